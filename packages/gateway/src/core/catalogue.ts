@@ -1,0 +1,112 @@
+import type { Dialect, Platform, ProtocolId } from '@headgate/protocols';
+import type { PriceVersion } from './price.ts';
+
+/** How a provider expects its credential on a request. */
+export type CredentialScheme =
+  | { readonly scheme: 'bearer' }
+  | { readonly scheme: 'header'; readonly header: string }
+  | { readonly scheme: 'none' };
+
+/** A company or server that hosts models: a row of data, never code. */
+export interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Path per protocol, appended to the base URL. */
+  readonly protocols: Readonly<Partial<Record<ProtocolId, string>>>;
+  readonly credential: CredentialScheme;
+  readonly dialect: Dialect;
+  readonly modelsPath: string | null;
+  readonly environment: readonly string[];
+  readonly documentation: string | null;
+}
+
+/** One configured way to a provider: the unit that is routed to, tested and shown. */
+export interface Channel {
+  readonly id: string;
+  /** Shown on the status page in place of the id. */
+  readonly alias: string;
+  readonly provider: Provider;
+  readonly baseUrl: string;
+  /** The secret itself, in memory only; null when the scheme is `none`. */
+  readonly credential: string | null;
+  /** Lower comes first, whatever the price. */
+  readonly priority: number;
+  readonly enabled: boolean;
+  /** Answers are made up by the simulator; said wherever a person could take them for real. */
+  readonly simulated: boolean;
+  /** The operator's word that this base URL may lead to a private or loopback address. */
+  readonly allowPrivate: boolean;
+}
+
+/** A channel together with the upstream model name: what an attempt is sent to. */
+export interface Target {
+  readonly channel: Channel;
+  readonly upstreamModel: string;
+  /** What the upstream charges us; null when not known. */
+  readonly cost: PriceVersion | null;
+}
+
+/** A public model id and what is known about it. Tokens where a size is named. */
+export interface Model {
+  readonly id: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly contextWindow: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly inputModalities: readonly string[];
+  readonly outputModalities: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly reasoning: boolean;
+  /** What callers pay, before the group's multiplier; null is an operator alert. */
+  readonly price: PriceVersion | null;
+  readonly targets: readonly Target[];
+}
+
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: Platform;
+  /** Parts per million: 1_000_000 charges the list price. */
+  readonly multiplierPpm: bigint;
+  /** Models its keys may call; null is every model. */
+  readonly models: ReadonlySet<string> | null;
+}
+
+/** Who calls, as authentication found it. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly accountId: string;
+  readonly group: Group;
+  /** Models this key may call; null is every model of its group. */
+  readonly models: ReadonlySet<string> | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export type KeyStatus = 'active' | 'disabled' | 'revoked';
+
+/** A stored key as authentication needs it. */
+export interface KeyRecord {
+  readonly caller: Caller;
+  readonly status: KeyStatus;
+}
+
+/** Everything the hot path reads: immutable, and swapped whole when configuration changes. */
+export interface Catalogue {
+  /** Grows with every change of configuration. */
+  readonly revision: number;
+  /** By lower-case hex of the key's HMAC-SHA256. */
+  readonly keys: ReadonlyMap<string, KeyRecord>;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly channels: ReadonlyMap<string, Channel>;
+}
+
+/** Whether a key may name this model; unknown and forbidden look the same to it. */
+export function mayCall(caller: Caller, modelId: string): boolean {
+  return (caller.group.models?.has(modelId) ?? true) && (caller.models?.has(modelId) ?? true);
+}

@@ -1,0 +1,110 @@
+import type { FinishReason, ProtocolId, Usage } from '@headgate/protocols';
+import type { NanoUsd } from '../core/money.ts';
+
+export type CallStatus = 'open' | 'complete' | 'failed' | 'timed_out' | 'caller_gone' | 'interrupted';
+
+/** Why a call was not billed. */
+export type UnbilledReason =
+  | 'zero_completion'
+  | 'upstream_failed'
+  | 'cut_after_content'
+  | 'timed_out'
+  | 'caller_gone_before_content'
+  | 'refused_by_gateway'
+  | 'refused_by_upstream'
+  | 'unpriced_model'
+  | 'ledger_failed'
+  | 'interrupted';
+
+export type UsageSource = 'upstream' | 'estimated' | 'none';
+
+export type Lane = 'passthrough' | 'translate';
+
+export type AttemptResult =
+  | 'answered'
+  | 'refused'
+  | 'unreachable'
+  | 'timed_out'
+  | 'cut_before_content'
+  | 'cut_after_content'
+  | 'caller_gone';
+
+/** One request sent to one target. Amounts are what the upstream charges us. */
+export interface AttemptEntry {
+  /** 1 for the first. */
+  readonly n: number;
+  readonly channelId: string;
+  readonly upstreamModel: string;
+  readonly upstreamRequestId: string | null;
+  readonly result: AttemptResult;
+  /** Private detail for the operator: refusal kind, failure kind, upstream's words (bounded). */
+  readonly detail: string | null;
+  readonly httpStatus: number | null;
+  readonly ttftMs: number | null;
+  readonly durationMs: number;
+  readonly usage: Usage | null;
+  readonly costNanoUsd: NanoUsd;
+  readonly lane: Lane;
+  readonly edits: readonly string[];
+}
+
+/** What is known when a call begins. */
+export interface CallOpening {
+  readonly traceId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly groupId: string;
+  readonly surface: ProtocolId;
+  readonly modelRequested: string;
+  readonly stream: boolean;
+  readonly startedAtMs: number;
+  /** Null when the model has no price; then the entry says so. */
+  readonly priceVersion: string | null;
+  readonly multiplierPpm: bigint;
+  readonly clientRequestId: string | null;
+  readonly parentTrace: string | null;
+  readonly userAgent: string | null;
+}
+
+/** The one entry of a call, billed or not. */
+export interface CallEntry extends CallOpening {
+  readonly status: Exclude<CallStatus, 'open' | 'interrupted'>;
+  /** Null exactly when the call was billed. */
+  readonly unbilledReason: UnbilledReason | null;
+  readonly channelId: string | null;
+  readonly modelServed: string | null;
+  readonly usage: Usage;
+  readonly usageSource: UsageSource;
+  readonly chargeNanoUsd: NanoUsd;
+  readonly finishReason: FinishReason | null;
+  readonly finishReasonRaw: string | null;
+  /** Status the caller saw; null when it left before any. */
+  readonly httpStatus: number | null;
+  readonly errorCode: string | null;
+  readonly losses: readonly string[];
+  /** Milliseconds from the request's last byte to first content; null when none came. */
+  readonly ttftMs: number | null;
+  readonly durationMs: number;
+  /** Microseconds of the call that were the gateway's own: from the request's last byte to the first byte sent upstream. */
+  readonly overheadUs: number;
+  readonly finishedAtMs: number;
+  readonly attempts: readonly AttemptEntry[];
+}
+
+/**
+ * `settled`: this entry is durable · `already-settled`: the same entry was there ·
+ * `conflict`: another entry has this trace id (an alarm) · `unavailable`: the ledger cannot be written.
+ */
+export type Settlement = 'settled' | 'already-settled' | 'conflict' | 'unavailable';
+
+/** The ledger as the pipeline needs it. */
+export interface Ledger {
+  /** Notes a call that has lived a while; in the background, never waited for. */
+  open(opening: CallOpening): void;
+  /** Writes entry, attempts, postings and balances in one transaction. Resolves when durable; never rejects. */
+  settle(entry: CallEntry): Promise<Settlement>;
+  /** False when settlements have been failing or stuck for 2 s: then new calls are refused. */
+  isWritable(): boolean;
+  /** Writes what is queued; for a drain. */
+  flush(): Promise<void>;
+}

@@ -1,0 +1,61 @@
+/** One request to an upstream. Bytes go as given; nothing is added but what HTTP itself needs. */
+export interface UpstreamRequest {
+  /** Scheme, host and port: `https://api.example.com`. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly method: 'GET' | 'POST';
+  /** Name, value, name, value …; names in lower case, without host, content-length and connection. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+  /** The channel on whose connections it travels: channels share no sockets. */
+  readonly channelId: string;
+  readonly allowPrivate: boolean;
+}
+
+export interface UpstreamHead {
+  readonly status: number;
+  /** Lower-case names; a repeated header is joined with ", ". */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/**
+ * Why an exchange ended without a whole answer. `unreachable`: DNS, refusal, TLS or connect time-out ·
+ * `reset`: the connection died · `garbled`: not HTTP, or cut before the length it announced ·
+ * `forbidden-address`: the guard refused the destination · `aborted`: we let go of it.
+ */
+export type UpstreamFailureKind = 'unreachable' | 'connect-timeout' | 'reset' | 'garbled' | 'forbidden-address' | 'aborted';
+
+export interface UpstreamFailure {
+  readonly kind: UpstreamFailureKind;
+  /** For the log, never for a caller. */
+  readonly detail: string;
+}
+
+/** Receives the answer. Exactly one of `onEnd` and `onFailure` is called, last, and never synchronously within `send`. */
+export interface UpstreamHandler {
+  onHead(head: UpstreamHead): void;
+  /** The chunk is the handler's to keep. */
+  onData(chunk: Uint8Array): void;
+  onEnd(): void;
+  onFailure(failure: UpstreamFailure): void;
+}
+
+/** A request under way. */
+export interface UpstreamExchange {
+  /** Stops reading until `resume`; a few chunks may still come. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection; `onFailure` follows with `aborted` unless the exchange has ended. */
+  abort(): void;
+}
+
+/**
+ * The way out to upstreams. A request on a reused connection that dies before the first byte of the answer is sent once
+ * more on a fresh connection, without the caller of `send` noticing. Redirects are never followed.
+ */
+export interface UpstreamClient {
+  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange;
+  /** Lets go of every connection. */
+  close(): Promise<void>;
+}
