@@ -1,0 +1,127 @@
+import type { Platform } from '@headgate/protocols';
+import type { KeyStatus } from '../core/catalogue.ts';
+import type { PriceTier } from '../core/price.ts';
+
+/** Where a declared row came from. Applying a source replaces what that source declared before, and nothing else. */
+export type ConfigurationSource = 'demo' | 'environment' | 'file' | 'import';
+
+export interface DeclaredChannel {
+  readonly id: string;
+  readonly alias: string;
+  readonly providerId: string;
+  /** Null takes the provider's. */
+  readonly baseUrl: string | null;
+  /** Name of the environment variable with the secret; the secret itself is never stored. Null when none is needed. */
+  readonly credentialEnvironment: string | null;
+  readonly priority: number;
+  readonly enabled: boolean;
+  readonly allowPrivate: boolean;
+  readonly models: readonly {
+    readonly modelId: string;
+    readonly upstreamModel: string;
+    /** What the upstream charges us, when it differs from nothing known. */
+    readonly cost: readonly PriceTier[] | null;
+  }[];
+}
+
+export interface DeclaredModel {
+  readonly id: string;
+  readonly displayName: string;
+  readonly ownedBy: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly contextWindow: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly inputModalities: readonly string[];
+  readonly outputModalities: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly reasoning: boolean;
+  readonly price: readonly PriceTier[] | null;
+}
+
+export interface DeclaredGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: Platform;
+  readonly multiplierPpm: bigint;
+  /** Null is every model. */
+  readonly models: readonly string[] | null;
+}
+
+export interface DeclaredAccount {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface DeclaredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly accountId: string;
+  readonly groupId: string;
+  /** Lower-case hex of the key's HMAC-SHA256. */
+  readonly hash: string;
+  /** First and last characters, for recognising it in a list. */
+  readonly hint: string;
+  readonly models: readonly string[] | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** Everything one source declares. Providers are catalogue data or the file's own, as JSON documents by id. */
+export interface Declaration {
+  readonly providers: Readonly<Record<string, string>>;
+  readonly accounts: readonly DeclaredAccount[];
+  readonly groups: readonly DeclaredGroup[];
+  readonly models: readonly DeclaredModel[];
+  readonly channels: readonly DeclaredChannel[];
+  readonly keys: readonly DeclaredKey[];
+}
+
+export interface StoredKey extends DeclaredKey {
+  readonly status: KeyStatus;
+  readonly source: ConfigurationSource | 'operator';
+  readonly createdAtMs: number;
+  /** Set while a rotated key still works beside its successor. */
+  readonly retiresAtMs: number | null;
+  /** Key that replaced this one. */
+  readonly replacedBy: string | null;
+}
+
+/** A price as stored: immutable; the newest version whose time has come holds. */
+export interface StoredPrice {
+  /** `model:ID` for what callers pay, `channel:CHANNEL/MODEL` for what we pay. */
+  readonly subject: string;
+  readonly version: string;
+  readonly effectiveFromMs: number;
+  readonly tiers: readonly PriceTier[];
+}
+
+export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
+  readonly revision: number;
+  readonly keys: readonly StoredKey[];
+  /** Every version of every price, oldest first. */
+  readonly prices: readonly StoredPrice[];
+}
+
+/** One line of what applying a declaration changed. */
+export interface ConfigurationChange {
+  readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price';
+  readonly id: string;
+  readonly change: 'added' | 'changed' | 'removed';
+}
+
+/** Configuration as the control plane changes it. Every change is one transaction and raises the revision. */
+export interface ConfigurationStore {
+  /** Cheap; asked several times a second to notice changes made by other processes. */
+  revision(): Promise<number>;
+  load(): Promise<StoredConfiguration>;
+  /**
+   * Replaces what `source` declared. A row another source declared is left alone and reported as an error. Removed keys
+   * are revoked, never deleted, and removed models and channels are kept for the ledger's sake, disabled and hidden.
+   * A price that differs from the version in force becomes a new version from `nowMs` on.
+   */
+  apply(source: ConfigurationSource, declaration: Declaration, nowMs: number): Promise<readonly ConfigurationChange[]>;
+  insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
+  setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;
+  /** Inserts the successor and lets the old key work until `retiresAtMs`. False when there is no such active key. */
+  rotateKey(id: string, successor: DeclaredKey, retiresAtMs: number, nowMs: number): Promise<boolean>;
+}
