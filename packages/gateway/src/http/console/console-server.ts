@@ -1,0 +1,64 @@
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+
+/** Why the node should get no traffic; empty when it should. */
+export type UnreadyReason = 'draining' | 'catalogue-not-loaded' | 'store-not-writable';
+
+export interface ConsoleOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Asked on every probe. */
+  unreadyReasons(): readonly UnreadyReason[];
+  exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface ConsoleServer {
+  /** `http://host:port`, with the port that was really taken. */
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/** Starts the console origin. Rejects with the system's error when the address cannot be had. */
+export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
+  const server = createAdaptorServer({ fetch: consoleRoutes(options).fetch });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    origin: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    close() {
+      return new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+      });
+    },
+  };
+}
+
+/** What the console origin answers, without a socket. */
+function consoleRoutes(options: ConsoleOptions): Hono {
+  const routes = new Hono();
+  routes.use(async (context, next) => {
+    await next();
+    context.header('cache-control', 'no-store');
+    context.header('x-content-type-options', 'nosniff');
+  });
+  routes.get('/healthz', (context) => context.json({ status: 'ok' }));
+  routes.get('/readyz', (context) => {
+    const reasons = options.unreadyReasons();
+    return reasons.length === 0
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'not-ready', reasons }, 503);
+  });
+  routes.get('/metrics', async (context) => {
+    const { contentType, text } = await options.exposeMetrics();
+    return context.body(text, 200, { 'content-type': contentType });
+  });
+  routes.notFound((context) =>
+    context.json({ error: { code: 'not_found', message: 'There is no such path.' } }, 404),
+  );
+  return routes;
+}

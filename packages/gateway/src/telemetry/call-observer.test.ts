@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { createCallObserver } from './call-observer.ts';
+import { createMetrics } from './metrics.ts';
+import { completeEntry, linesWritten } from './testing.ts';
+
+test('a finished call is counted and logged; an alert too', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    const observer = createCallObserver(log, metrics);
+    observer.callStarted();
+    observer.callFinished(completeEntry);
+    observer.alert('unpriced-model', { model: 'small' });
+  });
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { level: 30, msg: 'call', traceId: completeEntry.traceId },
+    { level: 50, msg: 'alert', alert: 'unpriced-model', detail: { model: 'small' } },
+  ]);
+  const { text } = await metrics.expose();
+  expect(text).toContain('headgate_calls_in_flight 0\n');
+  expect(text).toContain('headgate_alerts_total{kind="unpriced-model"} 1\n');
+});

@@ -1,0 +1,82 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { CallEntry } from '../ports/ledger.ts';
+import type { AlertKind } from '../ports/observer.ts';
+import { CallMetrics } from './call-metrics.ts';
+import { exposeHistograms, exposeSamples } from './exposition.ts';
+import { createHistogram, recordValue } from './histogram.ts';
+
+/** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
+export interface Metrics {
+  callStarted(): void;
+  callFinished(entry: CallEntry): void;
+  alertRaised(kind: AlertKind): void;
+  /** One group commit of the ledger became durable. */
+  ledgerCommitted(entries: number, durationMs: number): void;
+  expose(): Promise<Exposition>;
+}
+
+export interface MetricsSources {
+  /** Entries waiting for a ledger commit. */
+  ledgerQueued(): number;
+}
+
+/** Everything there is to scrape, in the Prometheus text format. */
+export interface Exposition {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+// Seconds: from a fast disk's commit to one in trouble.
+const commitBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2];
+
+export function createMetrics(sources: MetricsSources): Metrics {
+  const process = new Registry();
+  // CPU, memory, event-loop delay, garbage collection and handles, under the names dashboards know.
+  collectDefaultMetrics({ register: process });
+  const calls = new CallMetrics();
+  const commits = createHistogram(commitBounds);
+  const alerts = new Map<AlertKind, number>();
+  let callsInFlight = 0;
+  let entriesCommitted = 0;
+  return {
+    callStarted() {
+      callsInFlight++;
+    },
+    callFinished(entry) {
+      callsInFlight--;
+      calls.record(entry);
+    },
+    alertRaised(kind) {
+      alerts.set(kind, (alerts.get(kind) ?? 0) + 1);
+    },
+    ledgerCommitted(entries, durationMs) {
+      entriesCommitted += entries;
+      recordValue(commits, durationMs / 1000);
+    },
+    async expose() {
+      const single = (type: 'counter' | 'gauge', name: string, help: string, value: number) =>
+        exposeSamples(type, { name, help, labels: [] }, [{ labels: [], cell: value }]);
+      const text =
+        calls.expose() +
+        single('gauge', 'headgate_calls_in_flight', 'Calls begun and not finished.', callsInFlight) +
+        single(
+          'gauge',
+          'headgate_ledger_queue_entries',
+          'Entries waiting for a commit.',
+          sources.ledgerQueued(),
+        ) +
+        single('counter', 'headgate_ledger_entries_total', 'Entries made durable.', entriesCommitted) +
+        exposeHistograms(
+          { name: 'headgate_ledger_commit_seconds', help: 'Duration of one group commit.', labels: [] },
+          [{ labels: [], cell: commits }],
+        ) +
+        exposeSamples(
+          'counter',
+          { name: 'headgate_alerts_total', help: 'Things an operator should hear of.', labels: ['kind'] },
+          [...alerts].map(([kind, count]) => ({ labels: [kind], cell: count })),
+        ) +
+        (await process.metrics());
+      return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text };
+    },
+  };
+}
