@@ -1,0 +1,146 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { Client, type Dispatcher, Pool } from 'undici';
+import type {
+  UpstreamClient,
+  UpstreamExchange,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from '../ports/upstream-client.ts';
+import {
+  type ClientSettings,
+  dialerOptions,
+  maxHeadBytes,
+  type UpstreamClientOptions,
+  withDefaults,
+} from './client-options.ts';
+import { readDestination } from './destination.ts';
+import { Dialer, type DialerOptions } from './dialer.ts';
+import { refuseRequest } from './refuse-request.ts';
+import { assertSendable } from './request-check.ts';
+import { closedFailure } from './socket-failure.ts';
+import { type ConnectionUse, DialError, UndiciExchange } from './undici-exchange.ts';
+
+/** The client on undici's `dispatch`: what our own is compared with, and an operator's way back. */
+export function openUndiciClient(options: UpstreamClientOptions = {}): UpstreamClient {
+  return new UndiciClient(withDefaults(options));
+}
+
+class UndiciClient implements UpstreamClient {
+  readonly #settings: ClientSettings;
+  readonly #dialerOptions: DialerOptions;
+  /** By channel, origin and leave to connect to private addresses. */
+  readonly #routes = new Map<string, UndiciRoute>();
+  #closed = false;
+
+  constructor(settings: ClientSettings) {
+    this.#settings = settings;
+    this.#dialerOptions = dialerOptions(settings);
+  }
+
+  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
+    assertSendable(request);
+    if (this.#closed) return refuseRequest(handler, closedFailure);
+    const route = this.#routeOf(request);
+    return route.ok ? route.value.send(request, handler) : refuseRequest(handler, route.error);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#routes.values()].map((route) => route.close()));
+  }
+
+  #routeOf(request: UpstreamRequest): Result<UndiciRoute, UpstreamFailure> {
+    const key = `${request.allowPrivate} ${request.origin} ${request.channelId}`;
+    const known = this.#routes.get(key);
+    if (known !== undefined) return succeed(known);
+    const destination = readDestination(request.origin, request.allowPrivate);
+    if (!destination.ok) return fail(destination.error);
+    const dialer = new Dialer(destination.value, this.#dialerOptions);
+    const route = new UndiciRoute(request.origin, dialer, this.#settings);
+    this.#routes.set(key, route);
+    return succeed(route);
+  }
+}
+
+/** The connections of one channel to one origin. */
+class UndiciRoute {
+  readonly #origin: string;
+  readonly #options: Client.Options;
+  readonly #pool: Pool;
+  readonly #retries = new Set<Client>();
+
+  constructor(origin: string, dialer: Dialer, settings: ClientSettings) {
+    this.#origin = origin;
+    this.#options = clientOptions(dialer, settings);
+    this.#pool = new Pool(origin, {
+      ...this.#options,
+      connections: settings.maxConnections,
+      clientTtl: settings.maxConnectionAgeMs,
+      factory: (_origin, options) => new CountingClient(origin, options),
+    });
+  }
+
+  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
+    const exchange = new UndiciExchange(handler, () => this.#sendFresh(request, exchange));
+    this.#pool.dispatch(dispatchOptions(request), exchange);
+    return exchange;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool, ...this.#retries].map((dispatcher) => dispatcher.destroy()));
+  }
+
+  /** Any socket of the pool may be as stale as the one that just died, so a retry has a connection of its own. */
+  #sendFresh(request: UpstreamRequest, exchange: UndiciExchange): void {
+    const client = new Client(this.#origin, this.#options);
+    this.#retries.add(client);
+    client.dispatch(dispatchOptions(request), exchange);
+    client.close(() => this.#retries.delete(client));
+  }
+}
+
+/** Tells every exchange it carries whether its connection has served others before. */
+class CountingClient extends Client {
+  readonly #use: ConnectionUse = { requests: 0 };
+
+  constructor(origin: string, options: Client.Options) {
+    super(origin, options);
+    this.on('connect', () => {
+      this.#use.requests = 0;
+    });
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    if (handler instanceof UndiciExchange) handler.assignTo(this.#use);
+    return super.dispatch(options, handler);
+  }
+}
+
+function dispatchOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
+  return {
+    path: request.path,
+    method: request.method,
+    headers: [...request.headers],
+    body: request.body,
+  };
+}
+
+/** Waiting is the pipeline's to bound, so undici's own time-outs are off. */
+function clientOptions(dialer: Dialer, settings: ClientSettings): Client.Options {
+  return {
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: maxHeadBytes,
+    keepAliveTimeout: settings.idleTimeoutMs,
+    keepAliveMaxTimeout: settings.idleTimeoutMs,
+    connect: (_options, done) => {
+      dialer.dial((result) => {
+        if (result.ok) done(null, result.value);
+        else done(new DialError(result.error), null);
+      });
+    },
+  };
+}
