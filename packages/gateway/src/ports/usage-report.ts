@@ -1,6 +1,9 @@
 import type { Usage } from '@headgate/protocols';
 import type { NanoUsd } from '../core/money.ts';
+import type { UsagePeriod } from '../core/usage-query.ts';
 import type { CallStatus, UnbilledReason, UsageSource } from './ledger.ts';
+
+export type { UsagePeriod };
 
 /** Sums over calls. */
 export interface UsageTotals {
@@ -32,13 +35,6 @@ export interface UsageEntry {
   readonly clientRequestId: string | null;
   readonly startedAtMs: number;
   readonly finishedAtMs: number | null;
-}
-
-export interface UsagePeriod {
-  /** Inclusive. */
-  readonly fromMs: number;
-  /** Exclusive. */
-  readonly toMs: number;
 }
 
 export interface UsagePage {

@@ -1,0 +1,91 @@
+import { type Fault, fault, sanitiseUpstreamMessage, type UpstreamRefusal, unreachable } from '@headgate/protocols';
+import type { Outcome } from './outcome.ts';
+
+/**
+ * May the next target be tried? Never after a byte reached the caller (routing.md, "Fallback").
+ * `once`: another channel may be tried, but a second refusal of this sort is believed.
+ */
+export function retryElsewhere(outcome: Outcome): 'yes' | 'once' | 'no' {
+  switch (outcome.kind) {
+    case 'answered':
+    case 'caller-gone':
+      return 'no';
+    case 'refused':
+      return retryRefusalElsewhere(outcome.refusal.kind);
+    case 'unreachable':
+      return 'yes';
+    case 'timed-out':
+      return outcome.committed || outcome.phase === 'deadline' ? 'no' : 'yes';
+    case 'cut':
+      return outcome.committed ? 'no' : 'yes';
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): 'yes' | 'once' | 'no' {
+  switch (kind) {
+    case 'invalid-request':
+    case 'context-length':
+    case 'content-policy':
+      return 'no';
+    case 'conflict':
+      return 'once';
+    case 'rate-limited':
+    case 'credential':
+    case 'model-missing':
+    case 'overloaded':
+    case 'server-error':
+    case 'garbled':
+      return 'yes';
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** What the caller sees when no target gave an answer, from all that was tried. */
+export function faultOf(outcomes: readonly Outcome[]): Fault {
+  const last = outcomes.at(-1);
+  if (last === undefined) return fault('no_available_channel');
+  if (last.kind === 'refused') {
+    const said = faultOfCallerRefusal(last.refusal);
+    if (said !== null) return said;
+  }
+  if (outcomes.every((outcome) => isRefusal(outcome, 'model-missing'))) return fault('model_not_found', { param: 'model' });
+  if (outcomes.every((outcome) => isRefusal(outcome, 'rate-limited'))) {
+    return fault('upstream_rate_limited', { retryAfterMs: soonestRetryMs(outcomes) });
+  }
+  if (last.kind === 'timed-out' && (last.phase === 'deadline' || last.committed)) return fault('upstream_timeout');
+  if (outcomes.every((outcome) => outcome.kind === 'timed-out')) return fault('upstream_timeout');
+  return fault('upstream_error');
+}
+
+/** Refusals that are the caller's own fault pass through, sanitised; null for every other kind. */
+function faultOfCallerRefusal(refusal: UpstreamRefusal): Fault | null {
+  const said = {
+    status: refusal.status >= 400 && refusal.status < 500 ? refusal.status : 400,
+    message: sanitiseUpstreamMessage(refusal.message),
+    param: refusal.param,
+    upstreamCode: refusal.code,
+  };
+  switch (refusal.kind) {
+    case 'invalid-request':
+    case 'context-length':
+      return fault('upstream_invalid_request', said);
+    case 'content-policy':
+      return fault('content_refused', said);
+    default:
+      return null;
+  }
+}
+
+function isRefusal(outcome: Outcome, kind: UpstreamRefusal['kind']): boolean {
+  return outcome.kind === 'refused' && outcome.refusal.kind === kind;
+}
+
+function soonestRetryMs(outcomes: readonly Outcome[]): number | null {
+  const waits = outcomes.flatMap((outcome) =>
+    outcome.kind === 'refused' && outcome.retryAfterMs !== null ? [outcome.retryAfterMs] : [],
+  );
+  return waits.length === 0 ? null : Math.min(...waits);
+}

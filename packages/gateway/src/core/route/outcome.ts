@@ -1,0 +1,15 @@
+import type { Reading, UpstreamRefusal } from '@headgate/protocols';
+
+/** What came of one attempt. `committed`: a byte of its answer had been handed to the caller. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly reading: Reading }
+  | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal; readonly retryAfterMs: number | null }
+  | { readonly kind: 'unreachable'; readonly detail: string }
+  | {
+      readonly kind: 'timed-out';
+      readonly phase: 'connect' | 'first-content' | 'stall' | 'deadline';
+      readonly committed: boolean;
+      readonly reading: Reading | null;
+    }
+  | { readonly kind: 'cut'; readonly committed: boolean; readonly detail: string; readonly reading: Reading | null }
+  | { readonly kind: 'caller-gone'; readonly committed: boolean; readonly reading: Reading | null };

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { RequestContext } from './request-handler.ts';
+import { handleRequest } from './request-handler.ts';
+import { answerClientError, answerUpgrade } from './protocol-errors.ts';
+
+export interface DataPlaneOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly headerBytesMax: number;
+  /** Idle connections are kept this long. Longer than the usual proxy in front of us, so that it closes first. */
+  readonly keepAliveMs: number;
+  /** A request's headers and body must have come by then. */
+  readonly requestMs: number;
+}
+
+/** The API origin while it serves. */
+export interface DataPlane {
+  readonly origin: string;
+  /** Calls under way. */
+  readonly active: number;
+  /** Takes no new connections and no new requests; resolves when the last answer has left. */
+  drain(): Promise<void>;
+  /** Closes whatever is left. */
+  close(): Promise<void>;
+}
+
+/** Opens the API port. Rejects when the address cannot be had. */
+export async function startDataPlane(options: DataPlaneOptions, context: RequestContext): Promise<DataPlane> {
+  const server = createServer({
+    maxHeaderSize: options.headerBytesMax,
+    keepAliveTimeout: options.keepAliveMs,
+    headersTimeout: Math.min(options.requestMs, 20_000),
+    requestTimeout: options.requestMs,
+    connectionsCheckingInterval: 1000,
+    noDelay: true,
+    // A request without a host is answered like any other: we never look at it.
+    requireHostHeader: false,
+  });
+  const activity = new Activity();
+  const state = { draining: false };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (state.draining) response.setHeader('connection', 'close');
+    activity.follow(response);
+    void handleRequest(request, response, { ...context, draining: state.draining });
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, context));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket, context));
+  await listen(server, options);
+  return {
+    origin: originOf(server, options.host),
+    get active() {
+      return activity.count;
+    },
+    async drain() {
+      state.draining = true;
+      server.close();
+      server.closeIdleConnections();
+      await activity.idle();
+    },
+    close: () => closeServer(server),
+  };
+}
+
+/** Counts answers under way and tells when there are none. */
+class Activity {
+  count = 0;
+  #waiting: (() => void)[] = [];
+
+  follow(response: ServerResponse): void {
+    this.count += 1;
+    response.on('close', () => {
+      this.count -= 1;
+      if (this.count > 0) return;
+      for (const resolve of this.#waiting) resolve();
+      this.#waiting = [];
+    });
+  }
+
+  idle(): Promise<void> {
+    if (this.count === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+function listen(server: Server, { host, port }: DataPlaneOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, backlog: 4096 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function originOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // A listening TCP server has no other kind of address.
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

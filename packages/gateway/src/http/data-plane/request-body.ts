@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
+
+/** A chain of encodings is an attack, not a need; agents send one. */
+const decoders = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+} as const;
+
+type Encoding = keyof typeof decoders;
+
+function isEncoding(name: string): name is Encoding {
+  return Object.hasOwn(decoders, name);
+}
+
+/** Reads the body whole, decompressed, never holding more than `bytesMax` of it. Resolves; a failure is a fault. */
+export function readBody(message: IncomingMessage, bytesMax: number): Promise<Result<Uint8Array, Fault>> {
+  const announced = Number(message.headers['content-length'] ?? 0);
+  if (announced > bytesMax) return Promise.resolve(fail(tooLarge(bytesMax)));
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === '' || encoding === 'identity') return collect(message, message, bytesMax);
+  if (isEncoding(encoding)) return collect(message, message.pipe(decoders[encoding]()), bytesMax);
+  const accepted = Object.keys(decoders).join(', ');
+  return Promise.resolve(
+    fail(
+      fault('unsupported_media_type', {
+        message: `The content encoding '${encoding.slice(0, 60)}' is not supported; send one of ${accepted}, or none.`,
+        param: 'content-encoding',
+      }),
+    ),
+  );
+}
+
+function tooLarge(bytesMax: number): Fault {
+  return fault('payload_too_large', {
+    message: `The request body is larger than the ${bytesMax.toLocaleString('en-US')} bytes allowed here, decompressed.`,
+  });
+}
+
+function collect(
+  message: IncomingMessage,
+  source: NodeJS.ReadableStream,
+  bytesMax: number,
+): Promise<Result<Uint8Array, Fault>> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    source.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        source.pause();
+        resolve(fail(tooLarge(bytesMax)));
+      } else chunks.push(chunk);
+    });
+    source.on('end', () => resolve(succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length))));
+    source.on('error', () => resolve(fail(unreadable(source === message))));
+    message.on('close', () => resolve(fail(fault('request_timeout'))));
+  });
+}
+
+function unreadable(isPlain: boolean): Fault {
+  if (isPlain) return fault('request_timeout');
+  return fault('invalid_request', {
+    message: 'The request body does not decompress as its content-encoding header says.',
+    param: 'content-encoding',
+  });
+}

@@ -1,0 +1,164 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type EndpointMatch, type Fault, fault, matchEndpoint, type Platform, platformOfPath } from '@headgate/protocols';
+import type { Caller } from '../../core/catalogue.ts';
+import { authenticate, type HashKey } from '../../pipeline/authenticate.ts';
+import { runCall } from '../../pipeline/call.ts';
+import type { Gateway } from '../../pipeline/gateway.ts';
+import { sendFault } from '../../pipeline/send-fault.ts';
+import type { HeaderList } from '../../ports/data-plane.ts';
+import type { Random } from '../../ports/random.ts';
+import type { UsageReports } from '../../ports/usage-report.ts';
+import { HttpReply } from './http-reply.ts';
+import { findModel, listModels } from './models-endpoint.ts';
+import { readBody } from './request-body.ts';
+import { answerUsage } from './usage-endpoint.ts';
+
+/** What answering requests needs, put together once in main.ts. */
+export interface RequestContext {
+  readonly gateway: Gateway;
+  readonly reports: UsageReports;
+  readonly hashKey: HashKey;
+  readonly random: Random;
+  readonly bodyBytesMax: number;
+  /** Whether the process is about to stop; read for every request. */
+  isDraining(): boolean;
+}
+
+/** A request on its way to the endpoint that answers it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly reply: HttpReply;
+  readonly traceId: string;
+  readonly search: string;
+  readonly context: RequestContext;
+}
+
+/** Answers one request. Never rejects: whatever is thrown below is a bug, and is caught here, once. */
+export async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: RequestContext,
+): Promise<void> {
+  const { path, search } = splitUrl(request.url ?? '/');
+  const match = matchEndpoint(request.method ?? 'GET', path);
+  const traceId = context.random.traceId();
+  const reply = new HttpReply(response, platformOfPath(path), traceId);
+  const exchange = { request, response, reply, traceId, search, context };
+  try {
+    await dispatch(exchange, match);
+  } catch (error) {
+    context.gateway.observer.alert('bug', { traceId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (response.headersSent) response.destroy();
+    else sendFault(fault('internal'), 0, traceId, reply);
+  }
+}
+
+function splitUrl(url: string): { readonly path: string; readonly search: string } {
+  const mark = url.indexOf('?');
+  return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark + 1) };
+}
+
+async function dispatch(exchange: Exchange, match: EndpointMatch): Promise<void> {
+  if (match.kind === 'none') return refuse(exchange, fault('not_found'));
+  if (match.kind === 'method-not-allowed') return refuseMethod(exchange, match.allow);
+  const caller = identify(exchange, match.endpoint.platform);
+  if (!caller.ok) return refuse(exchange, caller.error);
+  const wrongPlatform = checkPlatform(caller.value, match.endpoint.platform);
+  if (wrongPlatform !== null) return refuse(exchange, wrongPlatform);
+  await answer(exchange, match, caller.value);
+}
+
+function refuse({ reply, traceId }: Exchange, failure: Fault, headers: HeaderList = []): void {
+  sendFault(failure, 0, traceId, reply, headers);
+}
+
+function refuseMethod(exchange: Exchange, allowed: readonly string[]): void {
+  const allow = allowed.join(', ');
+  const failure = fault('method_not_allowed', { message: `This path accepts ${allow}, not ${exchange.request.method}.` });
+  refuse(exchange, failure, ['allow', allow]);
+}
+
+function identify({ request, search, context }: Exchange, platform: Platform | 'any') {
+  const credentials = {
+    platform,
+    header: (name: string) => headerOf(request, name),
+    queryKey: search.includes('key=') ? new URLSearchParams(search).get('key') : null,
+  };
+  const { gateway, hashKey } = context;
+  return authenticate(credentials, gateway.catalogue.current, hashKey, gateway.clock.now());
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'object' ? value.join(', ') : value;
+}
+
+const pathsOfPlatform = {
+  completions: 'POST /v1/chat/completions, /v1/responses, /v1/images/generations and /v1/images/edits',
+  messages: 'POST /v1/messages and /v1/messages/count_tokens',
+  native: '/v1beta/models and POST /v1beta/models/{model}:{action}',
+} as const satisfies Record<Platform, string>;
+
+function checkPlatform({ group }: Caller, platform: Platform | 'any'): Fault | null {
+  if (platform === 'any' || platform === group.platform) return null;
+  return fault('endpoint_not_on_platform', {
+    message: `This key belongs to the ${group.platform} platform; it can use ${pathsOfPlatform[group.platform]}, and GET /v1/models and /v1/usage.`,
+  });
+}
+
+async function answer(exchange: Exchange, match: Extract<EndpointMatch, { kind: 'match' }>, caller: Caller): Promise<void> {
+  const { context, search } = exchange;
+  const { gateway } = context;
+  const catalogue = gateway.catalogue.current;
+  const { endpoint, params } = match;
+  switch (endpoint.kind) {
+    case 'models':
+      return sendJson(exchange, listModels(caller, catalogue));
+    case 'model': {
+      const model = findModel(params.model ?? '', caller, catalogue);
+      return model.ok ? sendJson(exchange, model.value) : refuse(exchange, model.error);
+    }
+    case 'usage': {
+      const usage = await answerUsage(search, caller, context.reports, gateway.clock.now());
+      return usage.ok ? sendJson(exchange, usage.value) : refuse(exchange, usage.error);
+    }
+    case 'call':
+      return answerCall(exchange, endpoint.protocol, caller);
+    default:
+      return refuse(exchange, fault('not_found'));
+  }
+}
+
+function sendJson({ reply }: Exchange, value: object): void {
+  reply.send(200, ['content-type', 'application/json'], new TextEncoder().encode(JSON.stringify(value)));
+}
+
+async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Caller): Promise<void> {
+  const { context, request, reply, traceId } = exchange;
+  const { gateway } = context;
+  const protocol = gateway.protocols[protocolId];
+  if (protocol === undefined) return refuse(exchange, fault('not_found'));
+  if (context.isDraining()) return refuse(exchange, fault('overloaded', { retryAfterMs: 1000 }));
+  const type = refusedContentType(request.headers['content-type']);
+  if (type !== null) return refuse(exchange, type);
+  const body = await readBody(request, context.bodyBytesMax);
+  if (!body.ok) return refuse(exchange, body.error);
+  const inbound = {
+    traceId,
+    header: (name: string) => headerOf(request, name),
+    body: body.value,
+    receivedAtMs: gateway.clock.now(),
+    receivedAt: gateway.clock.monotonic(),
+  };
+  await runCall(inbound, caller, protocol, reply, gateway);
+}
+
+/** JSON, or nothing said; a form is the sign of a forgotten header. */
+function refusedContentType(type: string | undefined): Fault | null {
+  if (type === undefined || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return null;
+  return fault('unsupported_media_type', {
+    message: `The content type '${type.slice(0, 100)}' is not supported here; send 'content-type: application/json'.`,
+    param: 'content-type',
+  });
+}

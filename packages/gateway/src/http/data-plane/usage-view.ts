@@ -1,0 +1,65 @@
+import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import { formatNanoUsd, type NanoUsd } from '../../core/money.ts';
+import type { UsageEntry, UsageTotals } from '../../ports/usage-report.ts';
+
+/** An amount both ways: a decimal string for people, an integer for programs. Integers over 2⁵³ would lose digits as numbers. */
+function amount(name: string, nanoUsd: NanoUsd): Record<string, string> {
+  return { [name]: formatNanoUsd(nanoUsd), [`${name}_nano_usd`]: nanoUsd.toString() };
+}
+
+function usageView(usage: Usage) {
+  return {
+    input_tokens: totalInput(usage),
+    output_tokens: totalOutput(usage) - usage.images,
+    input_fresh_tokens: usage.inputFresh,
+    input_cache_read_tokens: usage.inputCacheRead,
+    input_cache_write_5m_tokens: usage.inputCacheWrite5m,
+    input_cache_write_1h_tokens: usage.inputCacheWrite1h,
+    input_audio_tokens: usage.inputAudio,
+    input_image_tokens: usage.inputImage,
+    output_reasoning_tokens: usage.outputReasoning,
+    output_audio_tokens: usage.outputAudio,
+    output_image_tokens: usage.outputImage,
+    images: usage.images,
+  };
+}
+
+export function totalsView(totals: UsageTotals) {
+  return {
+    calls: totals.calls,
+    billed_calls: totals.billedCalls,
+    ...usageView(totals.usage),
+    ...amount('charge', totals.chargeNanoUsd),
+  };
+}
+
+export function balanceView(balanceNanoUsd: NanoUsd) {
+  return amount('balance', balanceNanoUsd);
+}
+
+/** A call as its owner sees it; `billed` and `unbilled_reason` always tell why it cost what it cost. */
+export function entryView(entry: UsageEntry) {
+  return {
+    trace_id: entry.traceId,
+    status: entry.status,
+    billed: entry.unbilledReason === null && entry.status !== 'open',
+    unbilled_reason: entry.unbilledReason,
+    surface: entry.surface,
+    model: entry.modelRequested,
+    model_served: entry.modelServed,
+    stream: entry.stream,
+    usage: usageView(entry.usage),
+    usage_source: entry.usageSource,
+    ...amount('charge', entry.chargeNanoUsd),
+    http_status: entry.httpStatus,
+    error_code: entry.errorCode,
+    finish_reason: entry.finishReason,
+    losses: entry.losses,
+    attempts: entry.attempts,
+    time_to_first_content_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
+    duration_ms: entry.durationMs === null ? null : Math.round(entry.durationMs),
+    client_request_id: entry.clientRequestId,
+    started_at: new Date(entry.startedAtMs).toISOString(),
+    finished_at: entry.finishedAtMs === null ? null : new Date(entry.finishedAtMs).toISOString(),
+  };
+}

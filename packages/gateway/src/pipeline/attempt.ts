@@ -1,0 +1,219 @@
+import type { EncodedRequest } from '@headgate/protocols';
+import type { Target } from '../core/catalogue.ts';
+import type { Outcome } from '../core/route/outcome.ts';
+import { retryAfterMs } from '../core/route/retry-after.ts';
+import type { UpstreamExchange, UpstreamFailure, UpstreamHandler, UpstreamHead } from '../ports/upstream-client.ts';
+import type { Answer, Ending } from './answer.ts';
+import { type Conversation, isOver } from './conversation.ts';
+import { answerHeaders, upstreamHeaders } from './headers.ts';
+import { RefusalAnswer } from './refusal-answer.ts';
+import { StreamAnswer } from './stream-answer.ts';
+import type { Guard } from './watchdog.ts';
+import { WholeAnswer } from './whole-answer.ts';
+
+/** How long an upstream may take to close an answer that has been read to its end, before its connection is given up. */
+const drainMs = 1000;
+
+/** One request sent to one target, and what came of it. Times in milliseconds. */
+export interface AttemptRecord {
+  readonly target: Target;
+  readonly outcome: Outcome;
+  readonly upstreamRequestId: string | null;
+  readonly httpStatus: number | null;
+  readonly ttftMs: number | null;
+  readonly durationMs: number;
+  readonly edits: readonly string[];
+  /** What is left to send to the caller once the entry is durable; null when the attempt gave no answer. */
+  readonly ending: Ending | null;
+}
+
+/** Sends one request and follows it to its outcome. Never rejects: a failure is an outcome. `n` counts from 1. */
+export function attempt(conversation: Conversation, target: Target, n: number): Promise<AttemptRecord> {
+  return new Promise((resolve) => {
+    new Attempt(conversation, target, n, resolve).start();
+  });
+}
+
+/** An attempt under way: it owns the time-outs, the caller's hang-up and the back-pressure between the two sides. */
+class Attempt implements UpstreamHandler {
+  readonly #conversation: Conversation;
+  readonly #target: Target;
+  readonly #n: number;
+  readonly #resolve: (record: AttemptRecord) => void;
+  readonly #guard: Guard;
+  readonly #startedAt: number;
+  readonly #encoded: EncodedRequest;
+  #exchange: UpstreamExchange | null = null;
+  #head: UpstreamHead | null = null;
+  #answer: Answer | null = null;
+  #contentAt: number | null = null;
+  #paused = false;
+  #done = false;
+
+  constructor(conversation: Conversation, target: Target, n: number, resolve: (record: AttemptRecord) => void) {
+    this.#conversation = conversation;
+    this.#target = target;
+    this.#n = n;
+    this.#resolve = resolve;
+    this.#startedAt = this.#now();
+    this.#guard = {
+      expiresAt: Math.min(this.#startedAt + this.#patienceMs(), conversation.deadlineAt),
+      onExpire: () => this.#expire(),
+    };
+    this.#encoded = conversation.request.passThrough({
+      upstreamModel: target.upstreamModel,
+      dialect: target.channel.provider.dialect,
+    });
+  }
+
+  start(): void {
+    const { gateway, protocol, reply, inbound, request } = this.#conversation;
+    const { channel } = this.#target;
+    const path = channel.provider.protocols[protocol.id];
+    if (path === undefined) return this.#finish({ kind: 'unreachable', detail: `no path for ${protocol.id}` });
+    reply.onGone = () => this.#finish(this.#callerGone());
+    reply.onWritable = () => this.#resume();
+    if (reply.gone) return this.#finish(this.#callerGone());
+    gateway.watchdog.watch(this.#guard);
+    const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
+    this.#exchange = gateway.upstream.send({ channel, method: 'POST', path, headers, body: this.#encoded.body }, this);
+  }
+
+  onHead(head: UpstreamHead): void {
+    this.#head = head;
+    this.#answer = this.#openAnswer(head);
+  }
+
+  onData(chunk: Uint8Array): void {
+    const answer = this.#answer;
+    if (this.#done || answer === null) return;
+    const outcome = answer.read(chunk);
+    if (answer.hasContent) {
+      this.#contentAt ??= this.#now();
+      this.#guard.expiresAt = this.#stallsAt();
+    }
+    if (outcome !== null) return this.#finish(outcome);
+    if (answer.callerIsSlow) this.#pause();
+  }
+
+  onEnd(): void {
+    const { watchdog } = this.#conversation.gateway;
+    if (!this.#done) this.#finish(this.#answer?.end() ?? this.#cut('the answer ended before it began'));
+    watchdog.release(this.#guard);
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    if (!this.#done) this.#finish(this.#outcomeOf(failure));
+    this.#conversation.gateway.watchdog.release(this.#guard);
+  }
+
+  #openAnswer(head: UpstreamHead): Answer {
+    const { gateway, protocol, reply, request } = this.#conversation;
+    if (head.status < 200 || head.status > 299) {
+      return new RefusalAnswer(protocol, head.status, retryAfterMs(head.headers, gateway.clock.now()));
+    }
+    const type = head.headers.get('content-type') ?? 'application/json';
+    const context = {
+      protocol,
+      dialect: this.#target.channel.provider.dialect,
+      reply,
+      headers: answerHeaders(type, this.#n),
+      bytesMax: gateway.limits.answerBytesMax,
+      wantsUsageFrame: request.wantsUsageFrame,
+    };
+    // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.
+    const isWhole = !request.facts.stream || /json|html/i.test(type);
+    return isWhole ? new WholeAnswer(context, request.facts.stream) : new StreamAnswer(context);
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#exchange?.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#guard.expiresAt = this.#stallsAt();
+    this.#exchange?.resume();
+  }
+
+  #expire(): void {
+    if (this.#done) {
+      this.#exchange?.abort();
+      return;
+    }
+    const deadlinePassed = isOver(this.#conversation);
+    // Time passed while the caller did not read is the caller's, not the upstream's.
+    if (this.#paused && !deadlinePassed) return this.#finish(this.#callerGone());
+    const phase = deadlinePassed ? 'deadline' : this.#contentAt === null ? 'first-content' : 'stall';
+    this.#finish({ kind: 'timed-out', phase, committed: this.#committed(), reading: this.#reading() });
+  }
+
+  #outcomeOf({ kind, detail }: UpstreamFailure): Outcome {
+    if (kind === 'connect-timeout') {
+      return { kind: 'timed-out', phase: 'connect', committed: false, reading: null };
+    }
+    if (this.#head === null && kind !== 'garbled') return { kind: 'unreachable', detail: `${kind}: ${detail}` };
+    return this.#cut(`${kind}: ${detail}`);
+  }
+
+  #cut(detail: string): Outcome {
+    return { kind: 'cut', committed: this.#committed(), detail, reading: this.#reading() };
+  }
+
+  #callerGone(): Outcome {
+    return { kind: 'caller-gone', committed: this.#committed(), reading: this.#reading() };
+  }
+
+  /** Resolves the attempt. The connection is kept only when the answer was read to its end. */
+  #finish(outcome: Outcome): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { reply } = this.#conversation;
+    reply.onGone = null;
+    reply.onWritable = null;
+    if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#guard.expiresAt = this.#now() + drainMs;
+    else this.#exchange?.abort();
+    if (this.#paused) this.#exchange?.resume();
+    this.#resolve(this.#record(outcome));
+  }
+
+  #record(outcome: Outcome): AttemptRecord {
+    const headers = this.#head?.headers;
+    return {
+      target: this.#target,
+      outcome,
+      upstreamRequestId: headers?.get('x-request-id') ?? headers?.get('request-id') ?? null,
+      httpStatus: this.#head?.status ?? null,
+      ttftMs: this.#contentAt === null ? null : this.#contentAt - this.#startedAt,
+      durationMs: this.#now() - this.#startedAt,
+      edits: this.#encoded.edits,
+      ending: outcome.kind === 'answered' ? (this.#answer?.ending ?? null) : null,
+    };
+  }
+
+  /** How long the answer may take to begin; a JSON answer begins when the model has said everything. */
+  #patienceMs(): number {
+    const { gateway, model, request } = this.#conversation;
+    if (!request.facts.stream) return gateway.limits.wholeAnswerMs;
+    return model.reasoning ? gateway.limits.firstContentReasoningMs : gateway.limits.firstContentMs;
+  }
+
+  #stallsAt(): number {
+    return Math.min(this.#now() + this.#conversation.gateway.limits.stallMs, this.#conversation.deadlineAt);
+  }
+
+  #committed(): boolean {
+    return this.#answer?.committed ?? false;
+  }
+
+  #reading() {
+    return this.#answer?.reading ?? null;
+  }
+
+  #now(): number {
+    return this.#conversation.gateway.clock.monotonic();
+  }
+}

@@ -1,0 +1,114 @@
+import { type Fault, type InboundRequest, fault, type Protocol } from '@headgate/protocols';
+import type { Caller } from '../core/catalogue.ts';
+import type { Inbound, Reply } from '../ports/data-plane.ts';
+import type { CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
+import { type Admission, admit } from './admit.ts';
+import { conclude } from './conclude.ts';
+import type { Conversation } from './conversation.ts';
+import { type Delivery, deliver } from './deliver.ts';
+import type { Gateway } from './gateway.ts';
+import { entryOf } from './settle.ts';
+import type { Guard } from './watchdog.ts';
+
+/**
+ * The life of a call, on one page: read facts, admit, deliver, settle, conclude. It begins once the caller is known and
+ * the body is whole. Whatever happens in between, there is one way out, and exactly one entry is written on it before
+ * the caller sees the end. Never rejects.
+ */
+export async function runCall(
+  inbound: Inbound,
+  caller: Caller,
+  protocol: Protocol,
+  reply: Reply,
+  gateway: Gateway,
+): Promise<void> {
+  gateway.observer.callStarted();
+  const request = protocol.readRequest(inbound.body);
+  const catalogue = gateway.catalogue.current;
+  const admission = request.ok ? admit(request.value, caller, catalogue, gateway) : request;
+  const opening = openingOf(inbound, caller, protocol, request.ok ? request.value : null, admission.ok ? admission.value : null);
+
+  const guard = noteLongCall(opening, inbound, gateway);
+  const overheadUs = Math.round((gateway.clock.monotonic() - inbound.receivedAt) * 1000);
+  const delivery = admission.ok
+    ? await deliver(converse(inbound, protocol, admission.value, reply, gateway), admission.value.plan)
+    : refused(admission.error);
+  gateway.watchdog.release(guard);
+
+  const entry = entryOf({
+    opening,
+    hold: admission.ok ? admission.value.hold : null,
+    delivery,
+    inputTokensEstimate: request.ok ? request.value.facts.inputTokensEstimate : 0,
+    durationMs: gateway.clock.monotonic() - inbound.receivedAt,
+    overheadUs,
+    ttftMs: ttftOf(delivery),
+    finishedAtMs: gateway.clock.now(),
+  });
+  const settlement = await gateway.ledger.settle(entry);
+  conclude(delivery, settlement, protocol, inbound.traceId, reply);
+  report(entry, settlement, gateway);
+}
+
+function refused(error: Fault): Delivery {
+  return { attempts: [], finish: { kind: 'failed', fault: error, begun: false } };
+}
+
+function openingOf(
+  inbound: Inbound,
+  caller: Caller,
+  protocol: Protocol,
+  request: InboundRequest | null,
+  admission: Admission | null,
+): CallOpening {
+  return {
+    traceId: inbound.traceId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    groupId: caller.group.id,
+    surface: protocol.id,
+    modelRequested: request?.facts.model.slice(0, 200) ?? '',
+    stream: request?.facts.stream ?? false,
+    startedAtMs: inbound.receivedAtMs,
+    priceVersion: admission?.hold.price?.id ?? null,
+    multiplierPpm: caller.group.multiplierPpm,
+    clientRequestId: inbound.header('x-client-request-id')?.slice(0, 200) ?? null,
+    parentTrace: inbound.header('traceparent')?.slice(0, 200) ?? null,
+    userAgent: inbound.header('user-agent')?.slice(0, 200) ?? null,
+  };
+}
+
+/** A call that lives longer than most gets its `open` row, so that it is not lost if the process dies. */
+function noteLongCall(opening: CallOpening, inbound: Inbound, gateway: Gateway): Guard {
+  const guard = {
+    expiresAt: inbound.receivedAt + gateway.limits.openRowAfterMs,
+    onExpire: () => gateway.ledger.open(opening),
+  };
+  gateway.watchdog.watch(guard);
+  return guard;
+}
+
+function converse(
+  inbound: Inbound,
+  protocol: Protocol,
+  { request, model }: Admission,
+  reply: Reply,
+  gateway: Gateway,
+): Conversation {
+  const deadlineAt = inbound.receivedAt + gateway.limits.callMs;
+  return { gateway, protocol, inbound, request, model, reply, deadlineAt };
+}
+
+/** From the request's last byte to first content: what failed attempts took counts too. */
+function ttftOf({ attempts }: Delivery): number | null {
+  const last = attempts.at(-1);
+  if (last === undefined || last.ttftMs === null) return null;
+  return attempts.slice(0, -1).reduce((sum, { durationMs }) => sum + durationMs, last.ttftMs);
+}
+
+function report(entry: CallEntry, settlement: Settlement, gateway: Gateway): void {
+  gateway.observer.callFinished(entry);
+  if (settlement === 'conflict') gateway.observer.alert('ledger-conflict', { traceId: entry.traceId });
+  if (settlement === 'unavailable') gateway.observer.alert('ledger-unavailable', { traceId: entry.traceId });
+  if (entry.unbilledReason === 'unpriced_model') gateway.observer.alert('unpriced-model', { model: entry.modelRequested });
+}

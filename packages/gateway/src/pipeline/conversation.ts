@@ -1,0 +1,21 @@
+import type { InboundRequest, Protocol } from '@headgate/protocols';
+import type { Model } from '../core/catalogue.ts';
+import type { Inbound, Reply } from '../ports/data-plane.ts';
+import type { Gateway } from './gateway.ts';
+
+/** What every attempt of one call shares. Nothing in it changes from one attempt to the next. */
+export interface Conversation {
+  readonly gateway: Gateway;
+  readonly protocol: Protocol;
+  readonly inbound: Inbound;
+  readonly request: InboundRequest;
+  readonly model: Model;
+  readonly reply: Reply;
+  /** On the clock that never jumps: the end of the whole call. */
+  readonly deadlineAt: number;
+}
+
+/** Whether the time of the whole call has run out, or the process may not wait any longer. */
+export function isOver({ gateway, deadlineAt }: Conversation): boolean {
+  return gateway.clock.monotonic() >= Math.min(deadlineAt, gateway.watchdog.endsAt);
+}

@@ -1,0 +1,41 @@
+import type { Protocol, ProtocolId } from '@headgate/protocols';
+import type { Catalogue } from '../core/catalogue.ts';
+import type { Router } from '../core/route/router.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ledger } from '../ports/ledger.ts';
+import type { Observer } from '../ports/observer.ts';
+import type { Upstream } from '../ports/upstream.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** Bounds of a call. All times in milliseconds, all sizes in bytes. */
+export interface CallLimits {
+  readonly firstContentMs: number;
+  /** First content for models that think before they speak. */
+  readonly firstContentReasoningMs: number;
+  /** A whole JSON answer, from request to last byte. */
+  readonly wholeAnswerMs: number;
+  /** Silence between two chunks of an answer that has begun. */
+  readonly stallMs: number;
+  /** The whole call, all attempts together. */
+  readonly callMs: number;
+  /** A JSON answer, or the frames of a stream that are held back before first content. */
+  readonly answerBytesMax: number;
+  /** A call older than this gets its `open` row. */
+  readonly openRowAfterMs: number;
+}
+
+/** Everything a call needs from the outside, put together once in main.ts. */
+export interface Gateway {
+  /** The snapshot in force; read once per call. */
+  readonly catalogue: { readonly current: Catalogue };
+  readonly protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>;
+  readonly router: Router;
+  readonly ledger: Ledger;
+  readonly upstream: Upstream;
+  readonly observer: Observer;
+  readonly watchdog: Watchdog;
+  readonly clock: Clock;
+  readonly limits: CallLimits;
+  /** Whether a model without a price is refused or served unbilled, its entry saying so. */
+  readonly unpricedModels: 'refuse' | 'serve';
+}

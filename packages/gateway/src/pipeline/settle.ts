@@ -1,0 +1,189 @@
+import { noUsage, type Reading, totalOutput, type Usage, unreachable } from '@headgate/protocols';
+import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
+import { priceUsage } from '../core/price.ts';
+import type { Outcome } from '../core/route/outcome.ts';
+import type { AttemptEntry, AttemptResult, CallEntry, CallOpening, UnbilledReason, UsageSource } from '../ports/ledger.ts';
+import type { Hold } from './admit.ts';
+import type { AttemptRecord } from './attempt.ts';
+import type { Delivery } from './deliver.ts';
+
+/** Bytes of UTF-8 text per token, where an upstream reported no usage. */
+const bytesPerTokenEstimate = 4;
+
+/** What the call's end adds to what was known at its beginning. */
+export interface Closing {
+  readonly opening: CallOpening;
+  /** Null when the call was refused before it was admitted. */
+  readonly hold: Hold | null;
+  readonly delivery: Delivery;
+  readonly inputTokensEstimate: number;
+  readonly durationMs: number;
+  readonly overheadUs: number;
+  readonly ttftMs: number | null;
+  readonly finishedAtMs: number;
+}
+
+interface Metered {
+  readonly usage: Usage;
+  readonly source: UsageSource;
+}
+
+/** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
+export function entryOf(closing: Closing): CallEntry {
+  const { opening, hold, delivery } = closing;
+  const last = delivery.attempts.at(-1);
+  const reading = last === undefined ? null : readingOf(last.outcome);
+  const metered = meter(reading, last?.outcome, closing.inputTokensEstimate);
+  const hasOutput = (reading?.hasOutput ?? false) || totalOutput(metered.usage) > 0;
+  const verdict = judge(delivery, last?.outcome, hasOutput);
+  const unbilledReason = verdict.unbilledReason ?? (hold?.price ? null : 'unpriced_model');
+  const isBilled = unbilledReason === null;
+  return {
+    ...opening,
+    status: verdict.status,
+    unbilledReason,
+    channelId: last?.target.channel.id ?? null,
+    modelServed: reading?.modelServed ?? null,
+    usage: metered.usage,
+    usageSource: metered.source,
+    chargeNanoUsd: isBilled ? charge(hold, metered.usage) : zeroNanoUsd,
+    finishReason: reading?.finishReason ?? null,
+    finishReasonRaw: reading?.finishReasonRaw ?? null,
+    httpStatus: httpStatusOf(delivery, last?.outcome),
+    errorCode: delivery.finish.kind === 'failed' ? delivery.finish.fault.code : null,
+    losses: [],
+    ttftMs: closing.ttftMs,
+    durationMs: closing.durationMs,
+    overheadUs: closing.overheadUs,
+    finishedAtMs: closing.finishedAtMs,
+    attempts: delivery.attempts.map((record, index) => attemptEntry(record, index + 1, closing.inputTokensEstimate)),
+  };
+}
+
+function charge(hold: Hold | null, usage: Usage): NanoUsd {
+  return hold?.price ? priceUsage(usage, hold.price, hold.multiplierPpm) : zeroNanoUsd;
+}
+
+interface Verdict {
+  readonly status: CallEntry['status'];
+  readonly unbilledReason: UnbilledReason | null;
+}
+
+function judge(delivery: Delivery, outcome: Outcome | undefined, hasOutput: boolean): Verdict {
+  switch (delivery.finish.kind) {
+    case 'answered':
+      return hasOutput
+        ? { status: 'complete', unbilledReason: null }
+        : { status: 'failed', unbilledReason: 'zero_completion' };
+    case 'caller-gone': {
+      const sawContent = outcome?.kind === 'caller-gone' && outcome.committed;
+      return { status: 'caller_gone', unbilledReason: sawContent ? null : 'caller_gone_before_content' };
+    }
+    case 'failed':
+      return judgeFailure(outcome);
+    default:
+      return unreachable(delivery.finish);
+  }
+}
+
+function judgeFailure(outcome: Outcome | undefined): Verdict {
+  switch (outcome?.kind) {
+    case undefined:
+      return { status: 'failed', unbilledReason: 'refused_by_gateway' };
+    case 'refused':
+      return { status: 'failed', unbilledReason: 'refused_by_upstream' };
+    case 'timed-out':
+      // A stall is a failure of the answer; only a wait for its beginning or the deadline is a time-out.
+      return outcome.phase === 'stall'
+        ? { status: 'failed', unbilledReason: 'cut_after_content' }
+        : { status: 'timed_out', unbilledReason: 'timed_out' };
+    case 'cut':
+      return { status: 'failed', unbilledReason: outcome.committed ? 'cut_after_content' : 'upstream_failed' };
+    case 'unreachable':
+    case 'answered':
+    case 'caller-gone':
+      return { status: 'failed', unbilledReason: 'upstream_failed' };
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** The upstream's own count where there is one; otherwise, if there was output, an estimate that is marked as one. */
+function meter(reading: Reading | null, outcome: Outcome | undefined, inputTokensEstimate: number): Metered {
+  if (reading?.usage) return { usage: reading.usage, source: 'upstream' };
+  if (reading === null || outcome === undefined || !reading.hasOutput) return { usage: noUsage, source: 'none' };
+  const output = Math.max(1, Math.ceil(reading.outputBytes / bytesPerTokenEstimate));
+  return { usage: { ...noUsage, inputFresh: inputTokensEstimate, output }, source: 'estimated' };
+}
+
+function readingOf(outcome: Outcome): Reading | null {
+  return 'reading' in outcome ? outcome.reading : null;
+}
+
+/** What the caller saw: 200 once an answer had begun, however it ended. */
+function httpStatusOf({ finish }: Delivery, outcome: Outcome | undefined): number | null {
+  switch (finish.kind) {
+    case 'answered':
+      return 200;
+    case 'failed':
+      return finish.begun ? 200 : finish.fault.status;
+    case 'caller-gone':
+      return outcome?.kind === 'caller-gone' && outcome.committed ? 200 : null;
+    default:
+      return unreachable(finish);
+  }
+}
+
+function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: number): AttemptEntry {
+  const { target, outcome } = record;
+  const metered = meter(readingOf(outcome), outcome, inputTokensEstimate);
+  return {
+    n,
+    channelId: target.channel.id,
+    upstreamModel: target.upstreamModel,
+    upstreamRequestId: record.upstreamRequestId,
+    result: resultOf(outcome),
+    detail: detailOf(outcome),
+    httpStatus: record.httpStatus,
+    ttftMs: record.ttftMs,
+    durationMs: record.durationMs,
+    usage: metered.source === 'none' ? null : metered.usage,
+    costNanoUsd: target.cost === null ? zeroNanoUsd : priceUsage(metered.usage, target.cost, 1_000_000n),
+    lane: 'passthrough',
+    edits: record.edits,
+  };
+}
+
+function resultOf(outcome: Outcome): AttemptResult {
+  switch (outcome.kind) {
+    case 'answered':
+    case 'refused':
+    case 'unreachable':
+      return outcome.kind;
+    case 'timed-out':
+      return 'timed_out';
+    case 'cut':
+      return outcome.committed ? 'cut_after_content' : 'cut_before_content';
+    case 'caller-gone':
+      return 'caller_gone';
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function detailOf(outcome: Outcome): string | null {
+  switch (outcome.kind) {
+    case 'answered':
+    case 'caller-gone':
+      return null;
+    case 'refused':
+      return `${outcome.refusal.kind}: ${outcome.refusal.message}`.slice(0, 500);
+    case 'timed-out':
+      return outcome.phase;
+    case 'unreachable':
+    case 'cut':
+      return outcome.detail.slice(0, 500);
+    default:
+      return unreachable(outcome);
+  }
+}

@@ -1,0 +1,133 @@
+import { type FrameRole, type Reading, SseSplitter, type StreamReader, unreachable } from '@headgate/protocols';
+import type { Outcome } from '../core/route/outcome.ts';
+import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAsGarbled } from './answer.ts';
+
+/**
+ * A stream of server-sent events. Frames are held until the first one with content, so that a failure before it can be
+ * given to another channel; from then on they are relayed as they come and only observed. The terminal frame is held
+ * until the entry is durable.
+ */
+export class StreamAnswer implements Answer {
+  committed = false;
+  callerIsSlow = false;
+  ending: Ending | null = null;
+  readonly #context: AnswerContext;
+  readonly #reader: StreamReader;
+  readonly #splitter = new SseSplitter();
+  readonly #onFrame = (frame: Uint8Array): void => this.#takeFrame(frame);
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  /** Frames of the chunk at hand that lie side by side, to be relayed in one write. */
+  #pending: Uint8Array | null = null;
+  #outcome: Outcome | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#reader = context.protocol.openStream(context.dialect);
+  }
+
+  get reading(): Reading {
+    return this.#reader.reading;
+  }
+
+  get hasContent(): boolean {
+    return this.committed;
+  }
+
+  read(chunk: Uint8Array): Outcome | null {
+    this.callerIsSlow = false;
+    if (!this.#splitter.push(chunk, this.#onFrame)) this.#outcome ??= this.#broken('a frame is larger than allowed');
+    this.#relayPending();
+    return this.#outcome;
+  }
+
+  end(): Outcome {
+    if (this.#reader.isWholeWithoutTerminal()) return this.#answered(new Uint8Array(0));
+    return this.#broken('the stream ended without its terminal frame');
+  }
+
+  #takeFrame(frame: Uint8Array): void {
+    if (this.#outcome !== null) return;
+    const role = this.#reader.read(frame);
+    if (role === 'content' && this.committed) this.#relay(frame);
+    else this.#takeRole(role, frame);
+  }
+
+  #takeRole(role: FrameRole, frame: Uint8Array): void {
+    switch (role) {
+      case 'content':
+        this.#commit(frame);
+        break;
+      case 'usage':
+        if (this.#context.wantsUsageFrame) this.#pass(frame);
+        break;
+      case 'liveness':
+      case 'preamble':
+      case 'finish':
+        this.#pass(frame);
+        break;
+      case 'terminal':
+        this.#outcome = this.#answered(frame);
+        break;
+      case 'error':
+      case 'garbled':
+        this.#outcome = this.#refused();
+        break;
+      default:
+        unreachable(role);
+    }
+  }
+
+  /** Relays a frame that is not content if the caller has the beginning, and holds it if not. */
+  #pass(frame: Uint8Array): void {
+    if (this.committed) this.#relay(frame);
+    else this.#hold(frame);
+  }
+
+  #hold(frame: Uint8Array): void {
+    this.#held.push(frame);
+    this.#heldBytes += frame.length;
+    if (this.#heldBytes > this.#context.bytesMax) this.#outcome = this.#broken('too much before the first content');
+  }
+
+  #commit(frame: Uint8Array): void {
+    const first = concatBytes([...this.#held, frame]);
+    this.#held = [];
+    this.committed = true;
+    this.callerIsSlow = !this.#context.reply.begin(200, this.#context.headers, first);
+  }
+
+  #relay(frame: Uint8Array): void {
+    const pending = this.#pending;
+    if (pending !== null && pending.buffer === frame.buffer && pending.byteOffset + pending.length === frame.byteOffset) {
+      this.#pending = new Uint8Array(frame.buffer, pending.byteOffset, pending.length + frame.length);
+      return;
+    }
+    this.#relayPending();
+    this.#pending = frame;
+  }
+
+  #relayPending(): void {
+    if (this.#pending === null) return;
+    if (!this.#context.reply.write(this.#pending)) this.callerIsSlow = true;
+    this.#pending = null;
+  }
+
+  #answered(terminal: Uint8Array): Outcome {
+    if (!this.committed && isBlank(this.reading)) return refusedAsGarbled('an empty answer');
+    this.ending = this.committed
+      ? { kind: 'tail', bytes: terminal }
+      : { kind: 'whole', headers: this.#context.headers, bytes: concatBytes([...this.#held, terminal]) };
+    return { kind: 'answered', reading: this.reading };
+  }
+
+  #refused(): Outcome {
+    const { refusal } = this.#reader;
+    if (this.committed || refusal === null) return this.#broken(refusal?.message ?? 'an error in the stream');
+    return { kind: 'refused', refusal, retryAfterMs: null };
+  }
+
+  #broken(detail: string): Outcome {
+    return { kind: 'cut', committed: this.committed, detail, reading: this.reading };
+  }
+}

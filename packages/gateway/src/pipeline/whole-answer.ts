@@ -1,0 +1,44 @@
+import type { Reading } from '@headgate/protocols';
+import type { Outcome } from '../core/route/outcome.ts';
+import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAsGarbled } from './answer.ts';
+
+/**
+ * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can
+ * still be given to another channel, and so that its entry is durable before the caller sees its last byte.
+ */
+export class WholeAnswer implements Answer {
+  readonly committed = false;
+  readonly callerIsSlow = false;
+  reading: Reading | null = null;
+  hasContent = false;
+  ending: Ending | null = null;
+  readonly #context: AnswerContext;
+  readonly #streamExpected: boolean;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  /** `streamExpected`: the caller asked for a stream, so even a well-formed answer is not what was asked for. */
+  constructor(context: AnswerContext, streamExpected: boolean) {
+    this.#context = context;
+    this.#streamExpected = streamExpected;
+  }
+
+  read(chunk: Uint8Array): Outcome | null {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    return this.#length > this.#context.bytesMax ? refusedAsGarbled('the answer is larger than allowed') : null;
+  }
+
+  end(): Outcome {
+    const body = concatBytes(this.#chunks);
+    const { protocol, dialect, headers } = this.#context;
+    const answer = protocol.readAnswer(body, dialect);
+    if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
+    if (this.#streamExpected) return refusedAsGarbled('a whole answer where a stream was asked for');
+    if (isBlank(answer.reading)) return refusedAsGarbled('an empty answer');
+    this.reading = answer.reading;
+    this.hasContent = answer.reading.hasOutput;
+    this.ending = { kind: 'whole', headers, bytes: body };
+    return { kind: 'answered', reading: answer.reading };
+  }
+}

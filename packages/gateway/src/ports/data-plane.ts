@@ -1,0 +1,37 @@
+import type { Platform } from '@headgate/protocols';
+
+/** One request as the data plane received it. Header names are in lower case. */
+export interface Inbound {
+  readonly traceId: string;
+  /** Reads a header; a repeated one is joined with ", ". */
+  header(name: string): string | undefined;
+  readonly body: Uint8Array;
+  /** Wall clock in milliseconds since the epoch, when the last byte of the request had come. */
+  readonly receivedAtMs: number;
+  /** The same moment on the clock that never jumps. */
+  readonly receivedAt: number;
+}
+
+/** Name, value, name, value …, in lower case. */
+export type HeaderList = readonly string[];
+
+/** The way back to the caller. After `gone` every method is harmless and does nothing. */
+export interface Reply {
+  readonly platform: Platform;
+  /** Whether the caller has closed its connection. */
+  readonly gone: boolean;
+  /** A whole answer: head and body in one write. */
+  send(status: number, headers: HeaderList, body: Uint8Array): void;
+  /** Head and first bytes of a stream in one write. False: the caller reads slowly; wait for `onWritable`. */
+  begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean;
+  /** False: as for `begin`. */
+  write(bytes: Uint8Array): boolean;
+  /** Ends a stream that has begun, cleanly. */
+  end(bytes: Uint8Array): void;
+  /** Ends a stream that has begun so that nobody can take it for whole: the bytes, then a close without HTTP's own end. */
+  breakOff(bytes: Uint8Array): void;
+  /** Set by the attempt under way; called when bytes may flow again. */
+  onWritable: (() => void) | null;
+  /** Set by the attempt under way; called once when the caller closes its connection early. */
+  onGone: (() => void) | null;
+}

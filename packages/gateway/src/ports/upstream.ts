@@ -1,0 +1,18 @@
+import type { Channel } from '../core/catalogue.ts';
+import type { UpstreamExchange, UpstreamHandler } from './upstream-client.ts';
+
+/** A request to a channel as the pipeline knows it: what to say, not how the channel is reached. */
+export interface UpstreamCall {
+  readonly channel: Channel;
+  readonly method: 'GET' | 'POST';
+  /** Appended to the channel's base URL. */
+  readonly path: string;
+  /** Name, value, name, value …, in lower case; neither credential nor host nor length. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+}
+
+/** The way to channels: adds address and credential, then sends. */
+export interface Upstream {
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamExchange;
+}
