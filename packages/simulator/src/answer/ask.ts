@@ -1,0 +1,46 @@
+/** What a request of any protocol asks for, as far as the simulator cares. */
+export interface Ask {
+  /** The name without its command. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Whether the caller asked for usage in the stream. */
+  readonly wantsUsage: boolean;
+  readonly promptTokens: number;
+  /** The text the answer speaks to: the last one of the prompt. */
+  readonly lastText: string;
+  /** Whether the last message brings the result of a tool call. */
+  readonly answersTool: boolean;
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelCalls: boolean;
+  /** `schema` is the JSON Schema the answer must satisfy; null for free text. */
+  readonly schema: unknown;
+  /** Per choice, reasoning included; null when there is no limit. */
+  readonly maxTokens: number | null;
+  readonly choices: number;
+}
+
+export interface Tool {
+  readonly kind: 'function' | 'custom';
+  readonly name: string;
+  /** The JSON Schema of the arguments. */
+  readonly schema: unknown;
+}
+
+export type ToolChoice =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'required' }
+  | { readonly kind: 'named'; readonly name: string };
+
+/** Tokens of one part of a prompt that is not text: an image, a sound, a file. */
+export const tokensPerOtherPart = 100;
+
+const wordPattern = /\S+/g;
+
+/** The simulator's token: a longest run of characters that are not white space. */
+export function countWords(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(wordPattern)) count++;
+  return count;
+}

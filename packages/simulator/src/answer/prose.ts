@@ -1,0 +1,54 @@
+import type { Ask } from './ask.ts';
+import { wordPieces } from './pieces.ts';
+
+const quotedWordsMax = 24;
+
+const filler = wordPieces(
+  ' The words that follow are filler, so that the answer has the length that was asked for. ' +
+    'A lighthouse keeps no record of the ships it has helped; it turns, and the dark is shorter for it. ' +
+    'Rivers draw the maps that people later sell. Bread rises at its own pace. A good bridge is noticed once, ' +
+    'and then it is simply the way across. Nothing here was thought about, only counted.',
+);
+
+const reasoningFiller = wordPieces(
+  'This is simulated reasoning. The question is read, a first idea is weighed, a second one is set aside, ' +
+    'and the plain answer is chosen because it can be checked by counting its words. ',
+);
+
+/** The words of a simulated answer; exactly `tokens` of them, or as many as come naturally when null. */
+export function answerWords(ask: Ask, choice: number, tokens: number | null): readonly string[] {
+  const natural = wordPieces(naturalAnswer(ask, choice));
+  return tokens === null ? natural : stretch(natural, filler, tokens);
+}
+
+export function reasoningWords(tokens: number): readonly string[] {
+  return stretch([], reasoningFiller, tokens);
+}
+
+export function refusalWords(tokens: number | null): readonly string[] {
+  const natural = wordPieces("This is a simulated refusal: I'm sorry, but I can't help with that.");
+  return tokens === null ? natural : stretch(natural, filler, tokens);
+}
+
+function naturalAnswer(ask: Ask, choice: number): string {
+  const opening = choice === 0 ? 'This is' : `Number ${choice + 1}: this is`;
+  const about = ask.answersTool ? 'The tool returned' : 'You wrote';
+  return (
+    `${opening} a simulated answer; no real model was asked. ${about}: “${quote(ask.lastText)}”. ` +
+    `I counted ${ask.promptTokens} tokens in your prompt and send one word per token, so the usage you see ` +
+    'is exact. Connect a real channel to get a real answer.'
+  );
+}
+
+function quote(text: string): string {
+  const words = wordPieces(text.trim());
+  const shown = words.slice(0, quotedWordsMax).join('');
+  return words.length > quotedWordsMax ? `${shown} …` : shown;
+}
+
+/** The first `length` pieces of `natural` followed by `more`, repeated for as long as it takes. */
+function stretch(natural: readonly string[], more: readonly string[], length: number): readonly string[] {
+  const words = natural.slice(0, length);
+  while (words.length < length) words.push(...more.slice(0, length - words.length));
+  return words;
+}

@@ -1,0 +1,155 @@
+import { composeAnswer } from './answer/answer.ts';
+import type { Command } from './command/command.ts';
+import { readCommand } from './command/command.ts';
+import type { Fault } from './command/fault.ts';
+import type { JsonRecord } from './json.ts';
+import { isRecord, parseJson } from './json.ts';
+import { presetOf, readModelName } from './models.ts';
+import type { Complaint, SimulatedProtocol, Stamp } from './protocol.ts';
+import type { Reply } from './reply.ts';
+import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
+import { send } from './send.ts';
+import type { Transmission } from './timeline/transmit.ts';
+
+export interface Question {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The `x-simulate` header, empty when absent. */
+  readonly command: string;
+  readonly body: string;
+}
+
+export interface Surroundings {
+  /** The first one words the errors of paths that belong to none. */
+  readonly protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]];
+  /** The instance's own command: before the model's words, after its preset's. */
+  readonly script: string;
+  readonly stamp: Stamp;
+  /** Milliseconds since 1970, for `retry-after` as a date. */
+  readonly epochMs: number;
+  /** Decides whether this request meets its fault; called once, only when there is one. `key` names the command. */
+  readonly meetsFault: (command: Command, key: string) => boolean;
+}
+
+/** What goes back for a question, byte for byte and millisecond for millisecond. */
+export function respond(question: Question, around: Surroundings): Transmission {
+  if (question.method === 'GET') return lookUp(question, around);
+  const protocol = around.protocols.find((candidate) => candidate.generatesAt(question.path));
+  if (protocol === undefined) return refuse(around.protocols[0], unknownPath(question), around);
+  if (question.method !== 'POST') return refuse(protocol, wrongMethod(question), around);
+  const body = parseJson(question.body);
+  if (!isRecord(body)) return refuse(protocol, malformedBody, around);
+  return generate(protocol, body, question, around);
+}
+
+function generate(
+  protocol: SimulatedProtocol,
+  body: JsonRecord,
+  question: Question,
+  around: Surroundings,
+): Transmission {
+  const fullName = protocol.modelOf(question.path, body);
+  if (fullName === null) return refuse(protocol, missingModel, around);
+  const model = readModelName(fullName);
+  const read = readCommand(presetOf(model.name), around.script, model.command, question.command);
+  if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
+  const command = settleFault(read.command, `${fullName} ${question.command}`, around);
+  const asked = protocol.readAsk(model.name, body);
+  if (!asked.ok) return refuse(protocol, asked.complaint, around);
+  const { ask } = asked;
+  const rendering = { ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
+  const reply = ask.stream
+    ? streamReply(protocol.answerFrames(rendering))
+    : jsonReply(protocol.answerBody(rendering), rendering.answer.usage.completion);
+  return deliver(protocol, reply, command, around);
+}
+
+function lookUp(question: Question, around: Surroundings): Transmission {
+  for (const protocol of around.protocols) {
+    const found = protocol.lookUp(question.path);
+    if (found === null) continue;
+    const read = readCommand(around.script, question.command);
+    if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
+    const command = settleFault(read.command, `${question.path} ${question.command}`, around);
+    const reply = found.ok ? jsonReply(found.body, 0) : errorReply(protocol, found.complaint);
+    return deliver(protocol, reply, command, around);
+  }
+  return refuse(around.protocols[0], unknownPath(question), around);
+}
+
+/** The command without its fault when this request is spared it. */
+function settleFault(command: Command, key: string, around: Surroundings): Command {
+  if (command.fault === null || around.meetsFault(command, key)) return command;
+  return { ...command, fault: null };
+}
+
+function deliver(
+  protocol: SimulatedProtocol,
+  reply: Reply,
+  command: Command,
+  around: Surroundings,
+): Transmission {
+  return send(protocol, replyUnder(command.fault, protocol, reply, command), command, around);
+}
+
+function replyUnder(fault: Fault | null, protocol: SimulatedProtocol, reply: Reply, command: Command): Reply {
+  switch (fault?.kind) {
+    case undefined:
+    case 'placed':
+      return reply;
+    case 'status':
+      return errorReply(protocol, {
+        status: fault.status,
+        code: command.errorCode,
+        message: command.errorMessage,
+        param: null,
+      });
+    case 'replacement':
+      return replaced(reply, fault.replacement);
+  }
+}
+
+const plainCommand = readPlainCommand();
+
+function readPlainCommand(): Command {
+  const read = readCommand('');
+  if (!read.ok) throw new Error(read.problem);
+  return read.command;
+}
+
+/** An honest refusal: the question itself is wrong, whatever the simulator was told to do. */
+function refuse(protocol: SimulatedProtocol, complaint: Complaint, around: Surroundings): Transmission {
+  return send(protocol, errorReply(protocol, complaint), plainCommand, around);
+}
+
+function unknownPath({ method, path }: Question): Complaint {
+  return { status: 404, code: 'unknown_url', message: `Invalid URL (${method} ${path})`, param: null };
+}
+
+function wrongMethod({ method }: Question): Complaint {
+  return {
+    status: 405,
+    code: 'method_not_supported',
+    message: `Not allowed to ${method} here.`,
+    param: null,
+  };
+}
+
+function unknownCommand(problem: string): Complaint {
+  return { status: 400, code: 'unknown_simulation', message: problem, param: 'model' };
+}
+
+const malformedBody: Complaint = {
+  status: 400,
+  code: null,
+  message: 'We could not parse the JSON body of your request.',
+  param: null,
+};
+
+const missingModel: Complaint = {
+  status: 400,
+  code: 'missing_required_parameter',
+  message: 'you must provide a model parameter',
+  param: null,
+};

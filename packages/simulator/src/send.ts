@@ -1,0 +1,146 @@
+import { Buffer } from 'node:buffer';
+import { STATUS_CODES } from 'node:http';
+import type { Command } from './command/command.ts';
+import type { RetryAfter } from './command/values.ts';
+import type { Complaint, SimulatedProtocol, Stamp } from './protocol.ts';
+import type { Reply } from './reply.ts';
+import type { Frame } from './timeline/frame.ts';
+import { frame } from './timeline/frame.ts';
+import type { PlacedFault } from './timeline/misbehave.ts';
+import { misbehave } from './timeline/misbehave.ts';
+import type { Pacing } from './timeline/pace.ts';
+import { pace } from './timeline/pace.ts';
+import type { Transmission } from './timeline/transmit.ts';
+import { transmit } from './timeline/transmit.ts';
+
+interface Moment {
+  readonly stamp: Stamp;
+  /** Milliseconds since 1970. */
+  readonly epochMs: number;
+}
+
+/** Puts a reply on the wire under a command: frames, then the fault among them, then times, then bytes. */
+export function send(
+  protocol: SimulatedProtocol,
+  reply: Reply,
+  command: Command,
+  moment: Moment,
+): Transmission {
+  const fault = placedFault(protocol, command, reply);
+  const body = bodyFrames(protocol, reply, command, fault);
+  const chunked = isChunked(body, command, fault);
+  const head = writeHead(reply, command, moment, chunked ? null : bodyBytes(body));
+  const items = misbehave(withHead(head, body.frames), body.isErrorInstead ? null : fault);
+  const { crlf, split, drip } = command;
+  return transmit(pace(items, pacingOf(reply, command)), {
+    chunked,
+    crlf: crlf && body.isStream,
+    split,
+    drip,
+  });
+}
+
+interface Body {
+  readonly isStream: boolean;
+  readonly frames: Iterable<Frame>;
+  /** Whether a whole error stands in the place of a JSON answer. */
+  readonly isErrorInstead: boolean;
+}
+
+function bodyFrames(
+  protocol: SimulatedProtocol,
+  reply: Reply,
+  command: Command,
+  fault: PlacedFault | null,
+): Body {
+  if (reply.body.kind === 'stream')
+    return { isStream: true, frames: reply.body.frames, isErrorInstead: false };
+  if (fault?.act === 'error') {
+    const text = protocol.errorBody(complaintOf(command));
+    return { isStream: false, frames: [frame('content', text)], isErrorInstead: true };
+  }
+  const { text } = reply.body;
+  const frames = fault === null ? [frame('content', text)] : textFrames(text);
+  return { isStream: false, frames, isErrorInstead: false };
+}
+
+/** A JSON body as two halves and its last character, so that every place of a fault exists in it. */
+function textFrames(text: string): readonly Frame[] {
+  const middle = Math.floor(text.length / 2);
+  // A pair of surrogates is one character and must not be torn.
+  const half = /[\uDC00-\uDFFF]/.test(text.charAt(middle)) ? middle + 1 : middle;
+  return [
+    frame('content', text.slice(0, half)),
+    frame('content', text.slice(half, -1)),
+    frame('terminal', text.slice(-1)),
+  ];
+}
+
+/** A JSON body has its length declared unless a fault changes the length, or a split must show as chunks. */
+function isChunked(body: Body, command: Command, fault: PlacedFault | null): boolean {
+  if (body.isStream || command.split !== null) return true;
+  return !body.isErrorInstead && (fault?.act === 'end' || fault?.act === 'garble');
+}
+
+function bodyBytes(body: Body): number {
+  return Array.from(body.frames).reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+}
+
+function* withHead(head: string, frames: Iterable<Frame>): Generator<Frame, void, undefined> {
+  yield frame('head', head);
+  yield* frames;
+}
+
+function pacingOf(reply: Reply, command: Command): Pacing {
+  const intervalMs = command.framesPerSecond === null ? 0 : 1_000 / command.framesPerSecond;
+  const { body } = reply;
+  const isStream = body.kind === 'stream';
+  return {
+    ttftMs: body.kind === 'text' ? command.ttftMs + body.tokens * intervalMs : command.ttftMs,
+    intervalMs: isStream ? intervalMs : 0,
+    keepAliveMs: isStream ? command.keepAliveMs : null,
+    comments: isStream && command.comments,
+  };
+}
+
+const garbledText = 'data: {"id":"chatcmpl-sim","object":"chat.comp\n\n';
+
+function placedFault(protocol: SimulatedProtocol, command: Command, reply: Reply): PlacedFault | null {
+  if (command.fault?.kind !== 'placed') return null;
+  return {
+    ...command.fault,
+    at: reply.body.kind === 'text' ? 1 : command.at,
+    stallMs: command.stallMs,
+    errorText: protocol.errorFrame(complaintOf(command)),
+    garbledText,
+  };
+}
+
+/** The error inside a 200; overloaded unless the command says otherwise. */
+function complaintOf(command: Command): Complaint {
+  return { status: 503, code: command.errorCode, message: command.errorMessage, param: null };
+}
+
+/** `contentLength` is null for a chunked body. */
+function writeHead(reply: Reply, command: Command, moment: Moment, contentLength: number | null): string {
+  const lines = [
+    `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? 'Simulated'}`,
+    `content-type: ${reply.contentType}`,
+    `x-request-id: req_sim${String(moment.stamp.sequence).padStart(12, '0')}`,
+    contentLength === null ? 'transfer-encoding: chunked' : `content-length: ${contentLength}`,
+  ];
+  if (command.retryAfter !== null) lines.push(retryAfterLine(command.retryAfter, moment.epochMs));
+  if (command.rateLimitReset !== null) lines.push(`x-ratelimit-reset-requests: ${command.rateLimitReset}`);
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function retryAfterLine({ form, delayMs }: RetryAfter, epochMs: number): string {
+  switch (form) {
+    case 'seconds':
+      return `retry-after: ${Math.ceil(delayMs / 1_000)}`;
+    case 'date':
+      return `retry-after: ${new Date(epochMs + delayMs).toUTCString()}`;
+    case 'ms':
+      return `retry-after-ms: ${delayMs}`;
+  }
+}
