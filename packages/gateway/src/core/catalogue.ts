@@ -19,6 +19,8 @@ export interface Provider {
   readonly modelsPath: string | null;
   readonly environment: readonly string[];
   readonly documentation: string | null;
+  /** Its answers are made up. */
+  readonly simulated: boolean;
 }
 
 /** One configured way to a provider: the unit that is routed to, tested and shown. */

@@ -1,0 +1,68 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { type ConfigurationFile, settingText } from './config/configuration-file.ts';
+import type { ConfigurationProblem } from './config/problem.ts';
+import type { Setting } from './config/setting.ts';
+import { type SettingName, type Settings, settingRows } from './config/settings-table.ts';
+
+export type { Settings } from './config/settings-table.ts';
+
+/** Looks up an environment variable; an empty one counts as absent. */
+export type Environment = (name: string) => string | undefined;
+
+/** The process's environment: this function is the one place that touches it. */
+export function processEnvironment(): Environment {
+  return environmentOf(process.env);
+}
+
+export function environmentOf(variables: Readonly<Record<string, string | undefined>>): Environment {
+  return (name) => (Object.hasOwn(variables, name) ? variables[name] || undefined : undefined);
+}
+
+/** Where values come from, the winner first: flags, environment, configuration file. */
+export interface SettingSources {
+  /** By flag name without dashes; switches are `true` or `false`. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly environment: Environment;
+  readonly file: ConfigurationFile | null;
+}
+
+interface GivenText {
+  readonly text: string;
+  /** `--api-port`, `HEADGATE_API_PORT` or `headgate.yaml:3:9`. */
+  readonly where: string;
+}
+
+/** Reads every setting. All that is wrong is reported at once, each with the place it was given at. */
+export function readSettings(sources: SettingSources): Result<Settings, readonly ConfigurationProblem[]> {
+  const values: [SettingName, unknown][] = [];
+  const problems: ConfigurationProblem[] = [];
+  for (const [name, row] of settingRows()) {
+    const read = readSetting(row, sources);
+    if (read.ok) values.push([name, read.value]);
+    else problems.push(read.error);
+  }
+  if (problems.length > 0) return fail(problems);
+  // Every row of the table has put in a value of its own type; Object.fromEntries cannot say so.
+  return succeed(Object.fromEntries(values) as unknown as Settings);
+}
+
+/** Reads one setting before the configuration file is known, as finding that file needs. */
+export function readSetting<Value>(
+  row: Setting<Value>,
+  sources: SettingSources,
+): Result<Value, ConfigurationProblem> {
+  const given = givenText(row, sources);
+  if (given === null) return succeed(row.defaultValue);
+  const value = row.read(given.text.trim());
+  if (value.ok) return value;
+  const shown = row.section === 'Secrets' ? 'the value' : `"${given.text}"`;
+  return fail({ where: given.where, path: '', message: `${shown} ${value.error}` });
+}
+
+function givenText(row: Setting<unknown>, { flags, environment, file }: SettingSources): GivenText | null {
+  const flag = row.flag === null ? undefined : flags[row.flag];
+  if (flag !== undefined) return { text: flag, where: `--${row.flag}` };
+  const variable = environment(row.environment);
+  if (variable !== undefined) return { text: variable, where: row.environment };
+  return file === null || row.yaml === null ? null : settingText(file, row.yaml);
+}

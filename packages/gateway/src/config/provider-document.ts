@@ -1,0 +1,116 @@
+import type { Dialect, ProtocolId } from '@headgate/protocols';
+import { z } from 'zod';
+import type { CredentialScheme, Provider } from '../core/catalogue.ts';
+
+export const protocolIds = [
+  'chat-completions',
+  'responses',
+  'images',
+  'messages',
+  'generate-content',
+] as const satisfies readonly ProtocolId[];
+
+/** What an upstream does when its row says nothing else: the protocol as its vendor wrote it down. */
+export const plainDialect: Dialect = {
+  usageInStream: true,
+  maxTokensField: 'both',
+  streamEnd: 'done-frame',
+  reasoningOutsideCompletion: false,
+};
+
+export const identifier = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'must be lower-case letters, digits, dots, dashes or underscores, 64 at the most',
+  );
+
+export const environmentName = z
+  .string()
+  .regex(/^[A-Za-z0-9_]{1,128}$/, 'must be the name of an environment variable')
+  .describe('Name of an environment variable; the secret itself never stands in a file.');
+
+const path = z.string().regex(/^\/[^\s#]*$/, 'must be a path that begins with /');
+
+export const baseUrl = z
+  .string()
+  .refine((url) => isBaseUrl(url), 'must be an http or https URL without query, user name or trailing slash');
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(
+    text.replace(/^\{\w+\}/, 'https://variable.invalid').replaceAll(/\{\w+\}/g, 'variable'),
+  );
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.search === '' && url.hash === '' && url.username === '' && !text.endsWith('/');
+}
+
+const credential = z.discriminatedUnion('scheme', [
+  z.strictObject({ scheme: z.literal('bearer') }),
+  z.strictObject({
+    scheme: z.literal('header'),
+    header: z.string().regex(/^[a-z0-9-]+$/, 'must be a header name in lower case'),
+  }),
+  z.strictObject({ scheme: z.literal('none') }),
+]) satisfies z.ZodType<CredentialScheme>;
+
+const dialect = z.strictObject({
+  usageInStream: z.boolean().exactOptional().describe('Whether stream_options.include_usage may be sent.'),
+  maxTokensField: z.enum(['both', 'max_tokens', 'max_completion_tokens']).exactOptional(),
+  streamEnd: z.enum(['done-frame', 'finish-reason']).exactOptional(),
+  reasoningOutsideCompletion: z.boolean().exactOptional(),
+} satisfies Record<keyof Dialect, z.ZodType>);
+
+const members = {
+  name: z.string().min(1),
+  baseUrl: baseUrl.describe(
+    'Scheme, host and path without a trailing slash; {name} marks a part each channel must fill in.',
+  ),
+  protocols: z
+    .partialRecord(z.enum(protocolIds), path)
+    .describe('Protocols it speaks and their paths under the base URL.'),
+  credential,
+  dialect: dialect
+    .exactOptional()
+    .describe('Named deviations from the protocols; what is not named is as the protocol says.'),
+  modelsPath: path.exactOptional().describe('Path under the base URL that lists its models.'),
+  environment: z
+    .array(environmentName)
+    .exactOptional()
+    .describe('Variables its credential is usually kept in.'),
+  simulated: z.boolean().exactOptional().describe('Its answers are made up.'),
+  documentation: z.url().exactOptional(),
+  prices: identifier.exactOptional().describe('Name of the price seed with its models, in catalogue/prices.'),
+};
+
+/** One file of `catalogue/providers`. */
+export const providerDocument = z.strictObject({
+  $schema: z.string().exactOptional(),
+  id: identifier,
+  ...members,
+  automatic: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'Whether one of its variables being set is enough to make a channel, when nothing is configured.',
+    ),
+});
+
+/** A provider in the configuration file: whole, or what it changes of the catalogue's row of the same id. */
+export const providerOverride = z.strictObject(members).partial();
+
+export type ProviderDocument = z.infer<typeof providerDocument>;
+
+export function toProvider(document: ProviderDocument): Provider {
+  return {
+    id: document.id,
+    name: document.name,
+    baseUrl: document.baseUrl,
+    protocols: document.protocols,
+    credential: document.credential,
+    dialect: { ...plainDialect, ...document.dialect },
+    modelsPath: document.modelsPath ?? null,
+    environment: document.environment ?? [],
+    documentation: document.documentation ?? null,
+    simulated: document.simulated ?? false,
+  };
+}

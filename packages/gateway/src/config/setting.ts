@@ -1,0 +1,193 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+
+export type SettingSection =
+  | 'Deployment'
+  | 'Addresses'
+  | 'Files'
+  | 'Limits'
+  | 'Time-outs'
+  | 'Upstreams'
+  | 'Ledger'
+  | 'Logs'
+  | 'Secrets';
+
+/** Where a setting can be given and what it means. `null` closes that way in. */
+export interface SettingPlace {
+  readonly section: SettingSection;
+  /** Without the leading dashes. */
+  readonly flag: string | null;
+  readonly environment: string;
+  /** Members from the root of the configuration file, joined with dots. */
+  readonly yaml: string | null;
+  readonly help: string;
+}
+
+/** One row of the settings table: its places, and how its text is read. */
+export interface Setting<Value> extends SettingPlace {
+  /** The default as a person would write it; shown in help and documentation. */
+  readonly defaultText: string;
+  readonly defaultValue: Value;
+  /** What may be written, for help: `a number from 1 to 10`. */
+  readonly accepts: string;
+  /** Stands for the value in help: `N`, `SIZE`, `json|pretty`. */
+  readonly placeholder: string;
+  /** Flags without a value (`--demo`, `--no-demo`). */
+  readonly isSwitch: boolean;
+  /** Reads the text of a flag, a variable or a YAML scalar. The error says what was wrong with it. */
+  read(text: string): Result<Value, string>;
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+function setting<Value>(
+  place: SettingPlace,
+  defaultText: string,
+  defaultValue: Value,
+  accepts: string,
+  placeholder: string,
+  read: (text: string) => Result<Value, string>,
+): Setting<Value> {
+  return { ...place, defaultText, defaultValue, accepts, placeholder, isSwitch: false, read };
+}
+
+export function integer(place: SettingPlace, defaultValue: number, bounds: Bounds): Setting<number> {
+  const accepts = `a whole number from ${bounds.min} to ${bounds.max}`;
+  return setting(place, String(defaultValue), defaultValue, accepts, 'N', (text) =>
+    /^\d{1,15}$/.test(text) ? within(Number(text), bounds, accepts) : fail(`is not ${accepts}`),
+  );
+}
+
+const millisecondsIn = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds, written with a unit: `500ms`, `30s`, `10m`, `2h`. */
+export function duration(
+  place: SettingPlace,
+  defaultText: string,
+  range: { min: string; max: string },
+): Setting<number> {
+  const accepts = `a duration such as 500ms, 30s or 10m, from ${range.min} to ${range.max}`;
+  const bounds = { min: requireDuration(range.min), max: requireDuration(range.max) };
+  return setting(place, defaultText, requireDuration(defaultText), accepts, 'TIME', (text) => {
+    const milliseconds = readDuration(text);
+    return milliseconds === null ? fail(`is not ${accepts}`) : within(milliseconds, bounds, accepts);
+  });
+}
+
+export function readDuration(text: string): number | null {
+  const match = /^(\d{1,9})\s?(ms|s|m|h|d)$/.exec(text);
+  if (match === null) return null;
+  // The pattern admits exactly the units of the table.
+  return Number(match[1]) * millisecondsIn[match[2] as keyof typeof millisecondsIn];
+}
+
+/** For the table's own literals: a wrong one is a bug. */
+function requireDuration(text: string): number {
+  const milliseconds = readDuration(text);
+  if (milliseconds === null) throw new Error(`not a duration: ${text}`);
+  return milliseconds;
+}
+
+const bytesIn = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
+
+/** Bytes, written with a unit: `16KiB`, `32MiB`. */
+export function size(
+  place: SettingPlace,
+  defaultText: string,
+  range: { min: string; max: string },
+): Setting<number> {
+  const accepts = `a size such as 16KiB or 32MiB, from ${range.min} to ${range.max}`;
+  const bounds = { min: requireSize(range.min), max: requireSize(range.max) };
+  return setting(place, defaultText, requireSize(defaultText), accepts, 'SIZE', (text) => {
+    const bytes = readSize(text);
+    return bytes === null ? fail(`is not ${accepts}`) : within(bytes, bounds, accepts);
+  });
+}
+
+function readSize(text: string): number | null {
+  const match = /^(\d{1,9})\s?(B|KiB|MiB|GiB)$/.exec(text);
+  if (match === null) return null;
+  // The pattern admits exactly the units of the table.
+  return Number(match[1]) * bytesIn[match[2] as keyof typeof bytesIn];
+}
+
+/** For the table's own literals: a wrong one is a bug. */
+function requireSize(text: string): number {
+  const bytes = readSize(text);
+  if (bytes === null) throw new Error(`not a size: ${text}`);
+  return bytes;
+}
+
+function within(value: number, { min, max }: Bounds, accepts: string): Result<number, string> {
+  return value < min || value > max ? fail(`is outside ${accepts}`) : succeed(value);
+}
+
+export function choice<const Option extends string>(
+  place: SettingPlace,
+  options: readonly Option[],
+  defaultValue: NoInfer<Option>,
+): Setting<Option> {
+  const accepts = `one of ${options.join(', ')}`;
+  return setting<Option>(place, defaultValue, defaultValue, accepts, options.join('|'), (text) => {
+    const found = options.find((option) => option === text);
+    return found === undefined ? fail(`is not ${accepts}`) : succeed(found);
+  });
+}
+
+export function toggle(place: SettingPlace, defaultValue: boolean): Setting<boolean> {
+  const read = (text: string): Result<boolean, string> => {
+    if (text === 'true' || text === '1') return succeed(true);
+    if (text === 'false' || text === '0') return succeed(false);
+    return fail('is not true or false');
+  };
+  return { ...setting(place, String(defaultValue), defaultValue, 'true or false', '', read), isSwitch: true };
+}
+
+export function text(
+  place: SettingPlace,
+  defaultValue: string,
+  accepts: string,
+  placeholder: string,
+): Setting<string> {
+  return setting(place, defaultValue, defaultValue, accepts, placeholder, (given) =>
+    given === '' ? fail('is empty') : succeed(given),
+  );
+}
+
+/** Text that is absent by default. `unset` says what then happens. */
+export function optionalText(
+  place: SettingPlace,
+  unset: string,
+  accepts: string,
+  placeholder: string,
+): Setting<string | null> {
+  return setting<string | null>(place, unset, null, accepts, placeholder, (given) =>
+    given === '' ? fail('is empty') : succeed(given),
+  );
+}
+
+/** Scheme, host and port without a path: `https://api.example.com`. */
+export function origin(place: SettingPlace, unset: string): Setting<string | null> {
+  const accepts = 'an origin such as https://api.example.com';
+  return setting<string | null>(place, unset, null, accepts, 'ORIGIN', (given) => {
+    const found = readOrigin(given);
+    return found === null ? fail(`is not ${accepts}`) : succeed(found);
+  });
+}
+
+export function origins(place: SettingPlace, unset: string): Setting<readonly string[]> {
+  const accepts = 'origins such as https://app.example.com, separated by commas';
+  return setting<readonly string[]>(place, unset, [], accepts, 'ORIGINS', (given) => {
+    const found = given.split(',').map((part) => readOrigin(part.trim()));
+    const valid = found.filter((part) => part !== null);
+    return valid.length === found.length ? succeed(valid) : fail(`is not a list of ${accepts}`);
+  });
+}
+
+function readOrigin(given: string): string | null {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  return url.pathname === '/' && url.search === '' && url.username === '' ? url.origin : null;
+}
