@@ -1,4 +1,4 @@
-import { type Fault, type InboundRequest, fault, type Protocol } from '@headgate/protocols';
+import type { Fault, InboundRequest, Protocol } from '@headgate/protocols';
 import type { Caller } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';

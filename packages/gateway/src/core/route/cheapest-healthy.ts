@@ -1,7 +1,7 @@
 import type { Facts } from '@headgate/protocols';
-import type { Plan, Router } from './router.ts';
-import type { Model, Target } from '../catalogue.ts';
+import type { Target } from '../catalogue.ts';
 import type { Outcome } from './outcome.ts';
+import type { Plan, Router } from './router.ts';
 
 interface CheapestHealthyOptions {
   /** Targets tried for one call. */

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { RequestContext } from './request-handler.ts';
-import { handleRequest } from './request-handler.ts';
+import { applyCors } from './cors.ts';
 import { answerClientError, answerUpgrade } from './protocol-errors.ts';
+import { handleRequest, type RequestContext } from './request-handler.ts';
 
 export interface DataPlaneOptions {
   readonly host: string;
@@ -12,8 +12,12 @@ export interface DataPlaneOptions {
   readonly headerBytesMax: number;
   /** Idle connections are kept this long. Longer than the usual proxy in front of us, so that it closes first. */
   readonly keepAliveMs: number;
+  readonly headersMs: number;
   /** A request's headers and body must have come by then. */
-  readonly requestMs: number;
+  readonly bodyMs: number;
+  readonly connectionsMax: number;
+  /** Origins whose browsers may read answers; none by default. */
+  readonly corsOrigins: ReadonlySet<string>;
 }
 
 /** The API origin while it serves. */
@@ -32,22 +36,29 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
   const server = createServer({
     maxHeaderSize: options.headerBytesMax,
     keepAliveTimeout: options.keepAliveMs,
-    headersTimeout: Math.min(options.requestMs, 20_000),
-    requestTimeout: options.requestMs,
+    headersTimeout: options.headersMs,
+    requestTimeout: options.headersMs + options.bodyMs,
     connectionsCheckingInterval: 1000,
     noDelay: true,
     // A request without a host is answered like any other: we never look at it.
     requireHostHeader: false,
+    // Some HTTP clients offer HTTP/2 on every request; only WebSocket is answered as an upgrade.
+    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
   });
+  server.maxConnections = options.connectionsMax;
   const activity = new Activity();
-  const state = { draining: false };
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (state.draining) response.setHeader('connection', 'close');
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (context.isDraining()) response.shouldKeepAlive = false;
     activity.follow(response);
-    void handleRequest(request, response, { ...context, draining: state.draining });
-  });
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, context));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket, context));
+    if (options.corsOrigins.size > 0 && applyCors(request, response, options.corsOrigins)) return;
+    void handleRequest(request, response, context);
+  };
+  server.on('request', onRequest);
+  server.on('checkContinue', onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, context.random));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    answerClientError(error, socket, context.random),
+  );
   await listen(server, options);
   return {
     origin: originOf(server, options.host),
@@ -55,7 +66,6 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
       return activity.count;
     },
     async drain() {
-      state.draining = true;
       server.close();
       server.closeIdleConnections();
       await activity.idle();

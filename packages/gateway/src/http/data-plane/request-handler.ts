@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type EndpointMatch, type Fault, fault, matchEndpoint, type Platform, platformOfPath } from '@headgate/protocols';
+import { type EndpointMatch, type Fault, fault, matchEndpoint, type Platform, type ProtocolId, platformOfPath } from '@headgate/protocols';
 import type { Caller } from '../../core/catalogue.ts';
 import { authenticate, type HashKey } from '../../pipeline/authenticate.ts';
 import { runCall } from '../../pipeline/call.ts';
@@ -142,6 +142,8 @@ async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Ca
   if (context.isDraining()) return refuse(exchange, fault('overloaded', { retryAfterMs: 1000 }));
   const type = refusedContentType(request.headers['content-type']);
   if (type !== null) return refuse(exchange, type);
+  // Only now is a caller that asks first told to send its body.
+  if (request.headers.expect !== undefined) exchange.response.writeContinue();
   const body = await readBody(request, context.bodyBytesMax);
   if (!body.ok) return refuse(exchange, body.error);
   const inbound = {
