@@ -5,7 +5,13 @@ import type { Usage } from './usage.ts';
 export type ProtocolId = 'chat-completions' | 'responses' | 'images' | 'messages' | 'generate-content';
 
 /** What a request asks of a model beyond text in and text out. */
-export type Need = 'tools' | 'image-input' | 'audio-input' | 'file-input' | 'audio-output' | 'structured-output';
+export type Need =
+  | 'tools'
+  | 'image-input'
+  | 'audio-input'
+  | 'file-input'
+  | 'audio-output'
+  | 'structured-output';
 
 /**
  * Named deviations of upstreams from the protocol they speak. Data in `catalogue/providers/*.json`; an unknown
@@ -58,7 +64,14 @@ export interface InboundRequest {
 }
 
 /** Why the model stopped, unified, beside the upstream's own word. */
-export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'refusal' | 'error' | 'unknown';
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'refusal'
+  | 'error'
+  | 'unknown';
 
 /** What an upstream said in the place of an answer, whatever the status it came with. */
 export interface UpstreamRefusal {
@@ -105,7 +118,15 @@ export type AnswerReading =
  * content · `content` · `finish` carries the finish reason · `usage` only usage, withheld unless asked for ·
  * `terminal` the end of the stream · `error` an error in the place of content · `garbled` not of the protocol.
  */
-export type FrameRole = 'liveness' | 'preamble' | 'content' | 'finish' | 'usage' | 'terminal' | 'error' | 'garbled';
+export type FrameRole =
+  | 'liveness'
+  | 'preamble'
+  | 'content'
+  | 'finish'
+  | 'usage'
+  | 'terminal'
+  | 'error'
+  | 'garbled';
 
 /** Reads a stream frame by frame, on the side of the relay. One per attempt. */
 export interface StreamReader {
@@ -132,3 +153,11 @@ export interface Protocol {
   /** An error inside a stream that has begun, in this protocol's shape; it is never a clean end. */
   encodeStreamError(fault: Fault, traceId: string): Uint8Array;
 }
+
+/** The protocol as its inventors speak it. */
+export const defaultDialect: Dialect = {
+  usageInStream: true,
+  maxTokensField: 'both',
+  streamEnd: 'done-frame',
+  reasoningOutsideCompletion: false,
+};

@@ -1,0 +1,131 @@
+/** A frame that grows beyond this is not waited for any longer. Bytes. */
+export const frameBytesMax = 4 * 1024 * 1024;
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const noBytes = new Uint8Array(0);
+
+/**
+ * Cuts a stream of server-sent events into frames: an event's lines with the blank line that ends them, whatever their
+ * line ends (LF, CRLF, CR, mixed). Nothing is changed or lost: all frames in a row, and `rest`, are the stream. When
+ * CR ends a chunk and LF begins the next one, that LF opens the next frame.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
+export class SseSplitter {
+  /** The beginning of a frame whose end has not come, in the first `#partialLength` bytes. */
+  #partial: Uint8Array = noBytes;
+  #partialLength = 0;
+  /** Whether the line at hand has no byte yet. */
+  #lineIsEmpty = true;
+  /** Whether the last byte was CR, so that LF would belong to it. */
+  #afterReturn = false;
+  #isTooLong = false;
+
+  /**
+   * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible, theirs to keep. False once a
+   * frame was longer than `frameBytesMax`; nothing is taken after that.
+   */
+  push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): boolean {
+    let start = 0;
+    let at = 0;
+    let feed = find(chunk, lineFeed, 0);
+    let carriage = find(chunk, carriageReturn, 0);
+    while (at < chunk.length && !this.#isTooLong) {
+      if (feed < at) feed = find(chunk, lineFeed, at);
+      if (carriage < at) carriage = find(chunk, carriageReturn, at);
+      const lineEnd = Math.min(feed, carriage);
+      const endsFrame = this.#takeLine(chunk, at, lineEnd);
+      at = lineEnd + 1;
+      if (!endsFrame) continue;
+      if (this.#afterReturn && chunk[at] === lineFeed) {
+        this.#afterReturn = false;
+        at++;
+      }
+      this.#emit(chunk, start, at, onFrame);
+      start = at;
+    }
+    if (start < chunk.length) this.#keep(chunk, start, chunk.length);
+    return !this.#isTooLong;
+  }
+
+  /** What came after the last whole frame; empty at the end of a well-formed stream. */
+  rest(): Uint8Array {
+    return this.#partial.subarray(0, this.#partialLength);
+  }
+
+  /** Notes the line (or the part of one, when `end` is the chunk's) from `start`; true when it is a blank one. */
+  #takeLine(chunk: Uint8Array, start: number, end: number): boolean {
+    if (end > start) {
+      this.#lineIsEmpty = false;
+      this.#afterReturn = false;
+    }
+    if (end === chunk.length) return false;
+    const endsReturn = this.#afterReturn && chunk[end] === lineFeed;
+    this.#afterReturn = chunk[end] === carriageReturn;
+    if (endsReturn) return false;
+    const isBlank = this.#lineIsEmpty;
+    this.#lineIsEmpty = true;
+    return isBlank;
+  }
+
+  #emit(chunk: Uint8Array, start: number, end: number, onFrame: (frame: Uint8Array) => void): void {
+    if (this.#partialLength === 0) {
+      if (end - start > frameBytesMax) this.#isTooLong = true;
+      else onFrame(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
+      return;
+    }
+    this.#keep(chunk, start, end);
+    const frame = this.rest();
+    this.#partial = noBytes;
+    this.#partialLength = 0;
+    if (!this.#isTooLong) onFrame(frame);
+  }
+
+  /** The buffer doubles as it grows, so that a frame in many small chunks is not copied for each of them. */
+  #keep(chunk: Uint8Array, start: number, end: number): void {
+    const length = this.#partialLength + end - start;
+    this.#isTooLong ||= length > frameBytesMax;
+    if (this.#isTooLong) return;
+    if (length > this.#partial.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#partial.length));
+      larger.set(this.rest());
+      this.#partial = larger;
+    }
+    this.#partial.set(chunk.subarray(start, end), this.#partialLength);
+    this.#partialLength = length;
+  }
+}
+
+/** The chunk's length when there is none. */
+function find(chunk: Uint8Array, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at === -1 ? chunk.length : at;
+}
+
+/** An event as its frame spells it. */
+export interface SseEvent {
+  /** Null when the frame names none. */
+  readonly name: string | null;
+  /** The `data` lines, joined by LF; null when there are none, as in a comment. */
+  readonly data: string | null;
+  /** Whether every line is one the format knows. Text that is not an event stream at all has others. */
+  readonly isWellFormed: boolean;
+}
+
+const lenientUtf8 = new TextDecoder();
+
+/** Reads a frame in full; for the frames that are not of the usual shape. A byte order mark is ignored. */
+export function readSseEvent(frame: Uint8Array): SseEvent {
+  let name: string | null = null;
+  const data: string[] = [];
+  let isWellFormed = true;
+  for (const line of lenientUtf8.decode(frame).split(/\r\n|\r|\n/)) {
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'data') data.push(value);
+    else if (field === 'event') name = value;
+    else if (field !== '' && field !== 'id' && field !== 'retry') isWellFormed = false;
+  }
+  return { name, data: data.length === 0 ? null : data.join('\n'), isWellFormed };
+}

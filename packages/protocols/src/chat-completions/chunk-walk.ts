@@ -1,0 +1,195 @@
+import { JsonReader } from '../bytes/json-reader.ts';
+import { skipSpace } from '../bytes/json-skip.ts';
+import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
+import { writtenBytes, writtenBytesWithin } from './output-bytes.ts';
+import { type AnswerMember, answerMembers, choiceMembers, deltaMembers } from './wire.ts';
+
+const answerNames = new KeyNames(answerMembers);
+const choiceNames = new KeyNames(choiceMembers);
+const deltaNames = new KeyNames(deltaMembers);
+const usageName = new KeyNames(['usage']);
+
+/**
+ * Walks one chunk of a stream, or one whole answer (whose `message` is read as a chunk's `delta` is), and notes where
+ * things stand. Nothing is parsed but what is short: a stream passes through here frame by frame.
+ */
+export class ChunkWalk {
+  readonly #reader = new JsonReader(new Uint8Array(0));
+  #bytes = new Uint8Array(0);
+  #valueStart = 0;
+  #errorStart = 0;
+  #errorEnd = 0;
+  #usageStart = 0;
+  #usageEnd = 0;
+  /** How near to the top the usage found so far stands: 3 at the top, 0 for none. */
+  #usageRank = 0;
+  #modelStart = 0;
+  #modelEnd = 0;
+  #finishStart = 0;
+  #finishEnd = 0;
+
+  /** Whether there is a list of choices, and how many are in it. */
+  hasChoices = false;
+  choices = 0;
+  hasOutput = false;
+  hasToolCalls = false;
+  hasRefusal = false;
+  outputBytes = 0;
+
+  /** False when the bytes from `at` on are not exactly one JSON object. */
+  walk(bytes: Uint8Array, at: number): boolean {
+    this.#start(bytes, at);
+    const reader = this.#reader;
+    if (reader.kind !== 'object') return false;
+    for (reader.enter(); reader.nextMember(); ) this.#member();
+    return reader.isAtEnd();
+  }
+
+  /** The whole object, parsed. */
+  get value(): unknown {
+    return decodeJson(this.#bytes, this.#valueStart, this.#bytes.length);
+  }
+
+  /** The value of `error`; undefined when there is none, or nothing in it. */
+  get error(): unknown {
+    return this.#errorEnd === 0 ? undefined : decodeJson(this.#bytes, this.#errorStart, this.#errorEnd);
+  }
+
+  get hasError(): boolean {
+    return this.#errorEnd !== 0;
+  }
+
+  /** The `usage` object, from wherever the server puts it; undefined when there is none. */
+  get usage(): unknown {
+    return this.#usageRank === 0 ? undefined : decodeJson(this.#bytes, this.#usageStart, this.#usageEnd);
+  }
+
+  get hasUsage(): boolean {
+    return this.#usageRank !== 0;
+  }
+
+  get model(): string | null {
+    return this.#modelEnd === 0 ? null : decodeString(this.#bytes, this.#modelStart, this.#modelEnd);
+  }
+
+  /** The server's own word; null when there is none yet, or a blank one. */
+  get finishReason(): string | null {
+    return this.#finishEnd === 0 ? null : decodeString(this.#bytes, this.#finishStart, this.#finishEnd);
+  }
+
+  #start(bytes: Uint8Array, at: number): void {
+    this.#bytes = bytes;
+    this.#valueStart = at;
+    this.#reader.reset(bytes, at);
+    this.#errorEnd = 0;
+    this.#usageRank = 0;
+    this.#modelEnd = 0;
+    this.#finishEnd = 0;
+    this.hasChoices = false;
+    this.choices = 0;
+    this.hasOutput = false;
+    this.hasToolCalls = false;
+    this.hasRefusal = false;
+    this.outputBytes = 0;
+  }
+
+  #member(): void {
+    const { kind, keyStart, keyEnd } = this.#reader;
+    const name = answerNames.find(this.#bytes, keyStart, keyEnd);
+    if (name === 'choices' && kind === 'array') this.#eachChoice();
+    else if (name === 'x_groq' && kind === 'object') this.#nestedUsage();
+    else if (name === 'usage') this.#usage(3);
+    else this.#note(name);
+  }
+
+  #note(name: AnswerMember | null): void {
+    const start = this.#reader.at;
+    const end = this.#reader.skip();
+    if (end === -1 || !isFilled(this.#bytes, start, end)) return;
+    if (name === 'model') {
+      this.#modelStart = start;
+      this.#modelEnd = end;
+    } else if (name === 'error') {
+      this.#errorStart = start;
+      this.#errorEnd = end;
+    }
+  }
+
+  #eachChoice(): void {
+    const reader = this.#reader;
+    this.hasChoices = true;
+    for (reader.enter(); reader.nextElement(); this.choices++) {
+      if (reader.kind === 'object') this.#choice();
+      else reader.skip();
+    }
+  }
+
+  #choice(): void {
+    const reader = this.#reader;
+    for (reader.enter(); reader.nextMember(); ) {
+      const name = choiceNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
+      if ((name === 'delta' || name === 'message') && reader.kind === 'object') this.#delta();
+      else if (name === 'usage') this.#usage(1);
+      else if (name === 'finish_reason' && reader.kind === 'string') this.#finish();
+      else reader.skip();
+    }
+  }
+
+  #finish(): void {
+    const start = this.#reader.at;
+    const end = this.#reader.skip();
+    if (end - start <= 2) return;
+    this.#finishStart = start;
+    this.#finishEnd = end;
+  }
+
+  #delta(): void {
+    const reader = this.#reader;
+    for (reader.enter(); reader.nextMember(); ) {
+      const name = deltaNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
+      const kind = reader.kind;
+      const start = reader.at;
+      const end = reader.skip();
+      if (name === 'role' || end === -1 || !isFilled(this.#bytes, start, end)) continue;
+      if (kind === 'string') this.outputBytes += writtenBytes(this.#bytes, start, end);
+      else if (kind === 'array' || kind === 'object')
+        this.outputBytes += writtenBytesWithin(this.#bytes, start, end);
+      else continue;
+      this.hasOutput = true;
+      if (name === 'refusal') this.hasRefusal = true;
+      if (name === 'tool_calls' || name === 'function_call') this.hasToolCalls = true;
+    }
+  }
+
+  #nestedUsage(): void {
+    const reader = this.#reader;
+    for (reader.enter(); reader.nextMember(); ) {
+      if (usageName.find(this.#bytes, reader.keyStart, reader.keyEnd) !== null) this.#usage(2);
+      else reader.skip();
+    }
+  }
+
+  #usage(rank: number): void {
+    const reader = this.#reader;
+    const kind = reader.kind;
+    const start = reader.at;
+    const end = reader.skip();
+    if (kind !== 'object' || rank < this.#usageRank) return;
+    this.#usageRank = rank;
+    this.#usageStart = start;
+    this.#usageEnd = end;
+  }
+}
+
+/** Whether a value is more than null, false, a number, `""`, `[]` or `{}`. */
+function isFilled(bytes: Uint8Array, start: number, end: number): boolean {
+  switch (bytes[start]) {
+    case 0x22:
+      return end - start > 2;
+    case 0x5b:
+    case 0x7b:
+      return skipSpace(bytes, start + 1) < end - 1;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,47 @@
+import { encodeStreamEnvelope } from '../envelope.ts';
+import type { Fault } from '../error.ts';
+import type { EncodedRequest, Facts, InboundRequest, PassthroughTarget, Protocol } from '../protocol.ts';
+import { type Result, succeed } from '../result.ts';
+import { readAnswer } from './answer.ts';
+import { type ReadRequest, readFacts } from './facts.ts';
+import { readRefusal } from './refusal.ts';
+import { ChatStreamReader } from './stream.ts';
+import { passThrough } from './upstream.ts';
+
+class ChatRequest implements InboundRequest {
+  readonly #body: Uint8Array;
+  readonly #request: ReadRequest;
+
+  constructor(body: Uint8Array, request: ReadRequest) {
+    this.#body = body;
+    this.#request = request;
+  }
+
+  get facts(): Facts {
+    return this.#request.facts;
+  }
+
+  get wantsUsageFrame(): boolean {
+    return this.#request.streamOptions?.includeUsage === true;
+  }
+
+  passThrough(target: PassthroughTarget): EncodedRequest {
+    return passThrough(this.#body, this.#request, target);
+  }
+}
+
+function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
+  const request = readFacts(body);
+  return request.ok ? succeed(new ChatRequest(body, request.value)) : request;
+}
+
+/** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
+export const chatCompletions: Protocol = {
+  id: 'chat-completions',
+  forwardedHeaders: ['idempotency-key'],
+  readRequest,
+  readAnswer,
+  readRefusal,
+  openStream: (dialect) => new ChatStreamReader(dialect),
+  encodeStreamError: (fault, traceId) => encodeStreamEnvelope('completions', fault, traceId),
+};

@@ -1,0 +1,64 @@
+import type { Dialect, FinishReason, Reading, UpstreamRefusal } from '../protocol.ts';
+import type { Usage } from '../usage.ts';
+import type { ChunkWalk } from './chunk-walk.ts';
+import { readUsage } from './meter.ts';
+import { notOfTheProtocol, parseJson, readErrorValue } from './refusal.ts';
+import { readFinishReason } from './wire.ts';
+
+/** What has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */
+export class RunningReading implements Reading {
+  readonly #dialect: Dialect;
+  usage: Usage | null = null;
+  finishReasonRaw: string | null = null;
+  modelServed: string | null = null;
+  hasOutput = false;
+  outputBytes = 0;
+  #hasToolCalls = false;
+  #hasRefusal = false;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  take(chunk: ChunkWalk): void {
+    // Usage is cumulative where it is repeated: the last one counts.
+    if (chunk.hasUsage) this.usage = readUsage(chunk.usage, this.#dialect) ?? this.usage;
+    this.finishReasonRaw = chunk.finishReason ?? this.finishReasonRaw;
+    this.modelServed ??= chunk.model;
+    this.hasOutput ||= chunk.hasOutput;
+    this.outputBytes += chunk.outputBytes;
+    this.#hasToolCalls ||= chunk.hasToolCalls;
+    this.#hasRefusal ||= chunk.hasRefusal;
+  }
+
+  /** Servers say `stop` for tool calls, too, and always for a refusal: what was produced knows better. */
+  get finishReason(): FinishReason | null {
+    if (this.finishReasonRaw === null) return null;
+    const reason = readFinishReason(this.finishReasonRaw);
+    if (reason === 'stop' && this.#hasToolCalls) return 'tool-calls';
+    if (reason === 'stop' && this.#hasRefusal) return 'refusal';
+    return reason;
+  }
+}
+
+/** Errors in the place of an answer, or within a stream, came under this status. */
+const answeredStatus = 200;
+
+/** The error a chunk or an answer carries in the place of content; null when it is none. */
+export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
+  if (chunk.hasError) return refusalOf({ error: chunk.error }, 'an error without words');
+  const finish = chunk.finishReason;
+  if (finish !== null && readFinishReason(finish) === 'error')
+    return refusalOf({ error: { code: finish } }, finish);
+  // Some servers put the error at the top, where an answer has its choices.
+  return chunk.hasChoices || chunk.hasUsage ? null : readErrorValue(answeredStatus, chunk.value);
+}
+
+/** What text that is neither a chunk nor an answer says. */
+export function refusalInPlaceOfAnswer(text: string): UpstreamRefusal {
+  return refusalOf(parseJson(text), text);
+}
+
+function refusalOf(value: unknown, text: string): UpstreamRefusal {
+  return readErrorValue(answeredStatus, value) ?? notOfTheProtocol(answeredStatus, text);
+}

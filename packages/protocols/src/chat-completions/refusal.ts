@@ -1,0 +1,277 @@
+import type { UpstreamRefusal } from '../protocol.ts';
+import { unreachable } from '../result.ts';
+
+type Kind = UpstreamRefusal['kind'];
+
+/** Kept of an upstream's message. Characters. */
+const messageCharsMax = 2_000;
+/** Read of a body that is not JSON, for the log. Bytes. */
+const excerptBytesMax = 300;
+
+const lenientUtf8 = new TextDecoder();
+
+/** Reads what came with an error status. */
+export function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
+  const text = lenientUtf8.decode(body);
+  const words = readWords(parseJson(text));
+  return words === null ? notOfTheProtocol(status, text) : classify(status, words);
+}
+
+/** Reads what stands in the place of an answer, or in an answer's `error`, whatever the HTTP status was. */
+export function readErrorValue(status: number, value: unknown): UpstreamRefusal | null {
+  const words = readWords(value);
+  return words === null ? null : classify(status, words);
+}
+
+/** Text that is no JSON, or JSON that is no error: a middlebox, a wrong address, or nothing at all. */
+export function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
+  const excerpt = text.slice(0, excerptBytesMax).trim();
+  const message = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
+  return { kind: kindOfBareStatus(status), status, message, type: null, code: null, param: null };
+}
+
+/** What a status says when the body says nothing. A 403, 404 or 400 from a middlebox says nothing about the request. */
+function kindOfBareStatus(status: number): Kind {
+  if (
+    status === 401 ||
+    status === 402 ||
+    status === 429 ||
+    status === 408 ||
+    status === 409 ||
+    status === 425
+  ) {
+    return kindOfStatus(status);
+  }
+  return status >= 500 ? kindOfStatus(status) : 'garbled';
+}
+
+function kindOfStatus(status: number): Kind {
+  switch (status) {
+    case 401:
+    case 402:
+    case 403:
+      return 'credential';
+    case 404:
+    case 405:
+      return 'model-missing';
+    case 408:
+    case 409:
+    case 425:
+      return 'conflict';
+    case 429:
+      return 'rate-limited';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+      return status >= 400 && status < 500 ? 'invalid-request' : 'server-error';
+  }
+}
+
+/** An error's own fields, wherever the server puts them. */
+interface ErrorWords {
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** A status inside the body, for errors in the place of an answer. */
+  readonly status: number | null;
+}
+
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Finds the error in: `{error: {…}}`, `{error: "…"}`, `[{error: {…}}]`, `{message, type, code}` beside `object: "error"`
+ * or alone, `{detail: "…"}`, `{detail: [{loc, msg}]}`, `{errors: [{…}]}`. Null when there is none.
+ */
+function readWords(value: unknown): ErrorWords | null {
+  if (typeof value === 'string' && value !== '') return wordsOf({ message: value });
+  if (Array.isArray(value)) return readWords(value[0]);
+  if (!isFields(value)) return null;
+  if (isFields(value['error'])) return wordsOf(value['error'], value);
+  for (const nested of [value['error'], value['errors'], value['detail']]) {
+    if (text(nested) !== null || Array.isArray(nested)) return readWords(nested);
+  }
+  const hasMessage = [value['message'], value['msg'], value['detail']].some(
+    (member) => text(member) !== null,
+  );
+  return hasMessage ? wordsOf(value) : null;
+}
+
+function wordsOf(error: Fields, around: Fields = {}): ErrorWords | null {
+  const message =
+    text(error['message']) ?? text(error['msg']) ?? text(error['detail']) ?? text(around['message']);
+  const type = text(error['type']) ?? text(error['status']);
+  const code = text(error['code']) ?? numberText(error['code']);
+  if (message === null && type === null && code === null) return null;
+  return {
+    message: (message ?? type ?? code ?? '').slice(0, messageCharsMax),
+    type,
+    code,
+    param: text(error['param']),
+    status: errorStatus(error['status_code']) ?? errorStatus(error['code']) ?? errorStatus(error['status']),
+  };
+}
+
+function classify(httpStatus: number, words: ErrorWords): UpstreamRefusal {
+  const status = httpStatus >= 400 ? httpStatus : (words.status ?? statusOfType(words));
+  const kind = kindOfWords(status, words) ?? kindOfStatus(status);
+  return {
+    kind,
+    status: httpStatus,
+    message: words.message,
+    type: words.type,
+    code: words.code,
+    param: words.param,
+  };
+}
+
+/** The status an error without one stands for. */
+function statusOfType(words: ErrorWords): number {
+  const type = words.type ?? '';
+  if (/invalid_request|invalid_argument|badrequest/i.test(type)) return 400;
+  if (/authentication|unauthenticated/i.test(type)) return 401;
+  return 500;
+}
+
+/** What is said by code or type, whatever the status. Lower case. */
+const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['content_policy_violation', 'content-policy'],
+  ['content_filter', 'content-policy'],
+  ['responsibleaipolicyviolation', 'content-policy'],
+  ['data_inspection_failed', 'content-policy'],
+  ['datainspectionfailed', 'content-policy'],
+  ['moderation_blocked', 'content-policy'],
+  ['context_length_exceeded', 'context-length'],
+  ['context_window_exceeded', 'context-length'],
+  ['invalid_api_key', 'credential'],
+  ['invalid_api_key_error', 'credential'],
+  ['authentication_error', 'credential'],
+  ['unauthenticated', 'credential'],
+  ['insufficient_quota', 'credential'],
+  ['insufficient_balance', 'credential'],
+  ['exceeded_current_quota_error', 'credential'],
+  ['billing_error', 'credential'],
+  ['billing_not_active', 'credential'],
+  ['billing_hard_limit_reached', 'credential'],
+  ['account_deactivated', 'credential'],
+  ['organization_restricted', 'credential'],
+  ['access_terminated', 'credential'],
+  ['arrearage', 'credential'],
+  ['unsupported_country_region_territory', 'credential'],
+  ['model_not_found', 'model-missing'],
+  ['model_not_exist', 'model-missing'],
+  ['modelnotfound', 'model-missing'],
+  ['invalid_model', 'model-missing'],
+  ['deploymentnotfound', 'model-missing'],
+  ['rate_limit_exceeded', 'rate-limited'],
+  ['rate_limit_error', 'rate-limited'],
+  ['rate_limit_reached_error', 'rate-limited'],
+  ['resource_exhausted', 'rate-limited'],
+  ['throttlingexception', 'rate-limited'],
+  ['overloaded', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['engine_overloaded_error', 'overloaded'],
+  ['service_unavailable_error', 'overloaded'],
+  ['server_is_overloaded', 'overloaded'],
+  ['slow_down', 'overloaded'],
+  ['insufficient_system_resource', 'overloaded'],
+]);
+
+/**
+ * What is said in words only. They are looked for at the beginning, and after quoted text is taken out: a caller whose
+ * own words an upstream repeats must not be able to put a channel out of service.
+ */
+const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
+  [/^your credit balance is too low|^credit balance (is )?too low/, 'credential'],
+  [/^insufficient (account )?(balance|credits?|funds|quota)\b/, 'credential'],
+  [/^(incorrect|invalid) api key|^api key not valid|^api key expired/, 'credential'],
+  [/^this request requires more credits|^you (have )?exceeded your (monthly )?(spend|budget)/, 'credential'],
+  [
+    /^(the |requested )?model\b.{0,200}\b(does not exist|not found|is not found|not exist|is not supported)/,
+    'model-missing',
+  ],
+  [/^(no endpoints found|unknown model|no such model|invalid model)\b/, 'model-missing'],
+  [/^this model's maximum context length|^prompt is too long|^input is too long/, 'context-length'],
+  [
+    /\bmaximum context length\b|\bcontext (length|window|size)\b.{0,80}\bexceed|\bexceed.{0,80}\bcontext (length|window|size)\b/,
+    'context-length',
+  ],
+  [/\binput token count\b.{0,80}\bexceeds\b|\bmaximum number of (input )?tokens\b/, 'context-length'],
+  [
+    /\bcontent (management )?policy\b|\bcontent[ _-]filter|\bour safety system\b|\bflagged by\b.{0,40}\bmoderation\b/,
+    'content-policy',
+  ],
+  [/\boverloaded\b|\b(at|over) capacity\b|^slow down\b/, 'overloaded'],
+  [/^rate limit\b|^too many requests\b/, 'rate-limited'],
+];
+
+function kindOfWords(status: number, words: ErrorWords): Kind | null {
+  const byCode =
+    kindsByCode.get(words.code?.toLowerCase() ?? '') ?? kindsByCode.get(words.type?.toLowerCase() ?? '');
+  const kind = byCode ?? kindByMessage(words.message);
+  return kind !== null && isPlausible(kind, status) ? kind : null;
+}
+
+function kindByMessage(message: string): Kind | null {
+  const plain = withoutQuotes(message).toLowerCase();
+  return kindsByMessage.find(([pattern]) => pattern.test(plain))?.[1] ?? null;
+}
+
+function withoutQuotes(message: string): string {
+  return message
+    .replace(/`[^`]*`|"[^"]*"|(?<!\w)'[^']*'/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** A status that already says it better keeps its say. */
+function isPlausible(kind: Kind, status: number): boolean {
+  switch (kind) {
+    case 'content-policy':
+    case 'context-length':
+    case 'model-missing':
+      return status < 500 && status !== 429 && status !== 401 && status !== 402;
+    case 'credential':
+      return status < 500;
+    case 'rate-limited':
+      return status !== 401 && status !== 402;
+    case 'overloaded':
+      return status === 429 || status >= 500;
+    case 'invalid-request':
+    case 'conflict':
+    case 'server-error':
+    case 'garbled':
+      return true;
+    default:
+      return unreachable(kind);
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function numberText(value: unknown): string | null {
+  return typeof value === 'number' ? String(value) : null;
+}
+
+function errorStatus(value: unknown): number | null {
+  const status = typeof value === 'string' ? Number(value) : value;
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600
+    ? status
+    : null;
+}

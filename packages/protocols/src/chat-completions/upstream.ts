@@ -1,0 +1,130 @@
+import { skipSpace } from '../bytes/json-skip.ts';
+import { type Edit, splice } from '../bytes/splice.ts';
+import type { Dialect, EncodedRequest, PassthroughTarget } from '../protocol.ts';
+import { unreachable } from '../result.ts';
+import type { MemberSpan, ReadRequest } from './facts.ts';
+import type { RequestMember } from './wire.ts';
+
+const encoder = new TextEncoder();
+
+/** The caller's bytes for one target: changed only where its alias or its dialect needs it. */
+export function passThrough(
+  body: Uint8Array,
+  request: ReadRequest,
+  target: PassthroughTarget,
+): EncodedRequest {
+  const edits = [
+    ...modelEdits(request, target.upstreamModel),
+    ...limitEdits(request, target.dialect),
+    ...includeUsageEdits(request, target.dialect),
+    ...removals(body, request, target.dialect),
+  ];
+  return { body: splice(body, edits), edits: edits.map((edit) => edit.name) };
+}
+
+function modelEdits(request: ReadRequest, upstreamModel: string): readonly Edit[] {
+  const span = request.members.get('model');
+  if (span === undefined || request.facts.model === upstreamModel) return [];
+  return [replace('model', span.start, span.end, JSON.stringify(upstreamModel))];
+}
+
+/** The output limit under the one name the upstream knows. */
+function limitEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
+  const wanted = dialect.maxTokensField;
+  const unwanted = unwantedLimit(dialect);
+  if (wanted === 'both' || unwanted === null) return [];
+  const from = request.members.get(unwanted);
+  const to = request.members.get(wanted);
+  if (from === undefined) return [];
+  if (to === undefined) return [replace(wanted, from.keyStart, from.keyEnd, `"${wanted}"`)];
+  // Both were sent, and the other one is about to be taken out: the one that counts keeps its value.
+  const counts = request.limitMember === unwanted;
+  return counts ? [replace(wanted, to.start, to.end, String(request.facts.maxOutputTokens))] : [];
+}
+
+function unwantedLimit(dialect: Dialect): 'max_completion_tokens' | 'max_tokens' | null {
+  switch (dialect.maxTokensField) {
+    case 'both':
+      return null;
+    case 'max_tokens':
+      return 'max_completion_tokens';
+    case 'max_completion_tokens':
+      return 'max_tokens';
+    default:
+      return unreachable(dialect.maxTokensField);
+  }
+}
+
+/** Asks for usage in the stream when the caller did not and the upstream can be asked. */
+function includeUsageEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
+  if (!dialect.usageInStream || !request.facts.stream || request.streamOptions?.includeUsage === true)
+    return [];
+  return [includeUsage(request, request.members.get('stream_options'))];
+}
+
+function includeUsage(request: ReadRequest, span: MemberSpan | undefined): Edit {
+  const name = 'stream_options.include_usage';
+  const options = request.streamOptions;
+  if (span === undefined) {
+    const after = request.members.get('stream')?.end ?? 0;
+    return replace(name, after, after, ',"stream_options":{"include_usage":true}');
+  }
+  if (options === null) return replace(name, span.start, span.end, '{"include_usage":true}');
+  if (options.value !== null) return replace(name, options.value.start, options.value.end, 'true');
+  const comma = options.isEmpty ? '' : ',';
+  return replace(name, span.start + 1, span.start + 1, `"include_usage":true${comma}`);
+}
+
+function replace(name: string, start: number, end: number, text: string): Edit {
+  return { name, start, end, insert: encoder.encode(text) };
+}
+
+/** Takes out the members the upstream refuses: a second limit, and stream options where it knows none. */
+function removals(body: Uint8Array, request: ReadRequest, dialect: Dialect): readonly Edit[] {
+  const names: RequestMember[] = dialect.usageInStream ? [] : ['stream_options'];
+  const limit = unwantedLimit(dialect);
+  if (limit !== null && dialect.maxTokensField !== 'both' && request.members.has(dialect.maxTokensField))
+    names.push(limit);
+  const spans = names.flatMap((name) => {
+    const span = request.members.get(name);
+    return span === undefined ? [] : [{ name, start: span.keyStart, end: span.end }];
+  });
+  return removeMembers(
+    body,
+    spans.toSorted((a, b) => a.start - b.start),
+  );
+}
+
+interface Removal {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Each member goes with the comma behind it. The last member of the object has none: it goes with the comma before it,
+ * unless the member before it, gone as well, has taken that one; then that member gives it back for the one before.
+ */
+function removeMembers(body: Uint8Array, removals: readonly Removal[]): readonly Edit[] {
+  const edits: Edit[] = [];
+  for (const { name, start, end } of removals) {
+    const behind = skipSpace(body, end);
+    const previous = edits.at(-1);
+    if (body[behind] === 0x2c) {
+      edits.push(replace(name, start, behind + 1, ''));
+    } else if (previous !== undefined && skipSpace(body, previous.end) === start) {
+      edits[edits.length - 1] = { ...previous, start: commaBefore(body, previous.start) };
+      edits.push(replace(name, previous.end, end, ''));
+    } else {
+      edits.push(replace(name, commaBefore(body, start), end, ''));
+    }
+  }
+  return edits;
+}
+
+/** Position of the comma before a member, or of the member itself when it is the first of its object. */
+function commaBefore(body: Uint8Array, member: number): number {
+  let at = member - 1;
+  while (at > 0 && (body[at] ?? 0) <= 0x20) at--;
+  return body[at] === 0x2c ? at : member;
+}

@@ -1,0 +1,72 @@
+import type { FinishReason, Need } from '../protocol.ts';
+
+/** Members of a request that are read; a second one of the same name is refused. */
+export const requestMembers = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_completion_tokens',
+  'max_tokens',
+  'n',
+  'tools',
+  'functions',
+  'response_format',
+  'modalities',
+  'audio',
+  'prompt_cache_key',
+  'safety_identifier',
+  'user',
+] as const;
+
+export type RequestMember = (typeof requestMembers)[number];
+
+/** Types of message parts that not every model can read. */
+export const partNeeds = {
+  image_url: 'image-input',
+  input_audio: 'audio-input',
+  file: 'file-input',
+} as const satisfies Record<string, Need>;
+
+/** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
+export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq'] as const;
+export type AnswerMember = (typeof answerMembers)[number];
+export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage'] as const;
+/** What a delta may carry without producing anything. Any other text, list or object in it is output. */
+export const deltaMembers = ['role', 'refusal', 'tool_calls', 'function_call'] as const;
+
+/** Strings inside tool calls, sound and lists of parts that the model wrote; ids, types and signatures it did not. */
+export const outputTexts: ReadonlySet<string> = new Set([
+  'arguments',
+  'content',
+  'input',
+  'name',
+  'refusal',
+  'summary',
+  'text',
+  'thinking',
+  'transcript',
+]);
+
+/** The words servers use for why they stopped: the protocol's own, and those of compatible ones. */
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['tool_use', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['refusal', 'refusal'],
+  ['error', 'error'],
+  ['insufficient_system_resource', 'error'],
+]);
+
+export function readFinishReason(raw: string): FinishReason {
+  return finishReasons.get(raw.toLowerCase()) ?? 'unknown';
+}

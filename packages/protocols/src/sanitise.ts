@@ -1,0 +1,30 @@
+/** Read of a message. Characters. */
+const readCharsMax = 2_000;
+/** Kept of a message. Characters. */
+const keptCharsMax = 600;
+
+/** What an upstream's message may tell about us or our account there, and what stands in its place. */
+const secrets: readonly (readonly [RegExp, string])[] = [
+  [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>)\]]+/gi, '[address]'],
+  [/\bbearer\s+[\w.~+/=*-]+/gi, '[key]'],
+  [/\b(?:sk|pk|rk|gsk|xai|pplx|nvapi|hf|AKIA|AIza|ghp)[-_*]?[\w*.…-]{8,}/g, '[key]'],
+  [/\b(?:org|proj|user|acct|account|key|project)[-_][A-Za-z0-9*]{6,}/g, '[account]'],
+  [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[address]'],
+  [/(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?(?![\w.])/g, '[address]'],
+  [/(?<![\w.])\[?(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}\]?/gi, '[address]'],
+  [
+    /\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|ai|dev|app|cloud|cn|eu|co|info|local|internal|lan|svc|test|example)\b(?::\d+)?(?:\/[^\s"'`<>)\]]*)?/gi,
+    '[address]',
+  ],
+];
+
+/**
+ * An upstream's message, fit for a caller's eyes: keys, accounts and addresses taken out, on one line, bounded. Words
+ * that clients look for, as in `maximum context length`, stay.
+ */
+export function sanitiseUpstreamMessage(message: string): string {
+  let text = message.slice(0, readCharsMax).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
+  for (const [pattern, placeholder] of secrets) text = text.replace(pattern, placeholder);
+  text = text.trim();
+  return text.length <= keptCharsMax ? text : `${text.slice(0, keptCharsMax - 1)}…`;
+}
