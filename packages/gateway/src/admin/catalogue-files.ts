@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type ProviderDocument, providerDocument } from '../config/provider-document.ts';
+import type { PriceSeed } from '../core/price-seed.ts';
+
+/**
+ * The provider rows and price seeds that come with Headgate, read when first asked for: a start needs a handful of
+ * them. A damaged file throws, because the files are ours and a test reads every one.
+ */
+export interface CatalogueFiles {
+  /** Ids of all providers, in order. */
+  readonly providerIds: readonly string[];
+  /** A provider by its id, or null when there is none. */
+  provider(id: string): ProviderDocument | null;
+  /** Providers that a set environment variable is enough for. */
+  automaticProviders(): readonly ProviderDocument[];
+  /** The models and prices of a seed by its name; empty when there is no such seed. */
+  priceSeed(name: string): PriceSeed;
+}
+
+/** Opens the catalogue in a directory; by default the one of this repository. */
+export function openCatalogueFiles(
+  directory = new URL('../../../../catalogue/', import.meta.url),
+): CatalogueFiles {
+  const root = fileURLToPath(directory);
+  const providerText = (id: string): string => readFileSync(`${root}providers/${id}.json`, 'utf8');
+  const providerIds = readdirSync(`${root}providers`)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .sort();
+  const known = new Set(providerIds);
+  const provider = remembered((id: string) => (known.has(id) ? parseProvider(providerText(id), id) : null));
+  return {
+    providerIds,
+    provider,
+    // Looking at the text first spares a start the parsing of more than a hundred rows that it has no use for.
+    automaticProviders: () =>
+      providerIds
+        .filter((id) => providerText(id).includes('"automatic": true'))
+        .map(provider)
+        .filter((found) => found !== null),
+    priceSeed: remembered((name: string) => readSeed(`${root}prices/${name}.json`)),
+  };
+}
+
+function remembered<Value>(read: (id: string) => Value): (id: string) => Value {
+  const values = new Map<string, Value>();
+  return (id) => {
+    const value = values.get(id) ?? read(id);
+    values.set(id, value);
+    return value;
+  };
+}
+
+function parseProvider(json: string, id: string): ProviderDocument {
+  const read = providerDocument.safeParse(JSON.parse(json));
+  if (!read.success) throw new Error(`catalogue/providers/${id}.json is damaged: ${read.error.message}`);
+  return read.data;
+}
+
+function readSeed(path: string): PriceSeed {
+  if (!existsSync(path)) return {};
+  // Written by scripts/generate-prices.ts and held to its shape by a test.
+  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly models: PriceSeed }).models;
+}

@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { readConfigurationFile } from '../config/configuration-file.ts';
+import type { SiblingShape } from '../config/configuration-schema.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/problem.ts';
+import { type Environment, readSettings, type Settings } from '../config.ts';
+import type { Catalogue } from '../core/catalogue.ts';
+import type { CatalogueProblem } from '../core/catalogue-build.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ConfigurationStore } from '../ports/configuration-store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
+import { loadCatalogue } from './catalogue-load.ts';
+import { declareFile } from './declare/declare-file.ts';
+import { type FileWatch, watchFile } from './file-watch.ts';
+import { hashKey, keyHasher } from './key-secret.ts';
+import { type Peppers, settingsPeppers } from './pepper.ts';
+import { configureItself, type SelfConfiguration, yieldToOperator } from './self-configuration.ts';
+
+/** Changes made by this process or another take effect within this time and one reading of the configuration. */
+const pollIntervalMs = 250;
+
+export interface ConfigurationServiceOptions {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly store: ConfigurationStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Fills a gap of a base URL; `simulator` asks for the origin of a simulator, started when it is first needed. */
+  readonly variable: (name: string) => Promise<string | null>;
+}
+
+/** Keeps the snapshot of configuration that the hot path reads, and brings every change into it. */
+export interface ConfigurationService {
+  /** The snapshot in force; a new object at every change. */
+  readonly catalogue: { readonly current: Catalogue };
+  /** How authentication hashes a key; null when its checksum is wrong. */
+  readonly hashKey: (key: string) => string | null;
+  /** What the start made of a store without configuration. */
+  readonly selfConfiguration: SelfConfiguration;
+  siblings(): readonly SiblingShape[];
+  /** What the snapshot in force lacks. */
+  problems(): readonly CatalogueProblem[];
+  /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
+  poll(): Promise<void>;
+  /** Looks for changes from now on, several times a second. */
+  watch(): void;
+  close(): Promise<void>;
+}
+
+/** Opens the configuration: applies the file, or configures a store nobody has configured, and builds the first snapshot. */
+export async function openConfigurationService(
+  options: ConfigurationServiceOptions,
+): Promise<Result<ConfigurationService, readonly ConfigurationProblem[]>> {
+  const peppers = settingsPeppers(options.settings);
+  if (!peppers.ok) return peppers;
+  const parts: Parts = { ...options, catalogueFiles: openCatalogueFiles(), peppers: peppers.value };
+  const source = await openSource(parts, options.settings.configFile);
+  return source.ok ? succeed(await startService(parts, source.value)) : source;
+}
+
+interface Parts extends ConfigurationServiceOptions {
+  readonly catalogueFiles: CatalogueFiles;
+  readonly peppers: Peppers;
+}
+
+/** What configuration comes from, beside the store. */
+interface Source {
+  readonly file: WatchedFile | null;
+  readonly selfConfiguration: SelfConfiguration;
+}
+
+async function openSource(
+  parts: Parts,
+  configFile: string | null,
+): Promise<Result<Source, readonly ConfigurationProblem[]>> {
+  if (configFile === null) {
+    return succeed({ file: null, selfConfiguration: await selfConfigure(parts) });
+  }
+  const text = readFileSync(configFile, 'utf8');
+  const applied = await applyFile(parts, configFile, text);
+  if (!applied.ok) return applied;
+  const file = { path: configFile, watch: watchFile(configFile, text), applied: applied.value };
+  return succeed({ file, selfConfiguration: { kind: 'none' } });
+}
+
+async function selfConfigure(parts: Parts): Promise<SelfConfiguration> {
+  if (!parts.settings.demo) return { kind: 'none' };
+  return await configureItself({
+    store: parts.store,
+    catalogue: parts.catalogueFiles,
+    environment: parts.environment,
+    dataDir: parts.settings.dataDir,
+    hashKey: (key) => hashKey(key, parts.peppers[0]),
+    nowMs: parts.clock.now(),
+  });
+}
+
+/** A configuration file as it was last applied. */
+interface AppliedFile {
+  readonly siblings: readonly SiblingShape[];
+  /** What takes effect only at a start, to notice that it changed. */
+  readonly settingsText: string;
+}
+
+interface WatchedFile {
+  readonly path: string;
+  readonly watch: FileWatch;
+  applied: AppliedFile;
+}
+
+/** Applies the text of a configuration file whole, or not at all. */
+async function applyFile(
+  parts: Parts,
+  path: string,
+  text: string,
+): Promise<Result<AppliedFile, readonly ConfigurationProblem[]>> {
+  const file = readConfigurationFile(text, path);
+  if (!file.ok) return file;
+  const settings = readSettings({ flags: {}, environment: () => undefined, file: file.value });
+  if (!settings.ok) return settings;
+  const nowMs = parts.clock.now();
+  const declared = declareFile(file.value, {
+    catalogue: parts.catalogueFiles,
+    environment: parts.environment,
+    hashKey: (key) => hashKey(key, parts.peppers[0]),
+    nowMs,
+  });
+  if (!declared.ok) return declared;
+  await yieldToOperator(parts.store, nowMs);
+  await parts.store.apply('file', declared.value, nowMs);
+  const { deployment, settings: section } = file.value.shape;
+  return succeed({
+    siblings: deployment?.siblings ?? [],
+    settingsText: JSON.stringify([deployment, section]),
+  });
+}
+
+async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
+  const { store, clock, logger } = parts;
+  let loaded = await loadCatalogue(parts);
+  const catalogue = { current: loaded.catalogue };
+  logProblems(logger, loaded.problems, []);
+
+  const reload = async (): Promise<void> => {
+    const previous = loaded;
+    loaded = await loadCatalogue(parts);
+    catalogue.current = loaded.catalogue;
+    logger.info('configuration changed', { revision: loaded.catalogue.revision });
+    logProblems(logger, loaded.problems, previous.problems);
+  };
+  const look = async (): Promise<void> => {
+    if (source.file !== null) await applyChange(parts, source.file);
+    const revision = await store.revision();
+    const isPriceDue = loaded.nextChangeAtMs !== null && loaded.nextChangeAtMs <= clock.now();
+    if (revision !== loaded.catalogue.revision || isPriceDue) await reload();
+  };
+  const poll = oneAtATime(async () => {
+    try {
+      await look();
+    } catch (error) {
+      logger.error('configuration could not be read; what was in force stays', { error });
+    }
+  });
+
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    catalogue,
+    hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
+    selfConfiguration: source.selfConfiguration,
+    siblings: () => source.file?.applied.siblings ?? [],
+    problems: () => loaded.problems,
+    poll,
+    watch: () => {
+      timer ??= setInterval(() => void poll(), pollIntervalMs).unref();
+    },
+    close: async () => {
+      if (timer !== null) clearInterval(timer);
+      await poll.settled();
+    },
+  };
+}
+
+/** Applies a file that has changed. One that is wrong is refused whole and every mistake in it logged. */
+async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
+  const text = file.watch.poll();
+  if (text === null) return;
+  const applied = await applyFile(parts, file.path, text);
+  if (!applied.ok) {
+    for (const problem of applied.error)
+      parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
+    return;
+  }
+  if (applied.value.settingsText !== file.applied.settingsText) {
+    parts.logger.warn('settings in the configuration file have changed; they take effect at the next start', {
+      file: file.path,
+    });
+  }
+  file.applied = applied.value;
+}
+
+/** Logs what is missing now and was not missing before. */
+function logProblems(
+  logger: Logger,
+  problems: readonly CatalogueProblem[],
+  known: readonly CatalogueProblem[],
+): void {
+  const old = new Set(known.map((problem) => `${problem.kind} ${problem.subject}`));
+  for (const { kind, subject, detail } of problems) {
+    if (!old.has(`${kind} ${subject}`)) logger.warn(`${subject}: ${detail}`, { alert: kind });
+  }
+}
+
+interface Repeated {
+  (): Promise<void>;
+  /** Resolves when none is running. */
+  settled(): Promise<void>;
+}
+
+/** A task asked for while it runs is not run twice: the asker waits for the one under way. */
+function oneAtATime(task: () => Promise<void>): Repeated {
+  let running: Promise<void> | null = null;
+  const run = (): Promise<void> => {
+    running ??= task().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return Object.assign(run, { settled: () => running ?? Promise.resolve() });
+}

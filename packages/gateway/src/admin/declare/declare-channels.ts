@@ -1,0 +1,131 @@
+import type { ChannelShape } from '../../config/configuration-schema.ts';
+import type { ProviderDocument } from '../../config/provider-document.ts';
+import type { YamlPath } from '../../config/yaml-source.ts';
+import type { PriceTier } from '../../core/price.ts';
+import { findSeedModel, seedPriceAt } from '../../core/price-seed.ts';
+import type { DeclaredChannel } from '../../ports/configuration-store.ts';
+import type { CatalogueFiles } from '../catalogue-files.ts';
+import { declarePrice } from './declare-prices.ts';
+import type { ProviderLookup } from './declare-providers.ts';
+import { complain, type Declaring } from './declaring.ts';
+
+export function declareChannels(declaring: Declaring, providers: ProviderLookup): readonly DeclaredChannel[] {
+  return Object.entries(declaring.file.shape.channels ?? {}).flatMap(([id, shape]) => {
+    const provider = providers.find(shape.provider);
+    if (provider !== null) return [declareChannel(declaring, id, shape, provider)];
+    complain(
+      declaring,
+      ['channels', id, 'provider'],
+      `there is no provider "${shape.provider}"${providers.suggestion(shape.provider)}`,
+    );
+    return [];
+  });
+}
+
+function declareChannel(
+  declaring: Declaring,
+  id: string,
+  shape: ChannelShape,
+  provider: ProviderDocument,
+): DeclaredChannel {
+  checkAddress(declaring, id, shape, provider);
+  return {
+    id,
+    alias: shape.alias ?? id,
+    providerId: provider.id,
+    baseUrl: shape.baseUrl ?? null,
+    credentialEnvironment: credentialOf(declaring, id, shape, provider),
+    priority: shape.priority ?? 0,
+    enabled: shape.enabled ?? true,
+    allowPrivate: shape.allowPrivate ?? false,
+    models: modelEntries(shape).map(([modelId, entry]) => {
+      const upstreamModel = entry.upstream ?? modelId;
+      const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
+      const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
+      const cost =
+        declared ?? seedPrice(declaring.tools.catalogue, provider, upstreamModel, declaring.tools.nowMs);
+      return { modelId, upstreamModel, cost };
+    }),
+  };
+}
+
+type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[string], null>;
+
+/** The models of a channel, whether they were given as a list or as a map. */
+export function modelEntries({ models }: ChannelShape): readonly (readonly [string, ChannelModel])[] {
+  if (Array.isArray(models)) return models.map((modelId) => [modelId, {}]);
+  return Object.entries(models).map(([modelId, entry]) => [modelId, entry ?? {}]);
+}
+
+/** What a provider's price seed says a model costs; null when it says nothing. */
+export function seedPrice(
+  catalogue: CatalogueFiles,
+  provider: ProviderDocument,
+  upstreamModel: string,
+  nowMs: number,
+): readonly PriceTier[] | null {
+  const model =
+    provider.prices === undefined ? null : findSeedModel(catalogue.priceSeed(provider.prices), upstreamModel);
+  return model === null ? null : seedPriceAt(model, nowMs);
+}
+
+function checkAddress(
+  declaring: Declaring,
+  id: string,
+  shape: ChannelShape,
+  provider: ProviderDocument,
+): void {
+  const address = shape.baseUrl ?? provider.baseUrl;
+  const gaps = address.match(/\{\w+\}/g) ?? [];
+  if (gaps.length > 0 && provider.simulated !== true) {
+    complain(
+      declaring,
+      ['channels', id],
+      `needs a baseUrl: that of ${provider.name} is ${address}, with ${gaps.join(' and ')} to fill in`,
+    );
+  }
+  if (isLoopback(address) && shape.allowPrivate !== true) {
+    complain(
+      declaring,
+      ['channels', id],
+      `leads to this machine (${address}); add allowPrivate: true if that is meant`,
+    );
+  }
+}
+
+function isLoopback(address: string): boolean {
+  const host = URL.parse(address)?.hostname ?? '';
+  return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+}
+
+/** The variable a channel's credential is in: the one it names, else the first of the provider's that is set. */
+function credentialOf(
+  declaring: Declaring,
+  id: string,
+  shape: ChannelShape,
+  provider: ProviderDocument,
+): string | null {
+  const { environment } = declaring.tools;
+  const named = shape.credential?.environment;
+  if (named !== undefined) {
+    if (environment(named) === undefined) {
+      complain(
+        declaring,
+        ['channels', id, 'credential', 'environment'],
+        `the variable ${named} is not set; export it before starting, or name another`,
+      );
+    }
+    return named;
+  }
+  if (provider.credential.scheme === 'none') return null;
+  const usual = provider.environment ?? [];
+  const found = usual.find((name) => environment(name) !== undefined);
+  if (found === undefined) complain(declaring, ['channels', id], missingCredential(usual));
+  return found ?? null;
+}
+
+function missingCredential(usual: readonly string[]): string {
+  if (usual.length === 0)
+    return 'needs a credential; write credential: { environment: NAME_OF_THE_VARIABLE }';
+  return `needs a credential; set ${usual.join(' or ')}, or write credential: { environment: NAME_OF_THE_VARIABLE }`;
+}

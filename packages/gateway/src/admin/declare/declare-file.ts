@@ -1,0 +1,34 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import type { ConfigurationFile } from '../../config/configuration-file.ts';
+import type { ConfigurationProblem } from '../../config/problem.ts';
+import type { Declaration } from '../../ports/configuration-store.ts';
+import { declareChannels } from './declare-channels.ts';
+import { declareAccounts, declareGroups, declareKeys } from './declare-groups.ts';
+import { declareModels } from './declare-models.ts';
+import { declareProviders } from './declare-providers.ts';
+import type { DeclareTools, Declaring } from './declaring.ts';
+
+/** Turns a configuration file into what it declares. Everything it refers to must exist; all that does not is reported at once. */
+export function declareFile(
+  file: ConfigurationFile,
+  tools: DeclareTools,
+): Result<Declaration, readonly ConfigurationProblem[]> {
+  const declaring: Declaring = { file, tools, problems: [] };
+  const providers = declareProviders(declaring);
+  const channels = declareChannels(declaring, providers);
+  const models = declareModels(declaring, providers, channels);
+  const modelIds = models.map((model) => model.id);
+  const accounts = declareAccounts(declaring);
+  const groups = declareGroups(declaring, modelIds);
+  const keys = declareKeys(declaring, ids(groups), ids(accounts), modelIds);
+  if (declaring.problems.length > 0) return fail(declaring.problems);
+  return succeed({ providers: documents(providers.declared), accounts, groups, models, channels, keys });
+}
+
+function ids(rows: readonly { readonly id: string }[]): readonly string[] {
+  return rows.map((row) => row.id);
+}
+
+function documents(providers: ReadonlyMap<string, object>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...providers].map(([id, document]) => [id, JSON.stringify(document)]));
+}

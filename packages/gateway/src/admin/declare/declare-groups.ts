@@ -1,0 +1,119 @@
+import type { KeyShape } from '../../config/configuration-schema.ts';
+import type { YamlPath } from '../../config/yaml-source.ts';
+import { parseDecimal } from '../../core/decimal.ts';
+import { isWellFormedKey, keyHint } from '../../core/key.ts';
+import type { DeclaredAccount, DeclaredGroup, DeclaredKey } from '../../ports/configuration-store.ts';
+import { complain, type Declaring, requireKnown } from './declaring.ts';
+
+/** Who pays when a file says nothing about accounts. */
+const defaultAccount = 'default';
+const listPricePpm = 1_000_000n;
+
+export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[] {
+  const named = Object.entries(file.shape.accounts ?? {}).map(([id, account]) => ({
+    id,
+    name: account?.name ?? id,
+  }));
+  const needsDefault = Object.values(file.shape.keys ?? {}).some(
+    (key) => (key.account ?? defaultAccount) === defaultAccount,
+  );
+  const hasDefault = named.some((account) => account.id === defaultAccount);
+  return needsDefault && !hasDefault ? [...named, { id: defaultAccount, name: 'Default' }] : named;
+}
+
+export function declareGroups(declaring: Declaring, modelIds: readonly string[]): readonly DeclaredGroup[] {
+  return Object.entries(declaring.file.shape.groups ?? {}).map(([id, group]) => {
+    requireModels(declaring, ['groups', id, 'models'], group.models, modelIds);
+    return {
+      id,
+      name: group.name ?? id,
+      platform: group.platform,
+      multiplierPpm: multiplierOf(declaring, ['groups', id, 'multiplier']),
+      models: group.models ?? null,
+    };
+  });
+}
+
+function multiplierOf(declaring: Declaring, path: YamlPath): bigint {
+  const text = declaring.file.source.exactText(path);
+  if (text === null) return listPricePpm;
+  const multiplier = parseDecimal(text, 6);
+  if (multiplier.ok) return multiplier.value;
+  complain(declaring, path, multiplier.error);
+  return listPricePpm;
+}
+
+export function declareKeys(
+  declaring: Declaring,
+  groupIds: readonly string[],
+  accountIds: readonly string[],
+  modelIds: readonly string[],
+): readonly DeclaredKey[] {
+  const keys = Object.entries(declaring.file.shape.keys ?? {}).flatMap(([id, shape]) => {
+    requireKnown(declaring, ['keys', id, 'group'], 'group', shape.group, groupIds);
+    if (shape.account !== undefined)
+      requireKnown(declaring, ['keys', id, 'account'], 'account', shape.account, [
+        ...accountIds,
+        defaultAccount,
+      ]);
+    requireModels(declaring, ['keys', id, 'models'], shape.models, modelIds);
+    const secret = secretOf(declaring, id, shape);
+    return secret === null ? [] : [declareKey(declaring, id, shape, secret)];
+  });
+  refuseSharedSecrets(declaring, keys);
+  return keys;
+}
+
+function declareKey({ tools }: Declaring, id: string, shape: KeyShape, secret: string): DeclaredKey {
+  return {
+    id,
+    name: shape.name ?? id,
+    accountId: shape.account ?? defaultAccount,
+    groupId: shape.group,
+    hash: tools.hashKey(secret),
+    hint: keyHint(secret),
+    models: shape.models ?? null,
+    expiresAtMs: shape.expires === undefined ? null : Date.parse(shape.expires),
+  };
+}
+
+function secretOf(declaring: Declaring, id: string, shape: KeyShape): string | null {
+  const name = shape.secret.environment;
+  const path = ['keys', id, 'secret', 'environment'];
+  const secret = declaring.tools.environment(name)?.trim();
+  if (secret === undefined) {
+    complain(
+      declaring,
+      path,
+      `the variable ${name} is not set; export it before starting, or remove the key`,
+    );
+    return null;
+  }
+  if (isWellFormedKey(secret)) return secret;
+  complain(
+    declaring,
+    path,
+    `the variable ${name} does not hold a Headgate key (sk- and 49 letters and digits); \`headgate keys generate\` prints one`,
+  );
+  return null;
+}
+
+function refuseSharedSecrets(declaring: Declaring, keys: readonly DeclaredKey[]): void {
+  const owners = new Map<string, string>();
+  for (const { id, hash } of keys) {
+    const owner = owners.get(hash);
+    if (owner !== undefined)
+      complain(declaring, ['keys', id, 'secret'], `is the same key as that of "${owner}"`);
+    owners.set(hash, id);
+  }
+}
+
+function requireModels(
+  declaring: Declaring,
+  path: YamlPath,
+  models: readonly string[] | undefined,
+  modelIds: readonly string[],
+): void {
+  for (const [index, model] of (models ?? []).entries())
+    requireKnown(declaring, [...path, index], 'model', model, modelIds);
+}

@@ -1,0 +1,138 @@
+import type { Platform } from '@headgate/protocols';
+import type { PriceTier } from '../core/price.ts';
+import { type PriceText, readPriceTiers } from '../core/price-terms.ts';
+import type {
+  Declaration,
+  DeclaredChannel,
+  DeclaredGroup,
+  DeclaredKey,
+  DeclaredModel,
+} from '../ports/configuration-store.ts';
+
+/** The account that pays in a demo, and until an operator makes others. */
+export const demoAccountId = 'demo';
+
+const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
+
+/** One group per platform. A key belongs to its group for good, so the ids stay the same from start to start. */
+export const demoGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
+  id: `demo-${platform}`,
+  name: `Demo ${platform}`,
+  platform,
+  multiplierPpm: 1_000_000n,
+  models: null,
+}));
+
+interface DemoModel {
+  readonly id: string;
+  readonly displayName: string;
+  readonly reasoning: boolean;
+  /** The simulator's own name for it, which sets its pace. */
+  readonly upstreamModel: string;
+  readonly price: PriceText;
+}
+
+const demoModels: readonly DemoModel[] = [
+  {
+    id: 'demo-fast',
+    displayName: 'Demo Fast (simulated)',
+    reasoning: false,
+    upstreamModel: 'sim-demo',
+    price: { input: '0.15', output: '0.60', cacheRead: '0.075' },
+  },
+  {
+    id: 'demo-smart',
+    displayName: 'Demo Smart (simulated)',
+    reasoning: true,
+    upstreamModel: 'sim-reasoning',
+    price: { input: '2.50', output: '10', cacheRead: '1.25' },
+  },
+];
+
+/** Three ways to the same models at different prices, so that routing has something to choose. Costs in USD per million. */
+const demoChannels: readonly {
+  readonly id: string;
+  readonly alias: string;
+  readonly costs: readonly PriceText[];
+}[] = [
+  {
+    id: 'simulated-a',
+    alias: 'Simulated A',
+    costs: [
+      { input: '0.10', output: '0.40' },
+      { input: '1.80', output: '7.20' },
+    ],
+  },
+  {
+    id: 'simulated-b',
+    alias: 'Simulated B',
+    costs: [
+      { input: '0.12', output: '0.48' },
+      { input: '2.00', output: '8' },
+    ],
+  },
+  {
+    id: 'simulated-c',
+    alias: 'Simulated C',
+    costs: [
+      { input: '0.14', output: '0.56' },
+      { input: '2.30', output: '9.20' },
+    ],
+  },
+];
+
+/** 1 January 2026: the demo models have to have been made some day, the same at every start. */
+const demoModelsCreated = 1_767_225_600;
+
+/** What a start without any configuration declares: everything simulated, and named so. */
+export function demoDeclaration(keys: readonly DeclaredKey[]): Declaration {
+  return {
+    providers: {},
+    accounts: [{ id: demoAccountId, name: 'Demo' }],
+    groups: demoGroups,
+    models: demoModels.map(describeDemoModel),
+    channels: demoChannels.map(describeDemoChannel),
+    keys,
+  };
+}
+
+function describeDemoModel({ id, displayName, reasoning, price }: DemoModel): DeclaredModel {
+  return {
+    id,
+    displayName,
+    ownedBy: 'simulator',
+    created: demoModelsCreated,
+    contextWindow: 128_000,
+    maxOutputTokens: 16_384,
+    inputModalities: ['text'],
+    outputModalities: ['text'],
+    capabilities: ['tools'],
+    reasoning,
+    price: tier(price),
+  };
+}
+
+function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]): DeclaredChannel {
+  return {
+    id,
+    alias,
+    providerId: 'simulator',
+    baseUrl: null,
+    credentialEnvironment: null,
+    priority: 0,
+    enabled: true,
+    allowPrivate: true,
+    models: demoModels.map((model, index) => ({
+      modelId: model.id,
+      upstreamModel: model.upstreamModel,
+      cost: tier(costs[index] ?? {}),
+    })),
+  };
+}
+
+/** For the tables above: a price of theirs that cannot be read is a bug. */
+function tier(prices: PriceText): readonly PriceTier[] {
+  const read = readPriceTiers([{ aboveInputTokens: 0, prices }]);
+  if (!read.ok) throw new Error(read.error.reason);
+  return read.value;
+}

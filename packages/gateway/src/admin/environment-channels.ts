@@ -1,0 +1,88 @@
+import type { ProtocolId } from '@headgate/protocols';
+import type { ProviderDocument } from '../config/provider-document.ts';
+import type { Environment } from '../config.ts';
+import { type SeedModel, seedPriceAt } from '../core/price-seed.ts';
+import type {
+  Declaration,
+  DeclaredChannel,
+  DeclaredKey,
+  DeclaredModel,
+} from '../ports/configuration-store.ts';
+import type { CatalogueFiles } from './catalogue-files.ts';
+import { describeModel } from './declare/declare-models.ts';
+import { demoAccountId, demoGroups } from './demo.ts';
+
+interface FoundProvider {
+  readonly provider: ProviderDocument;
+  /** The variable its credential is in. */
+  readonly variable: string;
+}
+
+/** Protocols that calls can be sent upstream in today; a provider that speaks none of them makes no channel. */
+const servedProtocols: readonly ProtocolId[] = ['chat-completions'];
+
+/** Providers whose credential is in the environment, and that Headgate can call. */
+export function findEnvironmentProviders(
+  catalogue: CatalogueFiles,
+  environment: Environment,
+): readonly FoundProvider[] {
+  return catalogue.automaticProviders().flatMap((provider) => {
+    const variable = provider.environment?.find((name) => environment(name) !== undefined);
+    const isServed = servedProtocols.some((protocol) => provider.protocols[protocol] !== undefined);
+    return variable === undefined || !isServed ? [] : [{ provider, variable }];
+  });
+}
+
+/** What a start without configuration declares when it finds credentials: a channel per provider, with all it is known to serve. */
+export function environmentDeclaration(
+  found: readonly FoundProvider[],
+  catalogue: CatalogueFiles,
+  keys: readonly DeclaredKey[],
+  nowMs: number,
+): Declaration {
+  const models = new Map<string, DeclaredModel>();
+  const channels = found.map(({ provider, variable }) => {
+    const seed = catalogue.priceSeed(provider.prices ?? '');
+    for (const [id, model] of Object.entries(seed)) {
+      if (!models.has(id)) models.set(id, describeSeedModel(id, model, provider, nowMs));
+    }
+    return describeChannel(provider, variable, Object.entries(seed), nowMs);
+  });
+  return {
+    providers: {},
+    accounts: [{ id: demoAccountId, name: 'Default' }],
+    groups: demoGroups,
+    models: [...models.values()],
+    channels,
+    keys,
+  };
+}
+
+function describeSeedModel(
+  id: string,
+  seed: SeedModel,
+  provider: ProviderDocument,
+  nowMs: number,
+): DeclaredModel {
+  const cost = seedPriceAt(seed, nowMs);
+  return describeModel(id, {}, { provider, seed, cost }, cost);
+}
+
+function describeChannel(
+  provider: ProviderDocument,
+  variable: string,
+  models: readonly (readonly [string, SeedModel])[],
+  nowMs: number,
+): DeclaredChannel {
+  return {
+    id: provider.id,
+    alias: provider.name,
+    providerId: provider.id,
+    baseUrl: null,
+    credentialEnvironment: variable,
+    priority: 0,
+    enabled: true,
+    allowPrivate: false,
+    models: models.map(([id, seed]) => ({ modelId: id, upstreamModel: id, cost: seedPriceAt(seed, nowMs) })),
+  };
+}

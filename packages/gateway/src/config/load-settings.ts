@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { type Environment, readSetting, readSettings, type Settings } from '../config.ts';
+import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
+import type { ConfigurationProblem } from './problem.ts';
+import { settingsTable } from './settings-table.ts';
+
+/** Looked for in the working directory when no file is named. */
+const usualFile = 'headgate.yaml';
+
+/** Reads flags, environment and configuration file into settings, the file's name among them, absolute. */
+export function loadSettings(
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+  directory: string,
+): Result<Settings, readonly ConfigurationProblem[]> {
+  const named = readSetting(settingsTable.configFile, { flags, environment, file: null });
+  if (!named.ok) return fail([named.error]);
+  const usual = resolve(directory, usualFile);
+  const path = named.value === null ? (existsSync(usual) ? usual : null) : resolve(directory, named.value);
+  const file = path === null ? null : readFile(path);
+  if (file !== null && !file.ok) return file;
+  const settings = readSettings({ flags, environment, file: file?.value ?? null });
+  if (!settings.ok) return settings;
+  const dataDir = resolve(directory, settings.value.dataDir);
+  return succeed({ ...settings.value, configFile: path, dataDir });
+}
+
+function readFile(path: string): Result<ConfigurationFile, readonly ConfigurationProblem[]> {
+  if (!existsSync(path)) {
+    return fail([{ where: path, path: '', message: 'there is no such file; name another with --config or HEADGATE_CONFIG' }]);
+  }
+  return readConfigurationFile(readFileSync(path, 'utf8'), path);
+}

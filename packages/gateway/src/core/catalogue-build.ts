@@ -1,0 +1,220 @@
+import type {
+  DeclaredChannel,
+  DeclaredModel,
+  StoredConfiguration,
+  StoredKey,
+  StoredPrice,
+} from '../ports/configuration-store.ts';
+import type { Catalogue, Channel, Group, KeyRecord, Model, Provider, Target } from './catalogue.ts';
+import type { PriceVersion } from './price.ts';
+
+/** What the snapshot is made from, beside the stored configuration. */
+export interface CatalogueSources {
+  readonly stored: StoredConfiguration;
+  /** Finds a provider by id: the stored row, else the catalogue's. */
+  readonly provider: (id: string) => Provider | null;
+  /** Reads a secret from the environment by its variable's name. */
+  readonly secret: (environmentName: string) => string | undefined;
+  /** Fills a gap of a base URL, such as `{simulator}`. */
+  readonly variable: (name: string) => string | undefined;
+  readonly nowMs: number;
+}
+
+/** Something the operator should know; the snapshot works without what it names. */
+export interface CatalogueProblem {
+  readonly kind:
+    | 'unpriced-model'
+    | 'missing-credential'
+    | 'unknown-provider'
+    | 'incomplete-address'
+    | 'orphan-key';
+  /** Id of the model, channel or key. */
+  readonly subject: string;
+  readonly detail: string;
+}
+
+export interface BuiltCatalogue {
+  readonly catalogue: Catalogue;
+  readonly problems: readonly CatalogueProblem[];
+  /** When a price that is stored already comes into force; null when none is waiting. Milliseconds since the epoch. */
+  readonly nextChangeAtMs: number | null;
+}
+
+/** Builds the snapshot the hot path reads. The same sources give the same snapshot. */
+export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
+  const { stored, nowMs } = sources;
+  const problems: CatalogueProblem[] = [];
+  const priceOf = pricesInForce(stored.prices, nowMs);
+  const channels = new Map<string, Channel>();
+  for (const declared of stored.channels) {
+    const channel = buildChannel(declared, sources, problems);
+    if (channel !== null) channels.set(declared.id, channel);
+  }
+  const targets = targetsByModel(stored.channels, channels, priceOf);
+  const models = new Map(
+    stored.models.map((model) => [
+      model.id,
+      buildModel(model, targets.get(model.id) ?? [], priceOf, problems),
+    ]),
+  );
+  const groups = new Map(
+    stored.groups.map((group) => [group.id, { ...group, models: modelSet(group.models) }]),
+  );
+  const keys = buildKeys(stored.keys, groups, problems);
+  const catalogue = { revision: stored.revision, keys, groups, models, channels };
+  return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
+}
+
+function buildChannel(
+  declared: DeclaredChannel,
+  sources: CatalogueSources,
+  problems: CatalogueProblem[],
+): Channel | null {
+  const provider = sources.provider(declared.providerId);
+  const note = (kind: CatalogueProblem['kind'], detail: string): void => {
+    problems.push({ kind, subject: declared.id, detail });
+  };
+  if (provider === null) {
+    note('unknown-provider', `its provider "${declared.providerId}" is not in the catalogue`);
+    return null;
+  }
+  const { baseUrl, gaps } = fillGaps(declared.baseUrl ?? provider.baseUrl, sources.variable);
+  if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
+  const credential = credentialOf(declared, provider, sources);
+  if (credential === undefined) note('missing-credential', missingCredential(declared));
+  return {
+    id: declared.id,
+    alias: declared.alias,
+    provider,
+    baseUrl,
+    credential: credential ?? null,
+    priority: declared.priority,
+    enabled: declared.enabled && credential !== undefined && gaps.length === 0,
+    simulated: provider.simulated,
+    allowPrivate: declared.allowPrivate || provider.simulated,
+  };
+}
+
+/** The secret, null when none is needed, undefined when it is missing. */
+function credentialOf(
+  { credentialEnvironment }: DeclaredChannel,
+  provider: Provider,
+  { secret }: CatalogueSources,
+): string | null | undefined {
+  if (provider.credential.scheme === 'none') return null;
+  return credentialEnvironment === null ? undefined : secret(credentialEnvironment);
+}
+
+function missingCredential({ credentialEnvironment }: DeclaredChannel): string {
+  if (credentialEnvironment === null) return 'it names no variable for its credential';
+  return `the variable ${credentialEnvironment} with its credential is not set`;
+}
+
+function fillGaps(
+  address: string,
+  variable: CatalogueSources['variable'],
+): { baseUrl: string; gaps: readonly string[] } {
+  const gaps: string[] = [];
+  const baseUrl = address.replaceAll(/\{(\w+)\}/g, (gap, name: string) => {
+    const value = variable(name);
+    if (value === undefined) gaps.push(gap);
+    return value ?? gap;
+  });
+  return { baseUrl, gaps };
+}
+
+function targetsByModel(
+  declared: readonly DeclaredChannel[],
+  channels: ReadonlyMap<string, Channel>,
+  priceOf: (subject: string) => PriceVersion | null,
+): ReadonlyMap<string, readonly Target[]> {
+  const targets = new Map<string, Target[]>();
+  for (const { id, models } of declared) {
+    const channel = channels.get(id);
+    if (channel === undefined) continue;
+    for (const { modelId, upstreamModel } of models) {
+      const target = { channel, upstreamModel, cost: priceOf(`channel:${id}/${modelId}`) };
+      targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
+    }
+  }
+  return targets;
+}
+
+function buildModel(
+  declared: DeclaredModel,
+  targets: readonly Target[],
+  priceOf: (subject: string) => PriceVersion | null,
+  problems: CatalogueProblem[],
+): Model {
+  const price = priceOf(`model:${declared.id}`);
+  if (price === null) {
+    problems.push({
+      kind: 'unpriced-model',
+      subject: declared.id,
+      detail: 'it has no price; write one under prices',
+    });
+  }
+  return { ...declared, price, targets };
+}
+
+function buildKeys(
+  stored: readonly StoredKey[],
+  groups: ReadonlyMap<string, Group>,
+  problems: CatalogueProblem[],
+): ReadonlyMap<string, KeyRecord> {
+  const keys = new Map<string, KeyRecord>();
+  for (const key of stored) {
+    const group = groups.get(key.groupId);
+    if (group !== undefined) keys.set(key.hash, { caller: callerOf(key, group), status: key.status });
+    else if (key.status === 'active') {
+      problems.push({
+        kind: 'orphan-key',
+        subject: key.id,
+        detail: `its group "${key.groupId}" does not exist any more`,
+      });
+    }
+  }
+  return keys;
+}
+
+function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    accountId: key.accountId,
+    group,
+    models: modelSet(key.models),
+    createdAtMs: key.createdAtMs,
+    expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
+  };
+}
+
+/** The newest version of each price whose time has come. Versions arrive oldest first. */
+function pricesInForce(
+  prices: readonly StoredPrice[],
+  nowMs: number,
+): (subject: string) => PriceVersion | null {
+  const inForce = new Map<string, PriceVersion>();
+  for (const { subject, version, effectiveFromMs, tiers } of prices) {
+    if (effectiveFromMs <= nowMs) inForce.set(subject, { id: version, effectiveFromMs, tiers });
+  }
+  return (subject) => {
+    const version = inForce.get(subject);
+    return version === undefined || version.tiers.length === 0 ? null : version;
+  };
+}
+
+function nextPriceChange(prices: readonly StoredPrice[], nowMs: number): number | null {
+  return earliest(prices.map((price) => (price.effectiveFromMs > nowMs ? price.effectiveFromMs : null)));
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce(
+    (first, time) => (first === null || (time !== null && time < first) ? time : first),
+    null,
+  );
+}
+
+function modelSet(models: readonly string[] | null): ReadonlySet<string> | null {
+  return models === null ? null : new Set(models);
+}
