@@ -1,3 +1,5 @@
+import { formatDecimal } from './decimal.ts';
+
 declare const nanoUsdBrand: unique symbol;
 declare const picoUsdBrand: unique symbol;
 
@@ -16,4 +18,18 @@ export function nanoUsd(amount: bigint): NanoUsd {
 
 export function picoUsd(price: bigint): PicoUsd {
   return price as PicoUsd;
+}
+
+/** The shortest exact decimal of an amount in dollars: `formatNanoUsd(nanoUsd(1_500_000_000n))` is `1.5`. */
+export function formatNanoUsd(amount: NanoUsd): string {
+  return formatDecimal(amount, 9);
+}
+
+/** Divides two non-negative integers; a quotient halfway between two integers goes to the even one (IEEE 754, 4.3.1). */
+export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  const twiceRemainder = (dividend - quotient * divisor) * 2n;
+  if (twiceRemainder < divisor) return quotient;
+  if (twiceRemainder > divisor) return quotient + 1n;
+  return quotient + (quotient & 1n);
 }

@@ -1,4 +1,5 @@
-import type { PicoUsd } from './money.ts';
+import { totalInput, type Usage } from '@headgate/protocols';
+import { divideHalfEven, type NanoUsd, nanoUsd, type PicoUsd } from './money.ts';
 
 /** Prices per unit of each class of usage, in pico-dollars per token, piece or call. */
 export interface PriceClasses {
@@ -28,4 +29,44 @@ export interface PriceVersion {
   readonly effectiveFromMs: number;
   /** Ascending by threshold; the first one starts at 0. */
   readonly tiers: readonly PriceTier[];
+}
+
+/** Pico-dollars × parts per million in one nano-dollar. */
+const picoPpmPerNano = 1_000_000_000n;
+
+/** What a call costs: Σ units · price × multiplier, exact, and rounded once, half-even, to nano-dollars. */
+export function priceUsage(usage: Usage, version: PriceVersion, multiplierPpm: bigint): NanoUsd {
+  const price = priceInPico(usage, classesFor(version.tiers, totalInput(usage)));
+  return nanoUsd(divideHalfEven(price * multiplierPpm, picoPpmPerNano));
+}
+
+function classesFor(tiers: readonly PriceTier[], inputTokens: number): PriceClasses {
+  for (let index = tiers.length - 1; index > 0; index--) {
+    const tier = tiers[index];
+    if (tier !== undefined && inputTokens > tier.aboveInputTokens) return tier.classes;
+  }
+  const [first] = tiers;
+  if (first === undefined) throw new Error('a price version has at least one tier');
+  return first.classes;
+}
+
+function priceInPico(usage: Usage, classes: PriceClasses): bigint {
+  return (
+    classes.perCall +
+    priceOf(usage.inputFresh, classes.input) +
+    priceOf(usage.inputCacheRead, classes.cacheRead) +
+    priceOf(usage.inputCacheWrite5m, classes.cacheWrite5m) +
+    priceOf(usage.inputCacheWrite1h, classes.cacheWrite1h) +
+    priceOf(usage.inputAudio, classes.audioInput) +
+    priceOf(usage.inputImage, classes.imageInput) +
+    priceOf(usage.output, classes.output) +
+    priceOf(usage.outputAudio, classes.audioOutput) +
+    priceOf(usage.outputImage, classes.imageOutput) +
+    priceOf(usage.images, classes.perImage)
+  );
+}
+
+/** Most classes of most calls are zero, and a bigint product is not free. */
+function priceOf(units: number, price: PicoUsd): bigint {
+  return units === 0 ? 0n : BigInt(units) * price;
 }

@@ -106,7 +106,8 @@ export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
 export interface ConfigurationChange {
   readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price';
   readonly id: string;
-  readonly change: 'added' | 'changed' | 'removed';
+  /** `refused`: another source declares a row of this id, and it was left alone. */
+  readonly change: 'added' | 'changed' | 'removed' | 'refused';
 }
 
 /** Configuration as the control plane changes it. Every change is one transaction and raises the revision. */

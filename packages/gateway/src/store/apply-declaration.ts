@@ -1,0 +1,190 @@
+import { type Kysely, sql } from 'kysely';
+import type { PriceTier } from '../core/price.ts';
+import type {
+  ConfigurationChange,
+  ConfigurationSource,
+  Declaration,
+  DeclaredChannel,
+} from '../ports/configuration-store.ts';
+import type { Cell } from './call-row.ts';
+import {
+  accountRow,
+  type ConfigurationRow,
+  channelRow,
+  groupRow,
+  keyRow,
+  modelRow,
+} from './configuration-row.ts';
+import { loadChannelModels, loadPrices } from './load-configuration.ts';
+import { channelPriceSubject, encodeTiers, modelPriceSubject } from './price-row.ts';
+import type { Schema } from './schema.ts';
+
+type Kind = Exclude<ConfigurationChange['kind'], 'price'>;
+
+const tableOf = {
+  provider: 'providers',
+  account: 'accounts',
+  group: 'groups',
+  model: 'models',
+  channel: 'channels',
+  key: 'keys',
+} as const satisfies Record<Kind, keyof Schema>;
+
+/** Makes what `source` declares the whole of what it declares, and says what that changed. Runs in one transaction. */
+export async function applyDeclaration(
+  transaction: Kysely<Schema>,
+  source: ConfigurationSource,
+  declaration: Declaration,
+  nowMs: number,
+): Promise<readonly ConfigurationChange[]> {
+  const replace = (
+    kind: Kind,
+    rows: readonly ConfigurationRow[],
+    onInsert: Readonly<Record<string, Cell>> = {},
+  ) => replaceRows(transaction, kind, source, rows, onInsert);
+  const providers = Object.entries(declaration.providers).map(([id, document]) => ({ id, document }));
+  const changes = [
+    ...(await replace('provider', providers)),
+    ...(await replace('account', declaration.accounts.map(accountRow))),
+    ...(await replace('group', declaration.groups.map(groupRow))),
+    ...(await replace('model', declaration.models.map(modelRow))),
+    ...(await replace('channel', declaration.channels.map(channelRow))),
+    ...(await replace('key', declaration.keys.map(keyRow), { status: 'active', created_at_ms: nowMs })),
+  ];
+  const isRefused = (kind: Kind, id: string) =>
+    changes.some((change) => change.kind === kind && change.id === id && change.change === 'refused');
+  const channels = declaration.channels.filter((channel) => !isRefused('channel', channel.id));
+  const models = declaration.models.filter((model) => !isRefused('model', model.id));
+  const served = await replaceChannelModels(transaction, channels);
+  const isListed = (id: string) => changes.some((change) => change.kind === 'channel' && change.id === id);
+  for (const id of served) if (!isListed(id)) changes.push({ kind: 'channel', id, change: 'changed' });
+  const prices = new Map([
+    ...models.map((model) => [modelPriceSubject(model.id), model.price] as const),
+    ...channels.flatMap((channel) =>
+      channel.models.map((model) => [channelPriceSubject(channel.id, model.modelId), model.cost] as const),
+    ),
+  ]);
+  return [...changes, ...(await versionPrices(transaction, prices, nowMs))];
+}
+
+interface ExistingRow {
+  readonly id: string;
+  readonly source: string;
+  readonly removed: bigint;
+  readonly [column: string]: unknown;
+}
+
+async function replaceRows(
+  transaction: Kysely<Schema>,
+  kind: Kind,
+  source: ConfigurationSource,
+  rows: readonly ConfigurationRow[],
+  onInsert: Readonly<Record<string, Cell>>,
+): Promise<ConfigurationChange[]> {
+  const table = sql.table(tableOf[kind]);
+  const existing = new Map(
+    (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows.map((row) => [row.id, row]),
+  );
+  const changes: ConfigurationChange[] = [];
+  for (const row of rows) {
+    const change = changeOf(row, existing.get(row.id), source);
+    if (change === null) continue;
+    changes.push({ kind, id: row.id, change });
+    if (change === 'refused') continue;
+    await writeRow(transaction, kind, existing.has(row.id) ? row : { ...onInsert, ...row }, source);
+  }
+  const declared = new Set(rows.map((row) => row.id));
+  for (const row of existing.values()) {
+    if (row.source !== source || row.removed === 1n || declared.has(row.id)) continue;
+    await sql`update ${table} set removed = 1 where id = ${row.id}`.execute(transaction);
+    changes.push({ kind, id: row.id, change: 'removed' });
+  }
+  return changes;
+}
+
+function changeOf(
+  row: ConfigurationRow,
+  existing: ExistingRow | undefined,
+  source: ConfigurationSource,
+): ConfigurationChange['change'] | null {
+  if (existing === undefined) return 'added';
+  if (existing.removed === 1n) return 'added';
+  if (existing.source !== source) return 'refused';
+  const same = Object.entries(row).every(([column, cell]) => isSame(existing[column], cell));
+  return same ? null : 'changed';
+}
+
+function isSame(stored: unknown, declared: Cell): boolean {
+  if (stored === null || declared === null) return stored === declared;
+  return String(stored) === String(declared);
+}
+
+async function writeRow(
+  transaction: Kysely<Schema>,
+  kind: Kind,
+  row: ConfigurationRow,
+  source: ConfigurationSource,
+): Promise<void> {
+  const cells: Readonly<Record<string, Cell>> = { ...row, source, removed: 0 };
+  const columns = Object.keys(cells);
+  const changed = columns.filter((column) => column !== 'id');
+  await sql`insert into ${sql.table(tableOf[kind])} (${sql.join(columns.map((column) => sql.ref(column)))})
+    values (${sql.join(Object.values(cells))})
+    on conflict (id) do update set
+    ${sql.join(changed.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`))}`.execute(
+    transaction,
+  );
+}
+
+/** Returns the channels that now serve other models than before. */
+async function replaceChannelModels(
+  transaction: Kysely<Schema>,
+  channels: readonly DeclaredChannel[],
+): Promise<readonly string[]> {
+  const before = await loadChannelModels(transaction);
+  const changed: string[] = [];
+  for (const channel of channels) {
+    const models = channel.models.map(({ modelId, upstreamModel }) => ({ modelId, upstreamModel }));
+    if (JSON.stringify(models) === JSON.stringify(before.get(channel.id) ?? [])) continue;
+    changed.push(channel.id);
+    await transaction.deleteFrom('channel_models').where('channel_id', '=', channel.id).execute();
+    if (models.length === 0) continue;
+    const rows = models.map((model, position) => ({
+      channel_id: channel.id,
+      model_id: model.modelId,
+      upstream_model: model.upstreamModel,
+      position: BigInt(position),
+    }));
+    await transaction.insertInto('channel_models').values(rows).execute();
+  }
+  return changed;
+}
+
+/** Adds a version where the declared price differs from the newest one. A price no longer declared is withdrawn. */
+async function versionPrices(
+  transaction: Kysely<Schema>,
+  declared: ReadonlyMap<string, readonly PriceTier[] | null>,
+  nowMs: number,
+): Promise<readonly ConfigurationChange[]> {
+  const versions = Map.groupBy(await loadPrices(transaction), (price) => price.subject);
+  const changes: ConfigurationChange[] = [];
+  for (const [subject, tiers] of declared) {
+    const known = versions.get(subject) ?? [];
+    const newest = encodeTiers(known.at(-1)?.tiers ?? []);
+    const next = encodeTiers(tiers ?? []);
+    if (next === newest) continue;
+    const number = BigInt(known.length + 1);
+    const version = `${subject}@${number}`;
+    await transaction
+      .insertInto('prices')
+      .values({ subject, version, number, effective_from_ms: BigInt(nowMs), tiers: next })
+      .execute();
+    changes.push({ kind: 'price', id: subject, change: priceChange(known.length, tiers) });
+  }
+  return changes;
+}
+
+function priceChange(known: number, tiers: readonly PriceTier[] | null): ConfigurationChange['change'] {
+  if (known === 0) return 'added';
+  return tiers === null ? 'removed' : 'changed';
+}

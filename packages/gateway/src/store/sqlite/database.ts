@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** How long one process waits for another's transaction before it gives up. */
+const busyTimeoutMs = 5_000;
+
+/**
+ * Opens a connection with the settings every connection of ours has. Integers are read as bigint: an amount beyond
+ * 2⁵³ must not lose its last digits.
+ */
+export function openDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, {
+    timeout: busyTimeoutMs,
+    readBigInts: true,
+    enableForeignKeyConstraints: true,
+  });
+  // FULL in WAL mode is one fsync per commit: a settled entry survives the loss of power, not only of the process.
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  // Without it REPLACE would delete a posting behind its trigger's back.
+  database.exec('PRAGMA recursive_triggers = ON');
+  database.exec('PRAGMA cache_size = -16000');
+  return database;
+}
+
+/** What a failed statement means for the ones after it. */
+export type SqliteFailure =
+  /** The disk is full or another process holds the lock: nothing was written, and later may be better. */
+  | 'later'
+  /** The values themselves: only this entry is concerned. */
+  | 'values'
+  /** The file or its disk can no longer be trusted: after a failed fsync nobody knows what is on it. */
+  | 'fatal';
+
+/** Primary result codes, https://www.sqlite.org/rescode.html */
+const failureOfCode: ReadonlyMap<number, SqliteFailure> = new Map([
+  [5, 'later'], // BUSY
+  [6, 'later'], // LOCKED
+  [13, 'later'], // FULL
+  [18, 'values'], // TOOBIG
+  [19, 'values'], // CONSTRAINT
+  [20, 'values'], // MISMATCH
+]);
+
+export function failureOf(error: unknown): SqliteFailure {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return 'values';
+  return failureOfCode.get(error.errcode & 0xff) ?? 'fatal';
+}
+
+/** Runs `work` in one transaction that has the write lock from its start, and rolls back when it throws. */
+export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const value = work();
+    database.exec('COMMIT');
+    return value;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}

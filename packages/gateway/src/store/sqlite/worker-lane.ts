@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import type { StoreJobs } from './store-jobs.ts';
+
+export interface JobRequest {
+  readonly job: keyof StoreJobs;
+  readonly inputs: readonly unknown[];
+}
+
+export type JobReply =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+interface Waiting {
+  readonly job: keyof StoreJobs;
+  readonly inputs: () => readonly unknown[];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Jobs that may wait for a worker; far more than the parts of the gateway that ask for any. */
+const waitingMax = 1_000;
+
+/** A worker thread that does one job at a time, in the order they were asked for. */
+export class WorkerLane {
+  readonly #worker: Worker;
+  readonly #waiting: Waiting[] = [];
+  #current: Waiting | null = null;
+  #death: Error | null = null;
+
+  constructor(file: string) {
+    this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), { workerData: file });
+    this.#worker.on('message', (reply: JobReply) => this.#finish(reply));
+    this.#worker.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))));
+    this.#worker.on('exit', () => this.#die(new Error('the store is closed')));
+  }
+
+  /** `inputs` is asked when the job's turn comes, so that it can take what gathered until then. */
+  run<Job extends keyof StoreJobs>(
+    job: Job,
+    inputs: () => Parameters<StoreJobs[Job]>,
+  ): Promise<Awaited<ReturnType<StoreJobs[Job]>>> {
+    return new Promise((resolve, reject) => {
+      if (this.#death !== null) return reject(this.#death);
+      if (this.#waiting.length >= waitingMax)
+        return reject(new Error('too many requests wait for the store'));
+      // What comes back is what the job of this name returns; the worker runs the same code.
+      this.#waiting.push({ job, inputs, resolve: resolve as (value: unknown) => void, reject });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.run('close', () => []).catch(() => undefined);
+    await this.#worker.terminate();
+  }
+
+  #next(): void {
+    if (this.#current !== null) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#current = next;
+    this.#worker.postMessage({ job: next.job, inputs: next.inputs() } satisfies JobRequest);
+  }
+
+  #finish(reply: JobReply): void {
+    const job = this.#current;
+    this.#current = null;
+    if (reply.ok) job?.resolve(reply.value);
+    else job?.reject(new Error(reply.message));
+    this.#next();
+  }
+
+  #die(error: Error): void {
+    this.#death ??= error;
+    const orphans = [this.#current, ...this.#waiting.splice(0)];
+    this.#current = null;
+    for (const orphan of orphans) orphan?.reject(this.#death);
+  }
+}
