@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fail, type Result, succeed } from '@headgate/protocols';
+import { type Result, succeed } from '@headgate/protocols';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import type { SiblingShape } from '../config/configuration-schema.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/problem.ts';
@@ -128,7 +128,10 @@ async function applyFile(
   });
   if (!declared.ok) return declared;
   await yieldToOperator(parts.store, nowMs);
-  await parts.store.apply('file', declared.value, nowMs);
+  const changes = await parts.store.apply('file', declared.value, nowMs);
+  for (const { kind, id } of changes.filter(({ change }) => change === 'refused')) {
+    parts.logger.warn(`${kind} ${id} is left as it was: another source declares it`, { file: path });
+  }
   const { deployment, settings: section } = file.value.shape;
   return succeed({
     siblings: deployment?.siblings ?? [],

@@ -29,7 +29,13 @@ export function loadSettings(
 
 function readFile(path: string): Result<ConfigurationFile, readonly ConfigurationProblem[]> {
   if (!existsSync(path)) {
-    return fail([{ where: path, path: '', message: 'there is no such file; name another with --config or HEADGATE_CONFIG' }]);
+    return fail([
+      {
+        where: path,
+        path: '',
+        message: 'there is no such file; name another with --config or HEADGATE_CONFIG',
+      },
+    ]);
   }
   return readConfigurationFile(readFileSync(path, 'utf8'), path);
 }

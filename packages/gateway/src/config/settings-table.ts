@@ -245,7 +245,7 @@ export const settingsTable = {
       'settings.upstream.connections',
       'Connections per channel',
     ),
-    4_096,
+    10_000,
     { min: 1, max: 65_535 },
   ),
   upstreamIdleTimeoutMs: duration(

@@ -1,0 +1,111 @@
+import type { SelfConfiguration } from './self-configuration.ts';
+
+/** What a start tells the person who made it. */
+export interface BannerFacts {
+  readonly deploymentName: string;
+  /** Addresses a person on this machine can call. */
+  readonly apiOrigin: string;
+  readonly consoleOrigin: string;
+  readonly selfConfiguration: SelfConfiguration;
+  /** The model of the calls that are shown; null when no model can be called. */
+  readonly model: string | null;
+  readonly channels: number;
+  readonly models: number;
+  /** For the first sign-in to the console; null when an operator exists, or the console has none yet. */
+  readonly setupToken: string | null;
+  readonly color: boolean;
+}
+
+/** The text of a start: where things are, and calls that work when pasted into a shell. Ends in a line feed. */
+export function bannerText(facts: BannerFacts): string {
+  const sections = [addresses(facts), situation(facts), calls(facts), setup(facts)];
+  return `\n${sections.filter((section) => section !== '').join('\n\n')}\n\n`;
+}
+
+function addresses({
+  deploymentName,
+  apiOrigin,
+  consoleOrigin,
+  channels,
+  models,
+  color,
+}: BannerFacts): string {
+  return [
+    `  ${bold(`${deploymentName} is ready`, color)}`,
+    '',
+    `  API      ${apiOrigin}`,
+    `  Console  ${consoleOrigin}`,
+    `  Serving  ${count(models, 'model')} on ${count(channels, 'channel')}`,
+  ].join('\n');
+}
+
+function situation({ selfConfiguration, color }: BannerFacts): string {
+  switch (selfConfiguration.kind) {
+    case 'demo':
+      return [
+        `  ${highlight('SIMULATED', color)}  Every answer is made up and every price invented: this is a demo on a built-in simulator.`,
+        '  For real models, set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …',
+        '  and start again, or write a headgate.yaml (docs/configuration.md).',
+      ].join('\n');
+    case 'environment':
+      return [
+        `  Real channels from ${selfConfiguration.variables.join(', ')}. Calls cost money there.`,
+        selfConfiguration.keys === null
+          ? '  The keys were shown at the first start; `headgate keys create` makes another.'
+          : `  ${bold('The key below is shown this once and stored nowhere readable.', color)}`,
+      ].join('\n');
+    case 'none':
+      return '';
+  }
+}
+
+function calls({ apiOrigin, selfConfiguration, model, color }: BannerFacts): string {
+  const key = selfConfiguration.kind === 'none' ? null : (selfConfiguration.keys?.completions ?? null);
+  if (key === null || model === null) return '';
+  const simulated = selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
+  return [
+    `  ${bold(`Stream an answer${simulated}`, color)}`,
+    '',
+    chatCall(apiOrigin, key, model),
+    '',
+    `  ${bold('List the models, and see what was used', color)}`,
+    '',
+    getCall(`${apiOrigin}/v1/models`, key),
+    getCall(`${apiOrigin}/v1/usage`, key),
+    '',
+    `  ${bold('Any OpenAI-compatible SDK', color)}`,
+    '',
+    `  export OPENAI_BASE_URL=${apiOrigin}/v1 OPENAI_API_KEY=${key}`,
+  ].join('\n');
+}
+
+function chatCall(apiOrigin: string, key: string, model: string): string {
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Say hello.' }] });
+  return [
+    `  curl -N ${apiOrigin}/v1/chat/completions \\`,
+    `    -H 'Authorization: Bearer ${key}' \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '${body}'`,
+  ].join('\n');
+}
+
+function getCall(url: string, key: string): string {
+  return `  curl ${url} -H 'Authorization: Bearer ${key}'`;
+}
+
+function setup({ setupToken, consoleOrigin }: BannerFacts): string {
+  if (setupToken === null) return '';
+  return `  Set up the first operator at ${consoleOrigin}/setup with this token:\n  ${setupToken}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function bold(text: string, color: boolean): string {
+  return color ? `\u001b[1m${text}\u001b[22m` : text;
+}
+
+function highlight(text: string, color: boolean): string {
+  return color ? `\u001b[30;43m ${text} \u001b[39;49m` : text;
+}

@@ -1,0 +1,141 @@
+import type { Channel, Target } from '../core/catalogue.ts';
+import type { Upstream } from '../ports/upstream.ts';
+import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
+
+/** What came of asking a channel for something small. */
+export interface ChannelTest {
+  readonly channelId: string;
+  readonly works: boolean;
+  /** Null when no answer came. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** What failed, for the operator; what was asked, when nothing did. */
+  readonly detail: string;
+}
+
+interface Exchange {
+  readonly head: UpstreamHead | null;
+  readonly body: string;
+  readonly failure: UpstreamFailure | null;
+}
+
+const bodyBytesMax = 1_048_576;
+
+/** Asks a channel for its list of models, or for one token of a model when it has no list or `call` wants an answer. */
+export async function testChannel(
+  upstream: Upstream,
+  target: Target,
+  options: { readonly call: boolean; readonly timeoutMs: number },
+): Promise<ChannelTest> {
+  const { channel } = target;
+  const { modelsPath } = channel.provider;
+  const asked =
+    options.call || modelsPath === null ? `one token of ${target.upstreamModel}` : 'its list of models';
+  const started = performance.now();
+  const exchange = await exchangeWith(
+    upstream,
+    target,
+    asked === 'its list of models' ? modelsPath : null,
+    options.timeoutMs,
+  );
+  const durationMs = Math.round(performance.now() - started);
+  const status = exchange.head?.status ?? null;
+  const works = exchange.failure === null && status === 200;
+  return {
+    channelId: channel.id,
+    works,
+    status,
+    durationMs,
+    detail: works ? `answered ${asked}` : explain(channel, exchange),
+  };
+}
+
+function exchangeWith(
+  upstream: Upstream,
+  target: Target,
+  listPath: string | null,
+  timeoutMs: number,
+): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  const chunks: Uint8Array[] = [];
+  let head: UpstreamHead | null = null;
+  let bytes = 0;
+  const finish = (failure: UpstreamFailure | null): void => {
+    clearTimeout(timer);
+    resolve({ head, body: Buffer.concat(chunks).toString('utf8'), failure });
+  };
+  const exchange = upstream.send(
+    listPath === null ? oneTokenCall(target) : listCall(target.channel, listPath),
+    {
+      onHead: (received) => {
+        head = received;
+      },
+      onData: (chunk) => {
+        bytes += chunk.length;
+        if (bytes <= bodyBytesMax) chunks.push(chunk);
+      },
+      onEnd: () => finish(null),
+      onFailure: finish,
+    },
+  );
+  const timer = setTimeout(() => exchange.abort(), timeoutMs);
+  return promise;
+}
+
+function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[0] {
+  return { channel, method: 'GET', path, headers: ['accept', 'application/json'], body: null };
+}
+
+function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
+  const { dialect, protocols } = channel.provider;
+  const limit = dialect.maxTokensField === 'max_tokens' ? { max_tokens: 1 } : { max_completion_tokens: 1 };
+  const body = { model: upstreamModel, messages: [{ role: 'user', content: 'Hi' }], ...limit };
+  return {
+    channel,
+    method: 'POST',
+    path: protocols['chat-completions'] ?? '/chat/completions',
+    headers: ['content-type', 'application/json', 'accept', 'application/json'],
+    body: new TextEncoder().encode(JSON.stringify(body)),
+  };
+}
+
+function explain({ baseUrl, credential }: Channel, { head, body, failure }: Exchange): string {
+  if (failure !== null) return `${explainFailure(failure)} (${baseUrl})`;
+  const words = excerpt(credential === null ? body : body.replaceAll(credential, '…'));
+  switch (head?.status) {
+    case 401:
+    case 403:
+      return `the credential is refused: ${words}`;
+    case 402:
+      return `the provider wants to be paid: ${words}`;
+    case 404:
+      return `the address or the model is not known there: ${words}`;
+    case 429:
+      return `rate limited or out of quota: ${words}`;
+    default:
+      return words;
+  }
+}
+
+function explainFailure({ kind, detail }: UpstreamFailure): string {
+  switch (kind) {
+    case 'unreachable':
+      return `cannot be reached: ${detail}`;
+    case 'connect-timeout':
+      return 'does not accept the connection in time';
+    case 'reset':
+      return `breaks the connection: ${detail}`;
+    case 'garbled':
+      return `does not speak HTTP: ${detail}`;
+    case 'forbidden-address':
+      return `leads to a private address; allow it with allowPrivate: true (${detail})`;
+    case 'aborted':
+      return 'does not answer in time';
+  }
+}
+
+function excerpt(body: string): string {
+  const text = body.replaceAll(/\s+/g, ' ').trim();
+  if (text === '') return 'no body';
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { didYouMean } from '../config/suggestion.ts';
+import { keyHint } from '../core/key.ts';
+import type {
+  ConfigurationStore,
+  DeclaredKey,
+  StoredConfiguration,
+  StoredKey,
+} from '../ports/configuration-store.ts';
+import { generateKey, hashKey } from './key-secret.ts';
+import type { Peppers } from './pepper.ts';
+
+export interface KeyTools {
+  readonly store: ConfigurationStore;
+  readonly peppers: Peppers;
+  readonly nowMs: number;
+}
+
+export interface KeyRequest {
+  readonly name: string | null;
+  /** Null chooses the only one there is. */
+  readonly groupId: string | null;
+  readonly accountId: string | null;
+  readonly models: readonly string[] | null;
+  readonly expiresAtMs: number | null;
+}
+
+/** A key just made: the one moment its text is known. */
+export interface NewKey {
+  readonly key: string;
+  readonly record: DeclaredKey;
+}
+
+/** Makes a key. The error says what to name. */
+export async function createKey(tools: KeyTools, request: KeyRequest): Promise<Result<NewKey, string>> {
+  const stored = await tools.store.load();
+  const group = chooseOne('group', request.groupId, idsOf(stored.groups));
+  if (!group.ok) return group;
+  const account = chooseOne('account', request.accountId, idsOf(stored.accounts));
+  if (!account.ok) return account;
+  const unknown = request.models?.find((model) => !stored.models.some(({ id }) => id === model));
+  if (unknown !== undefined)
+    return fail(`there is no model "${unknown}"${didYouMean(unknown, idsOf(stored.models))}`);
+  const { models, expiresAtMs } = request;
+  const key = newKey(tools, {
+    name: request.name,
+    accountId: account.value,
+    groupId: group.value,
+    models,
+    expiresAtMs,
+  });
+  await tools.store.insertKey(key.record, tools.nowMs);
+  return succeed(key);
+}
+
+/** Makes a successor with the same rights; the old key works beside it for the grace period. */
+export async function rotateKey(
+  tools: KeyTools,
+  given: string,
+  graceMs: number,
+): Promise<Result<NewKey, string>> {
+  const old = findKey(await tools.store.load(), given);
+  if (!old.ok) return old;
+  const successor = newKey(tools, old.value);
+  const rotated = await tools.store.rotateKey(
+    old.value.id,
+    successor.record,
+    tools.nowMs + graceMs,
+    tools.nowMs,
+  );
+  return rotated
+    ? succeed(successor)
+    : fail(`the key ${old.value.id} is not active, so it cannot be rotated`);
+}
+
+/** Finds a key by its id, or by a beginning that only one id has. */
+export function findKey(stored: StoredConfiguration, given: string): Result<StoredKey, string> {
+  const exact = stored.keys.find(({ id }) => id === given);
+  if (exact !== undefined) return succeed(exact);
+  const [first, second] = stored.keys.filter(({ id }) => id.startsWith(given));
+  if (first === undefined) return fail(`there is no key "${given}"${didYouMean(given, idsOf(stored.keys))}`);
+  return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
+}
+
+type KeyRights = Pick<DeclaredKey, 'accountId' | 'groupId' | 'models' | 'expiresAtMs'> & {
+  readonly name: string | null;
+};
+
+function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
+  const key = generateKey();
+  const id = `key-${randomBytes(6).toString('hex')}`;
+  const { accountId, groupId, models, expiresAtMs } = rights;
+  const name = rights.name ?? id;
+  return {
+    key,
+    record: {
+      id,
+      name,
+      accountId,
+      groupId,
+      models,
+      expiresAtMs,
+      hash: hashKey(key, peppers[0]),
+      hint: keyHint(key),
+    },
+  };
+}
+
+function chooseOne(kind: string, given: string | null, ids: readonly string[]): Result<string, string> {
+  if (given !== null) {
+    return ids.includes(given)
+      ? succeed(given)
+      : fail(`there is no ${kind} "${given}"${didYouMean(given, ids)}`);
+  }
+  const [only, another] = ids;
+  if (only === undefined)
+    return fail(`there is no ${kind} yet; start the gateway once, or import a configuration`);
+  return another === undefined ? succeed(only) : fail(`name a ${kind} with --${kind}: ${ids.join(', ')}`);
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
+  return rows.map((row) => row.id);
+}
