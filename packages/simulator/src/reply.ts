@@ -2,7 +2,7 @@ import type { Replacement } from './command/fault.ts';
 import type { Complaint, SimulatedProtocol } from './protocol.ts';
 import type { Frame } from './timeline/frame.ts';
 
-export type ReplyBody =
+type ReplyBody =
   | { readonly kind: 'text'; readonly text: string; readonly tokens: number }
   | { readonly kind: 'stream'; readonly frames: Iterable<Frame> };
 

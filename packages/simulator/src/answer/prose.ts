@@ -1,7 +1,7 @@
 import type { Ask } from './ask.ts';
 import { wordPieces } from './pieces.ts';
 
-const quotedWordsMax = 24;
+const quotedCharactersMax = 160;
 
 const filler = wordPieces(
   ' The words that follow are filler, so that the answer has the length that was asked for. ' +
@@ -41,9 +41,10 @@ function naturalAnswer(ask: Ask, choice: number): string {
 }
 
 function quote(text: string): string {
-  const words = wordPieces(text.trim());
-  const shown = words.slice(0, quotedWordsMax).join('');
-  return words.length > quotedWordsMax ? `${shown} …` : shown;
+  const start = text.trimStart().slice(0, quotedCharactersMax).trimEnd();
+  if (text.trim().length <= quotedCharactersMax) return start;
+  const lastSpace = start.search(/\s\S*$/);
+  return `${lastSpace < 0 ? start.toWellFormed() : start.slice(0, lastSpace)} …`;
 }
 
 /** The first `length` pieces of `natural` followed by `more`, repeated for as long as it takes. */

@@ -13,7 +13,7 @@ import {
 import { WordReader } from './word-reader.ts';
 
 /** Where a streamed answer states its usage. A JSON answer states it unless `never`. */
-export type UsagePlacement = 'asked' | 'unasked' | 'every' | 'content' | 'finish' | 'never';
+type UsagePlacement = 'asked' | 'unasked' | 'every' | 'content' | 'finish' | 'never';
 
 /** One request's instructions, complete: what no word sets has its plain, well-behaved value. */
 export interface Command {

@@ -25,7 +25,7 @@ export function systemClock(): Clock {
       for (const job of jobs) job();
     };
     // Sockets keep the process alive; a waiting answer alone must not.
-    setTimeout(run, Math.min(slot * slotMs - nowMs(), delayMsMax)).unref();
+    setTimeout(run, Math.min(Math.max(slot * slotMs - nowMs(), 1), delayMsMax)).unref();
     return jobs;
   };
   return {

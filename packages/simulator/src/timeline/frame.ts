@@ -11,7 +11,7 @@ export interface Frame {
   readonly text: string;
 }
 
-export interface Pause {
+interface Pause {
   readonly kind: 'pause';
   /** Infinity for a silence without end. */
   readonly ms: number;
