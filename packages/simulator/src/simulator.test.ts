@@ -77,6 +77,24 @@ test('a client that waits for 100 Continue gets it', async () => {
   raw.close();
 });
 
+test('an answer waits for a client that does not read', async () => {
+  const slow = connect(Number(new URL(simulator.origin).port), '127.0.0.1');
+  slow.write(chatRequest('m+tokens=200000', { stream: true }));
+  const request = await simulator.until(({ sentBytes }) => sentBytes > 0);
+  await exchange(simulator.origin, chatRequest('m'));
+  expect(request.outcome).toBe('open');
+  slow.resume();
+  await simulator.until(({ sequence, outcome }) => sequence === 1 && outcome === 'answered');
+  slow.destroy();
+});
+
+test('what follows a broken answer on its connection is not answered', async () => {
+  const raw = openRaw(simulator.origin);
+  raw.send(chatRequest('m+fault=cut-mid-stream') + chatRequest('m'));
+  expect(await raw.farewell).toBe('FIN');
+  expect(simulator.requestCount).toBe(1);
+});
+
 test('connection: close is honoured', async () => {
   const raw = openRaw(simulator.origin);
   raw.send(chatRequest('m', {}, ['connection: close']));

@@ -49,7 +49,8 @@ export class Connection {
   }
 
   #readNext(): void {
-    if (this.#current !== null) return;
+    // After a farewell of ours nothing is answered, whatever the client still sends.
+    if (this.#current !== null || this.#socket.writableEnded) return;
     const read = this.#reader.read();
     switch (read.kind) {
       case 'more':
