@@ -14,10 +14,10 @@ export interface JsonFailure {
 
 /**
  * Reads JSON bytes in place: step into objects and arrays of interest, skip the rest. `at` is always at the value to
- * be read next. After `nextMember` or `nextElement` said true, the value must be entered or skipped; after they said
+ * be read next. After `enter…`, `nextMember` or `nextElement` said true, the value must be entered or skipped; after they said
  * false, the object or array has ended, or `failure` is set. A failure stays: every later step says false.
  *
- *     for (reader.enter(); reader.nextMember(); ) reader.skip();
+ *     if (reader.enterObject()) while (reader.nextMember()) reader.skip();
  */
 export class JsonReader {
   bytes: Uint8Array;
@@ -48,11 +48,14 @@ export class JsonReader {
     return kindOf(this.bytes[this.at]);
   }
 
-  /** Steps into the object or array at hand. */
-  enter(): void {
-    this.#depth++;
-    this.at++;
-    this.#entered = true;
+  /** Steps into the object at hand. Any other value is skipped, and it says false. */
+  enterObject(): boolean {
+    return this.#enter(0x7b);
+  }
+
+  /** Steps into the array at hand. Any other value is skipped, and it says false. */
+  enterArray(): boolean {
+    return this.#enter(0x5b);
   }
 
   /** Steps to the next member's value, or out of the object. */
@@ -91,6 +94,17 @@ export class JsonReader {
     if (this.failure !== null) return false;
     this.at = skipSpace(this.bytes, this.at);
     return this.at === this.bytes.length || this.#fail(~this.at);
+  }
+
+  #enter(open: number): boolean {
+    if (this.bytes[this.at] !== open || this.failure !== null) {
+      this.skip();
+      return false;
+    }
+    this.#depth++;
+    this.at++;
+    this.#entered = true;
+    return true;
   }
 
   #next(close: number): boolean {

@@ -33,6 +33,11 @@ const backslash = 0x5c;
 const nearBytes = 96;
 
 export function skipSpace(bytes: Uint8Array, at: number): number {
+  // Nearly always there is none.
+  return at < bytes.length && (bytes[at] ?? 0) > 0x20 ? at : skipSpaces(bytes, at);
+}
+
+function skipSpaces(bytes: Uint8Array, at: number): number {
   while (at < bytes.length) {
     const byte = bytes[at];
     if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;

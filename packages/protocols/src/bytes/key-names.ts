@@ -1,16 +1,14 @@
+/** Bytes of one escaped letter. */
 const escapeBytesMax = 6;
 
-interface Name {
-  readonly text: string;
+interface Name<Text> {
+  readonly text: Text;
   readonly bytes: Uint8Array;
 }
 
-/**
- * The member names a reader looks for, compared in place: `find` makes no string for a key that is not among them.
- * Names are ASCII.
- */
+/** The member names a reader looks for, compared in place: no string is made of a key. Names are ASCII. */
 export class KeyNames<Text extends string> {
-  readonly #byLength: readonly (readonly (Name & { readonly text: Text })[])[];
+  readonly #byLength: readonly (readonly Name<Text>[])[];
 
   constructor(names: readonly Text[]) {
     const encoder = new TextEncoder();
@@ -20,38 +18,46 @@ export class KeyNames<Text extends string> {
     );
   }
 
-  /** The name a key spells, its escapes decoded (`"mod\u0065l"` is `model`), or null. The span excludes the quotes. */
+  /** The name that is spelt letter by letter in the span (a key without its quotes), or null. */
   find(bytes: Uint8Array, start: number, end: number): Text | null {
-    const candidates = this.#byLength[end - start];
-    if (candidates !== undefined) {
-      for (const name of candidates) if (isSame(bytes, start, name.bytes, 0)) return name.text;
-    }
-    return this.#isEscaped(bytes, start, end) ? this.#findDecoded(bytes, start, end) : null;
+    return this.#find(bytes, start, end, 0);
   }
 
-  /** The name a key spells when the case of its letters is ignored, or null. */
+  /** The same when the case of the letters is ignored. */
   findAnyCase(bytes: Uint8Array, start: number, end: number): Text | null {
+    return this.#find(bytes, start, end, 0x20);
+  }
+
+  /** The same for a key that may be spelt with escapes: `"mod\u0065l"` is `model`. */
+  findDecoded(bytes: Uint8Array, start: number, end: number): Text | null {
+    return (
+      this.find(bytes, start, end) ??
+      (this.#mayBeEscaped(bytes, start, end) ? this.#decode(bytes, start, end) : null)
+    );
+  }
+
+  #find(bytes: Uint8Array, start: number, end: number, ignored: number): Text | null {
     const candidates = this.#byLength[end - start];
     if (candidates === undefined) return null;
-    for (const name of candidates) if (isSame(bytes, start, name.bytes, 0x20)) return name.text;
+    for (const name of candidates) if (isSame(bytes, start, name.bytes, ignored)) return name.text;
     return null;
   }
 
-  /** Whether a key has escapes and is short enough to be one of the names with every letter escaped. */
-  #isEscaped(bytes: Uint8Array, start: number, end: number): boolean {
+  /** Whether a key has escapes and is short enough to be a name all of whose letters are escaped. */
+  #mayBeEscaped(bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start > this.#byLength.length * escapeBytesMax) return false;
     for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true;
     return false;
   }
 
-  #findDecoded(bytes: Uint8Array, start: number, end: number): Text | null {
+  #decode(bytes: Uint8Array, start: number, end: number): Text | null {
     const key = decodeString(bytes, start - 1, end + 1);
     if (key === null) return null;
     return this.#byLength[key.length]?.find((name) => name.text === key)?.text ?? null;
   }
 }
 
-/** `ignored` are bits that may differ: 0x20 is the difference between an upper-case and a lower-case letter. */
+/** `ignored` are bits that may differ: 0x20 is what tells an upper-case from a lower-case letter. */
 function isSame(bytes: Uint8Array, start: number, name: Uint8Array, ignored: number): boolean {
   for (let offset = 0; offset < name.length; offset++) {
     if ((((bytes[start + offset] ?? 0) ^ (name[offset] ?? 0)) & ~ignored) !== 0) return false;

@@ -2,7 +2,7 @@ import { JsonReader } from '../bytes/json-reader.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import { writtenBytes, writtenBytesWithin } from './output-bytes.ts';
-import { type AnswerMember, answerMembers, choiceMembers, deltaMembers } from './wire.ts';
+import { answerMembers, choiceMembers, type DeltaMember, deltaMembers } from './wire.ts';
 
 const answerNames = new KeyNames(answerMembers);
 const choiceNames = new KeyNames(choiceMembers);
@@ -15,7 +15,7 @@ const usageName = new KeyNames(['usage']);
  */
 export class ChunkWalk {
   readonly #reader = new JsonReader(new Uint8Array(0));
-  #bytes = new Uint8Array(0);
+  #bytes: Uint8Array = new Uint8Array(0);
   #valueStart = 0;
   #errorStart = 0;
   #errorEnd = 0;
@@ -40,8 +40,8 @@ export class ChunkWalk {
   walk(bytes: Uint8Array, at: number): boolean {
     this.#start(bytes, at);
     const reader = this.#reader;
-    if (reader.kind !== 'object') return false;
-    for (reader.enter(); reader.nextMember(); ) this.#member();
+    if (!reader.enterObject()) return false;
+    while (reader.nextMember()) this.#member();
     return reader.isAtEnd();
   }
 
@@ -94,15 +94,15 @@ export class ChunkWalk {
   }
 
   #member(): void {
-    const { kind, keyStart, keyEnd } = this.#reader;
-    const name = answerNames.find(this.#bytes, keyStart, keyEnd);
-    if (name === 'choices' && kind === 'array') this.#eachChoice();
-    else if (name === 'x_groq' && kind === 'object') this.#nestedUsage();
+    const name = answerNames.find(this.#bytes, this.#reader.keyStart, this.#reader.keyEnd);
+    if (name === null) this.#reader.skip();
+    else if (name === 'choices') this.#eachChoice();
     else if (name === 'usage') this.#usage(3);
+    else if (name === 'x_groq') this.#nestedUsage();
     else this.#note(name);
   }
 
-  #note(name: AnswerMember | null): void {
+  #note(name: 'model' | 'error'): void {
     const start = this.#reader.at;
     const end = this.#reader.skip();
     if (end === -1 || !isFilled(this.#bytes, start, end)) return;
@@ -117,53 +117,58 @@ export class ChunkWalk {
 
   #eachChoice(): void {
     const reader = this.#reader;
-    this.hasChoices = true;
-    for (reader.enter(); reader.nextElement(); this.choices++) {
-      if (reader.kind === 'object') this.#choice();
-      else reader.skip();
+    this.hasChoices = reader.enterArray();
+    while (this.hasChoices && reader.nextElement()) {
+      this.choices++;
+      this.#choice();
     }
   }
 
   #choice(): void {
     const reader = this.#reader;
-    for (reader.enter(); reader.nextMember(); ) {
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
       const name = choiceNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
-      if ((name === 'delta' || name === 'message') && reader.kind === 'object') this.#delta();
+      if (name === null) reader.skip();
       else if (name === 'usage') this.#usage(1);
-      else if (name === 'finish_reason' && reader.kind === 'string') this.#finish();
-      else reader.skip();
+      else if (name === 'finish_reason') this.#finish();
+      else this.#delta();
     }
   }
 
   #finish(): void {
-    const start = this.#reader.at;
+    const { kind, at: start } = this.#reader;
     const end = this.#reader.skip();
-    if (end - start <= 2) return;
+    if (kind !== 'string' || end - start <= 2) return;
     this.#finishStart = start;
     this.#finishEnd = end;
   }
 
   #delta(): void {
     const reader = this.#reader;
-    for (reader.enter(); reader.nextMember(); ) {
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
       const name = deltaNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
-      const kind = reader.kind;
       const start = reader.at;
       const end = reader.skip();
-      if (name === 'role' || end === -1 || !isFilled(this.#bytes, start, end)) continue;
-      if (kind === 'string') this.outputBytes += writtenBytes(this.#bytes, start, end);
-      else if (kind === 'array' || kind === 'object')
-        this.outputBytes += writtenBytesWithin(this.#bytes, start, end);
-      else continue;
-      this.hasOutput = true;
-      if (name === 'refusal') this.hasRefusal = true;
-      if (name === 'tool_calls' || name === 'function_call') this.hasToolCalls = true;
+      if (name !== 'role' && end !== -1 && isFilled(this.#bytes, start, end)) this.#output(name, start, end);
     }
+  }
+
+  #output(name: DeltaMember | null, start: number, end: number): void {
+    const isText = this.#bytes[start] === 0x22;
+    this.outputBytes += isText
+      ? writtenBytes(this.#bytes, start, end)
+      : writtenBytesWithin(this.#bytes, start, end);
+    this.hasOutput = true;
+    if (name === 'refusal') this.hasRefusal = true;
+    if (name === 'tool_calls' || name === 'function_call') this.hasToolCalls = true;
   }
 
   #nestedUsage(): void {
     const reader = this.#reader;
-    for (reader.enter(); reader.nextMember(); ) {
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
       if (usageName.find(this.#bytes, reader.keyStart, reader.keyEnd) !== null) this.#usage(2);
       else reader.skip();
     }

@@ -9,11 +9,9 @@ import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
 class ChatRequest implements InboundRequest {
-  readonly #body: Uint8Array;
   readonly #request: ReadRequest;
 
-  constructor(body: Uint8Array, request: ReadRequest) {
-    this.#body = body;
+  constructor(request: ReadRequest) {
     this.#request = request;
   }
 
@@ -26,13 +24,13 @@ class ChatRequest implements InboundRequest {
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#body, this.#request, target);
+    return passThrough(this.#request, target);
   }
 }
 
 function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
   const request = readFacts(body);
-  return request.ok ? succeed(new ChatRequest(body, request.value)) : request;
+  return request.ok ? succeed(new ChatRequest(request.value)) : request;
 }
 
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */

@@ -2,28 +2,26 @@ import { skipSpace } from '../bytes/json-skip.ts';
 import { type Edit, splice } from '../bytes/splice.ts';
 import type { Dialect, EncodedRequest, PassthroughTarget } from '../protocol.ts';
 import { unreachable } from '../result.ts';
-import type { MemberSpan, ReadRequest } from './facts.ts';
+import type { LimitMember, ReadRequest } from './facts.ts';
+import type { MemberSpan } from './request-members.ts';
 import type { RequestMember } from './wire.ts';
 
 const encoder = new TextEncoder();
 
 /** The caller's bytes for one target: changed only where its alias or its dialect needs it. */
-export function passThrough(
-  body: Uint8Array,
-  request: ReadRequest,
-  target: PassthroughTarget,
-): EncodedRequest {
+export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
+  const { body } = request.members;
   const edits = [
     ...modelEdits(request, target.upstreamModel),
     ...limitEdits(request, target.dialect),
     ...includeUsageEdits(request, target.dialect),
-    ...removals(body, request, target.dialect),
+    ...removals(request, target.dialect),
   ];
   return { body: splice(body, edits), edits: edits.map((edit) => edit.name) };
 }
 
 function modelEdits(request: ReadRequest, upstreamModel: string): readonly Edit[] {
-  const span = request.members.get('model');
+  const span = request.members.span('model');
   if (span === undefined || request.facts.model === upstreamModel) return [];
   return [replace('model', span.start, span.end, JSON.stringify(upstreamModel))];
 }
@@ -33,8 +31,8 @@ function limitEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
   const wanted = dialect.maxTokensField;
   const unwanted = unwantedLimit(dialect);
   if (wanted === 'both' || unwanted === null) return [];
-  const from = request.members.get(unwanted);
-  const to = request.members.get(wanted);
+  const from = request.members.span(unwanted);
+  const to = request.members.span(wanted);
   if (from === undefined) return [];
   if (to === undefined) return [replace(wanted, from.keyStart, from.keyEnd, `"${wanted}"`)];
   // Both were sent, and the other one is about to be taken out: the one that counts keeps its value.
@@ -42,7 +40,7 @@ function limitEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
   return counts ? [replace(wanted, to.start, to.end, String(request.facts.maxOutputTokens))] : [];
 }
 
-function unwantedLimit(dialect: Dialect): 'max_completion_tokens' | 'max_tokens' | null {
+function unwantedLimit(dialect: Dialect): LimitMember | null {
   switch (dialect.maxTokensField) {
     case 'both':
       return null;
@@ -59,14 +57,14 @@ function unwantedLimit(dialect: Dialect): 'max_completion_tokens' | 'max_tokens'
 function includeUsageEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
   if (!dialect.usageInStream || !request.facts.stream || request.streamOptions?.includeUsage === true)
     return [];
-  return [includeUsage(request, request.members.get('stream_options'))];
+  return [includeUsage(request, request.members.span('stream_options'))];
 }
 
 function includeUsage(request: ReadRequest, span: MemberSpan | undefined): Edit {
   const name = 'stream_options.include_usage';
   const options = request.streamOptions;
   if (span === undefined) {
-    const after = request.members.get('stream')?.end ?? 0;
+    const after = request.members.span('stream')?.end ?? 0;
     return replace(name, after, after, ',"stream_options":{"include_usage":true}');
   }
   if (options === null) return replace(name, span.start, span.end, '{"include_usage":true}');
@@ -80,17 +78,21 @@ function replace(name: string, start: number, end: number, text: string): Edit {
 }
 
 /** Takes out the members the upstream refuses: a second limit, and stream options where it knows none. */
-function removals(body: Uint8Array, request: ReadRequest, dialect: Dialect): readonly Edit[] {
+function removals(request: ReadRequest, dialect: Dialect): readonly Edit[] {
   const names: RequestMember[] = dialect.usageInStream ? [] : ['stream_options'];
   const limit = unwantedLimit(dialect);
-  if (limit !== null && dialect.maxTokensField !== 'both' && request.members.has(dialect.maxTokensField))
+  if (
+    limit !== null &&
+    dialect.maxTokensField !== 'both' &&
+    request.members.span(dialect.maxTokensField) !== undefined
+  )
     names.push(limit);
   const spans = names.flatMap((name) => {
-    const span = request.members.get(name);
+    const span = request.members.span(name);
     return span === undefined ? [] : [{ name, start: span.keyStart, end: span.end }];
   });
   return removeMembers(
-    body,
+    request.members.body,
     spans.toSorted((a, b) => a.start - b.start),
   );
 }

@@ -28,12 +28,15 @@ export const partNeeds = {
   file: 'file-input',
 } as const satisfies Record<string, Need>;
 
+export type PartType = keyof typeof partNeeds;
+export const partTypes: readonly PartType[] = ['image_url', 'input_audio', 'file'];
+
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
 export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq'] as const;
-export type AnswerMember = (typeof answerMembers)[number];
 export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage'] as const;
 /** What a delta may carry without producing anything. Any other text, list or object in it is output. */
 export const deltaMembers = ['role', 'refusal', 'tool_calls', 'function_call'] as const;
+export type DeltaMember = (typeof deltaMembers)[number];
 
 /** Strings inside tool calls, sound and lists of parts that the model wrote; ids, types and signatures it did not. */
 export const outputTexts: ReadonlySet<string> = new Set([

@@ -1,0 +1,67 @@
+import type { StringWatch } from '../bytes/json-skip.ts';
+import { KeyNames } from '../bytes/key-names.ts';
+import type { Need } from '../protocol.ts';
+import { type PartType, partNeeds, partTypes } from './wire.ts';
+
+/** Bytes of text per token, on the low side of what tokenizers make of prose with the JSON around it. */
+const bytesPerToken = 4;
+/** What a picture, a sound or a file is taken for. Tokens; for admission only. */
+const tokensPerPart = 1_000;
+/** Strings longer than this may be data. Bytes. */
+const dataBytesMin = 4_096;
+/** So many of its first bytes tell data from text. */
+const probeBytes = 256;
+
+const types = new KeyNames<PartType>(partTypes);
+const typeKey = new KeyNames(['type']);
+
+/**
+ * Finds pictures, sounds and files among the messages by the strings they contain, without reading the messages: the
+ * string `image_url` as the value of a `type` is a part of that type. (An object of someone else's with such a `type`,
+ * deeper in a message, is taken for a part too: then a need is seen where there is none.)
+ */
+export class MediaWatch implements StringWatch {
+  readonly lengths = partTypes.reduce((bits, type) => bits | (1 << type.length), 0);
+  readonly longerThan = dataBytesMin;
+  readonly needs = new Set<Need>();
+  #parts = 0;
+  #dataBytes = 0;
+
+  see(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start > dataBytesMin) {
+      if (isData(bytes, start)) this.#dataBytes += end - start;
+      return;
+    }
+    const type = types.find(bytes, start, end);
+    if (type === null || !isValueOfType(bytes, start)) return;
+    this.needs.add(partNeeds[type]);
+    this.#parts++;
+  }
+
+  /** Tokens of the whole body: its text by bytes, its media by their number. */
+  estimate(bodyBytes: number): number {
+    return Math.ceil((bodyBytes - this.#dataBytes) / bytesPerToken) + this.#parts * tokensPerPart;
+  }
+}
+
+/** Base64 and data URLs have neither spaces nor escapes nor letters beyond ASCII; long texts do. */
+function isData(bytes: Uint8Array, start: number): boolean {
+  for (let at = start; at < start + probeBytes; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte <= 0x20 || byte >= 0x7f || byte === 0x5c) return false;
+  }
+  return true;
+}
+
+/** Whether the string whose text begins at `start` follows `"type":`. */
+function isValueOfType(bytes: Uint8Array, start: number): boolean {
+  const colon = skipSpaceBack(bytes, start - 2);
+  const keyEnd = skipSpaceBack(bytes, colon - 1);
+  const key = keyEnd - 'type'.length;
+  return bytes[colon] === 0x3a && bytes[key - 1] === 0x22 && typeKey.find(bytes, key, keyEnd) !== null;
+}
+
+function skipSpaceBack(bytes: Uint8Array, at: number): number {
+  while (at > 0 && (bytes[at] ?? 0) <= 0x20) at--;
+  return at;
+}
