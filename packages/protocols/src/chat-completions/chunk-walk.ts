@@ -1,6 +1,7 @@
 import { JsonReader } from '../bytes/json-reader.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
+import type { TextSpan } from './frame-template.ts';
 import { writtenBytes, writtenBytesWithin } from './output-bytes.ts';
 import { answerMembers, choiceMembers, type DeltaMember, deltaMembers } from './wire.ts';
 
@@ -17,6 +18,11 @@ export class ChunkWalk {
   readonly #reader = new JsonReader(new Uint8Array(0));
   #bytes: Uint8Array = new Uint8Array(0);
   #valueStart = 0;
+  #textStart = 0;
+  #textEnd = 0;
+  #outputs = 0;
+  #paddingStart = 0;
+  #paddingEnd = 0;
   #errorStart = 0;
   #errorEnd = 0;
   #usageStart = 0;
@@ -68,6 +74,19 @@ export class ChunkWalk {
     return this.#usageRank !== 0;
   }
 
+  /** The text of a chunk that has nothing else to say; null when it has, or has none. */
+  get onlyText(): TextSpan | null {
+    const isPlain = this.#outputs === 1 && this.#textEnd !== 0 && this.#finishEnd === 0;
+    return isPlain && !this.hasUsage && !this.hasError
+      ? { start: this.#textStart, end: this.#textEnd }
+      : null;
+  }
+
+  /** The random string some servers add to every chunk, so that its size tells nothing. */
+  get padding(): TextSpan | null {
+    return this.#paddingEnd === 0 ? null : { start: this.#paddingStart, end: this.#paddingEnd };
+  }
+
   get model(): string | null {
     return this.#modelEnd === 0 ? null : decodeString(this.#bytes, this.#modelStart, this.#modelEnd);
   }
@@ -81,6 +100,9 @@ export class ChunkWalk {
     this.#bytes = bytes;
     this.#valueStart = at;
     this.#reader.reset(bytes, at);
+    this.#textEnd = 0;
+    this.#outputs = 0;
+    this.#paddingEnd = 0;
     this.#errorEnd = 0;
     this.#usageRank = 0;
     this.#modelEnd = 0;
@@ -102,7 +124,7 @@ export class ChunkWalk {
     else this.#note(name);
   }
 
-  #note(name: 'model' | 'error'): void {
+  #note(name: 'model' | 'error' | 'obfuscation'): void {
     const start = this.#reader.at;
     const end = this.#reader.skip();
     if (end === -1 || !isFilled(this.#bytes, start, end)) return;
@@ -112,6 +134,9 @@ export class ChunkWalk {
     } else if (name === 'error') {
       this.#errorStart = start;
       this.#errorEnd = end;
+    } else if (this.#bytes[start] === 0x22) {
+      this.#paddingStart = start;
+      this.#paddingEnd = end;
     }
   }
 
@@ -160,6 +185,11 @@ export class ChunkWalk {
     this.outputBytes += isText
       ? writtenBytes(this.#bytes, start, end)
       : writtenBytesWithin(this.#bytes, start, end);
+    if (isText) {
+      this.#textStart = start;
+      this.#textEnd = end;
+    }
+    this.#outputs++;
     this.hasOutput = true;
     if (name === 'refusal') this.hasRefusal = true;
     if (name === 'tool_calls' || name === 'function_call') this.hasToolCalls = true;

@@ -1,6 +1,8 @@
 import { readSseEvent } from '../bytes/sse.ts';
 import type { Dialect, FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
 import { ChunkWalk } from './chunk-walk.ts';
+import { FrameTemplate } from './frame-template.ts';
+import { writtenBytes } from './output-bytes.ts';
 import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './reading.ts';
 
 const encoder = new TextEncoder();
@@ -10,6 +12,7 @@ export class ChatStreamReader implements StreamReader {
   readonly #dialect: Dialect;
   readonly #reading: RunningReading;
   readonly #chunk = new ChunkWalk();
+  readonly #template = new FrameTemplate();
   #refusal: UpstreamRefusal | null = null;
 
   constructor(dialect: Dialect) {
@@ -26,8 +29,17 @@ export class ChatStreamReader implements StreamReader {
   }
 
   read(frame: Uint8Array): FrameRole {
+    const textEnd = this.#template.match(frame);
+    if (textEnd !== -1) {
+      this.#reading.outputBytes += writtenBytes(frame, this.#template.textStart, textEnd);
+      return 'content';
+    }
     const at = dataStart(frame);
-    return at !== -1 && this.#chunk.walk(frame, at) ? this.#takeChunk() : this.#readUnusual(frame);
+    if (at === -1 || !this.#chunk.walk(frame, at)) return this.#readUnusual(frame);
+    const role = this.#takeChunk();
+    const text = role === 'content' ? this.#chunk.onlyText : null;
+    if (text !== null) this.#template.learn(frame, text, this.#chunk.padding);
+    return role;
   }
 
   isWholeWithoutTerminal(): boolean {

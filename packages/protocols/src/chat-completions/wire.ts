@@ -32,7 +32,7 @@ export type PartType = keyof typeof partNeeds;
 export const partTypes: readonly PartType[] = ['image_url', 'input_audio', 'file'];
 
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
-export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq'] as const;
+export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq', 'obfuscation'] as const;
 export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage'] as const;
 /** What a delta may carry without producing anything. Any other text, list or object in it is output. */
 export const deltaMembers = ['role', 'refusal', 'tool_calls', 'function_call'] as const;
