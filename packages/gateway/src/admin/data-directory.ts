@@ -8,5 +8,5 @@ export function makeDataDirectory(dataDir: string): void {
 
 /** The embedded store's file in a data directory. */
 export function storeFile(dataDir: string): string {
-  return join(dataDir, 'headgate.db');
+  return join(dataDir, 'headgate.sqlite');
 }

@@ -1,0 +1,235 @@
+import { startSimulatorWorker } from '@headgate/simulator';
+import { loadCatalogue } from '../admin/catalogue-load.ts';
+import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
+import { didYouMean } from '../config/suggestion.ts';
+import type { Catalogue, Channel, Target } from '../core/catalogue.ts';
+import type { BuiltCatalogue } from '../core/catalogue-build.ts';
+import { formatDecimal } from '../core/decimal.ts';
+import type { PriceVersion } from '../core/price.ts';
+import { openChannelUpstream } from '../upstream/channel-upstream.ts';
+import { openHttp1Client } from '../upstream/http1-client.ts';
+import { type Command, type CommandContext, command } from './command.ts';
+import type { ExitReason } from './exit-code.ts';
+import { printFailure, printResult } from './output.ts';
+import { statusText, tableText } from './table.ts';
+import { type Workspace, withWorkspace } from './workspace.ts';
+
+export const channelsCommands: readonly Command[] = [
+  command({ name: 'channels list', summary: 'List the channels and how they stand', run: listChannels }),
+  command({
+    name: 'channels test',
+    usage: '[ID…]',
+    positionals: { min: 0, max: 1000 },
+    summary: 'Ask channels for something small and say what fails',
+    options: {
+      call: {
+        placeholder: null,
+        help: 'Ask for one token, which costs money, even where a list of models would do',
+      },
+      model: { placeholder: 'ID', help: 'The model to ask for one token of' },
+    },
+    run: testChannels,
+  }),
+  command({
+    name: 'models list',
+    summary: 'List the models with their prices and channels',
+    run: listModels,
+  }),
+];
+
+/** Stands in for the address of a simulator that a listing has no need to start. */
+const builtIn = 'http://built-in.invalid';
+
+function build(
+  workspace: Workspace,
+  context: CommandContext,
+  simulator: () => Promise<string>,
+): Promise<BuiltCatalogue> {
+  return loadCatalogue({
+    store: workspace.store.configuration,
+    catalogueFiles: workspace.catalogueFiles,
+    environment: context.environment,
+    clock: workspace.clock,
+    variable: (name) => (name === 'simulator' ? simulator() : Promise.resolve(null)),
+  });
+}
+
+function listChannels(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async (workspace) => {
+    const { catalogue, problems } = await build(workspace, context, () => Promise.resolve(builtIn));
+    const { color } = context.output;
+    const rows = [...catalogue.channels.values()].map((channel) => {
+      const problem = problems.find(({ subject }) => subject === channel.id);
+      const address = channel.baseUrl.replace(builtIn, '(built in)');
+      const models = targetsOf(catalogue, channel).length;
+      return { channel, address, models, problem: problem?.detail ?? null };
+    });
+    const titles = [
+      { title: 'id' },
+      { title: 'alias' },
+      { title: 'provider' },
+      { title: 'address' },
+      { title: 'models', align: 'right' as const },
+      { title: 'priority', align: 'right' as const },
+      { title: 'state' },
+    ];
+    const cells = rows.map(({ channel, address, models, problem }) => [
+      channel.id,
+      channel.alias,
+      channel.provider.id,
+      address,
+      String(models),
+      String(channel.priority),
+      channelState(channel, problem, color),
+    ]);
+    const text = rows.length === 0 ? 'There are no channels yet.' : tableText(titles, cells, color);
+    const values = rows.map(({ channel, models, problem }) => ({
+      ...publicChannel(channel),
+      models,
+      problem,
+    }));
+    printResult(context.output, { channels: values }, text);
+    return 'ok';
+  });
+}
+
+/** A channel without its secret. */
+function publicChannel({ id, alias, provider, baseUrl, priority, enabled, simulated }: Channel): object {
+  return {
+    id,
+    alias,
+    provider: provider.id,
+    baseUrl: baseUrl.replace(builtIn, ''),
+    priority,
+    enabled,
+    simulated,
+  };
+}
+
+function channelState({ enabled, simulated }: Channel, problem: string | null, color: boolean): string {
+  if (problem !== null) return statusText(`off: ${problem}`, 'bad', color);
+  if (!enabled) return statusText('off', 'idle', color);
+  return statusText(simulated ? 'on, simulated' : 'on', 'good', color);
+}
+
+function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
+  return [...models.values()].flatMap((model) =>
+    model.targets.filter((target) => target.channel === channel),
+  );
+}
+
+function testChannels(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async (workspace) => {
+    const simulator = lazySimulator();
+    const client = openHttp1Client({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
+    try {
+      const { catalogue } = await build(workspace, context, simulator.origin);
+      const targets = chooseTargets(context, catalogue);
+      if (typeof targets === 'string') {
+        printFailure(context.output, [targets]);
+        return 'usage';
+      }
+      const options = {
+        call: context.options['call'] !== undefined || context.options['model'] !== undefined,
+        timeoutMs: workspace.settings.firstContentTimeoutMs,
+      };
+      const upstream = openChannelUpstream(client);
+      const tests = await Promise.all(targets.map((target) => testChannel(upstream, target, options)));
+      printResult(context.output, { tests }, testsText(tests, context.output.color));
+      return tests.every((test) => test.works) ? 'ok' : 'failed';
+    } finally {
+      await client.close();
+      await simulator.close();
+    }
+  });
+}
+
+/** One target for each channel asked for, or for each that is on; or what is wrong with the asking. */
+function chooseTargets(
+  { positionals, options }: CommandContext,
+  catalogue: Catalogue,
+): readonly Target[] | string {
+  const ids = [...catalogue.channels.keys()];
+  const unknown = positionals.find((id) => !ids.includes(id));
+  if (unknown !== undefined) return `there is no channel "${unknown}"${didYouMean(unknown, ids)}`;
+  const asked = [...catalogue.channels.values()].filter(({ id, enabled }) =>
+    positionals.length === 0 ? enabled : positionals.includes(id),
+  );
+  const modelId = options['model'];
+  const model = modelId === undefined ? null : catalogue.models.get(modelId);
+  if (model === undefined)
+    return `there is no model "${modelId}"${didYouMean(modelId ?? '', catalogue.models.keys())}`;
+  const pool = (channel: Channel): readonly Target[] =>
+    model?.targets.filter((target) => target.channel === channel) ?? targetsOf(catalogue, channel);
+  const targets = asked.flatMap((channel) => pool(channel).slice(0, 1));
+  return targets.length > 0 ? targets : 'there is no channel to test';
+}
+
+function testsText(tests: readonly ChannelTest[], color: boolean): string {
+  const titles = [
+    { title: 'channel' },
+    { title: 'result' },
+    { title: 'status', align: 'right' as const },
+    { title: 'ms', align: 'right' as const },
+    { title: 'detail' },
+  ];
+  const rows = tests.map(({ channelId, works, status, durationMs, detail }) => [
+    channelId,
+    works ? statusText('works', 'good', color) : statusText('fails', 'bad', color),
+    status === null ? '–' : String(status),
+    String(durationMs),
+    detail,
+  ]);
+  return tableText(titles, rows, color);
+}
+
+function lazySimulator(): { origin: () => Promise<string>; close: () => Promise<void> } {
+  let worker: ReturnType<typeof startSimulatorWorker> | null = null;
+  return {
+    origin: async () => {
+      worker ??= startSimulatorWorker();
+      return (await worker).origin;
+    },
+    close: async () => (await worker)?.close(),
+  };
+}
+
+function listModels(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async (workspace) => {
+    const { catalogue } = await build(workspace, context, () => Promise.resolve(builtIn));
+    const models = [...catalogue.models.values()];
+    const { color } = context.output;
+    const titles = [
+      { title: 'id' },
+      { title: 'name' },
+      { title: 'context', align: 'right' as const },
+      { title: '$/M in', align: 'right' as const },
+      { title: '$/M out', align: 'right' as const },
+      { title: 'channels' },
+    ];
+    const rows = models.map((model) => [
+      model.id,
+      model.displayName,
+      model.contextWindow?.toLocaleString('en') ?? '–',
+      dollars(model.price, 'input'),
+      dollars(model.price, 'output'),
+      model.targets.map(({ channel }) => channel.id).join(', ') || statusText('none', 'bad', color),
+    ]);
+    const text = models.length === 0 ? 'There are no models yet.' : tableText(titles, rows, color);
+    const values = models.map(({ targets, price, ...model }) => ({
+      ...model,
+      price:
+        price === null
+          ? null
+          : { input: dollars(price, 'input'), output: dollars(price, 'output'), version: price.id },
+      channels: targets.map(({ channel, upstreamModel }) => ({ id: channel.id, upstreamModel })),
+    }));
+    printResult(context.output, { models: values }, text);
+    return 'ok';
+  });
+}
+
+function dollars(price: PriceVersion | null, priceClass: 'input' | 'output'): string {
+  const first = price?.tiers[0]?.classes;
+  return first === undefined ? '–' : formatDecimal(first[priceClass], 6);
+}

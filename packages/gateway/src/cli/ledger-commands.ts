@@ -1,0 +1,134 @@
+import { formatNanoUsd } from '../core/money.ts';
+import type { CallStatus } from '../ports/ledger.ts';
+import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
+import { type Command, type CommandContext, command } from './command.ts';
+import type { ExitReason } from './exit-code.ts';
+import { jsonText, printFailure, printResult } from './output.ts';
+import { statusText, tableText } from './table.ts';
+import { withWorkspace } from './workspace.ts';
+
+export const ledgerCommands: readonly Command[] = [
+  command({ name: 'ledger verify', summary: 'Check every invariant of the ledger', run: verify }),
+  command({
+    name: 'ledger export',
+    summary: 'Write ledger entries to standard output, oldest first',
+    options: {
+      format: { placeholder: 'ndjson|csv', help: 'Lines of JSON with all there is, or a table (ndjson)' },
+      from: { placeholder: 'TIME', help: 'Calls begun at this date or time, or later' },
+      to: { placeholder: 'TIME', help: 'Calls begun before this date or time' },
+      account: { placeholder: 'ID', help: 'Calls of one account' },
+      key: { placeholder: 'ID', help: 'Calls of one key' },
+      channel: { placeholder: 'ID', help: 'Calls answered by one channel' },
+      model: { placeholder: 'ID', help: 'Calls of one model' },
+      status: {
+        placeholder: 'STATUS',
+        help: 'complete, failed, timed_out, caller_gone, interrupted or open',
+      },
+    },
+    run: exportEntries,
+  }),
+];
+
+function verify(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async ({ store }) => {
+    const verification = await store.verify();
+    const { findings, counts } = verification;
+    const { color } = context.output;
+    const titles = ['rule', 'subject', 'detail'].map((title) => ({ title }));
+    const sound = findings.length === 0;
+    const verdict = sound
+      ? statusText('sound', 'good', color)
+      : statusText(`${findings.length} findings`, 'bad', color);
+    const summary = `${verdict}: ${counts.calls} calls (${counts.billed} billed, ${counts.open} open), ${counts.postings} postings, ${counts.prices} prices`;
+    const rows = findings.map(({ rule, subject, detail }) => [rule, subject, detail]);
+    printResult(
+      context.output,
+      verification,
+      sound ? summary : `${tableText(titles, rows, color)}\n\n${summary}`,
+    );
+    return sound ? 'ok' : 'failed';
+  });
+}
+
+const statuses: readonly CallStatus[] = [
+  'open',
+  'complete',
+  'failed',
+  'timed_out',
+  'caller_gone',
+  'interrupted',
+];
+
+function exportEntries(context: CommandContext): Promise<ExitReason> {
+  const { options, output } = context;
+  const format = options['format'] ?? 'ndjson';
+  const filter = readFilter(options);
+  if (typeof filter === 'string' || (format !== 'ndjson' && format !== 'csv')) {
+    printFailure(output, [typeof filter === 'string' ? filter : '--format must be ndjson or csv']);
+    return Promise.resolve('usage');
+  }
+  return withWorkspace(context, async ({ store }) => {
+    if (format === 'csv') output.write(`${csvColumns.map(([title]) => title).join(',')}\n`);
+    for await (const entry of store.exportEntries(filter)) {
+      output.write(format === 'csv' ? csvLine(entry) : `${jsonText(entry)}\n`);
+    }
+    return 'ok';
+  });
+}
+
+/** The filter, or what is wrong with it. */
+function readFilter(options: Readonly<Record<string, string>>): EntryFilter | string {
+  const { from, to, account, key, channel, model, status } = options;
+  const [fromMs, toMs] = [from, to].map((time) => (time === undefined ? undefined : Date.parse(time)));
+  if (Number.isNaN(fromMs) || Number.isNaN(toMs))
+    return '--from and --to must be dates or times such as 2026-11-21T08:00Z';
+  const known = statuses.find((name) => name === status);
+  if (status !== undefined && known === undefined) return `--status must be one of ${statuses.join(', ')}`;
+  return {
+    ...(fromMs === undefined ? {} : { fromMs }),
+    ...(toMs === undefined ? {} : { toMs }),
+    ...(account === undefined ? {} : { accountId: account }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(channel === undefined ? {} : { channelId: channel }),
+    ...(model === undefined ? {} : { model }),
+    ...(known === undefined ? {} : { status: known }),
+  };
+}
+
+const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | number | null])[] = [
+  ['trace_id', (entry) => entry.traceId],
+  ['started_at', (entry) => new Date(entry.startedAtMs).toISOString()],
+  ['status', (entry) => entry.status],
+  ['unbilled_reason', (entry) => entry.unbilledReason],
+  ['account', (entry) => entry.accountId],
+  ['key', (entry) => entry.keyId],
+  ['group', (entry) => entry.groupId],
+  ['model', (entry) => entry.modelRequested],
+  ['channel', (entry) => entry.channelId],
+  ['stream', (entry) => String(entry.stream)],
+  ['input_fresh', (entry) => entry.usage.inputFresh],
+  ['input_cache_read', (entry) => entry.usage.inputCacheRead],
+  ['input_cache_write_5m', (entry) => entry.usage.inputCacheWrite5m],
+  ['input_cache_write_1h', (entry) => entry.usage.inputCacheWrite1h],
+  ['output', (entry) => entry.usage.output],
+  ['output_reasoning', (entry) => entry.usage.outputReasoning],
+  ['usage_source', (entry) => entry.usageSource],
+  ['charge_usd', (entry) => formatNanoUsd(entry.chargeNanoUsd)],
+  ['price_version', (entry) => entry.priceVersion],
+  ['http_status', (entry) => entry.httpStatus],
+  ['error_code', (entry) => entry.errorCode],
+  ['ttft_ms', (entry) => entry.ttftMs],
+  ['duration_ms', (entry) => entry.durationMs],
+  ['attempts', (entry) => entry.attempts.length],
+];
+
+function csvLine(entry: LedgerRecord): string {
+  return `${csvColumns.map(([, read]) => csvCell(read(entry))).join(',')}\n`;
+}
+
+/** Quoted where it must be; a leading sign of a formula is defused, because spreadsheets run them (OWASP, CSV injection). */
+function csvCell(value: string | number | null): string {
+  if (typeof value !== 'string') return value === null ? '' : String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

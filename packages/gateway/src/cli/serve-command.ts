@@ -1,0 +1,94 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { bannerText } from '../admin/banner.ts';
+import { type ReadyFacts, readyFileText, showcaseModel } from '../admin/ready-file.ts';
+import { describeProblem } from '../config/problem.ts';
+import type { Settings } from '../config.ts';
+import { type RunningGateway, startGateway } from '../main.ts';
+import { type CommandContext, command } from './command.ts';
+import type { ExitReason } from './exit-code.ts';
+import { jsonText, printFailure } from './output.ts';
+import { withSettings } from './workspace.ts';
+
+export const serveCommand = command({
+  name: 'serve',
+  summary: 'Run the gateway until it is told to stop',
+  showsSettings: true,
+  run: (context) => withSettings(context, (settings) => serve(context, settings)),
+});
+
+async function serve(context: CommandContext, settings: Settings): Promise<ExitReason> {
+  const { output } = context;
+  try {
+    const started = await startGateway(settings, context.environment);
+    if (!started.ok) {
+      printFailure(output, started.error.map(describeProblem));
+      return 'configuration';
+    }
+    announce(context, settings, started.value);
+    await stopAsked(context.stop);
+    await started.value.stop();
+    return 'ok';
+  } catch (error) {
+    const reason = startFailure(error);
+    if (reason === null) throw error;
+    printFailure(output, [reason]);
+    return 'unavailable';
+  }
+}
+
+function announce({ output }: CommandContext, settings: Settings, gateway: RunningGateway): void {
+  const { selfConfiguration, catalogue } = gateway;
+  const facts: ReadyFacts = {
+    apiOrigin: gateway.apiOrigin,
+    consoleOrigin: gateway.consoleOrigin,
+    selfConfiguration,
+    model: showcaseModel(catalogue.current),
+    setupToken: null,
+  };
+  if (settings.readyFile !== null) writeReadyFile(settings.readyFile, readyFileText(facts));
+  if (output.json) {
+    output.write(`${jsonText({ apiOrigin: facts.apiOrigin, consoleOrigin: facts.consoleOrigin })}\n`);
+    return;
+  }
+  const { channels, models } = catalogue.current;
+  const { deploymentName } = settings;
+  output.write(
+    bannerText({
+      ...facts,
+      deploymentName,
+      channels: channels.size,
+      models: models.size,
+      color: output.color,
+    }),
+  );
+}
+
+/** Whoever waits for the file finds it whole: it gets its name last. It may hold keys, so it is its owner's alone. */
+function writeReadyFile(path: string, text: string): void {
+  writeFileSync(`${path}.draft`, text, { mode: 0o600 });
+  renameSync(`${path}.draft`, path);
+}
+
+function stopAsked(stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return Promise.resolve();
+  return new Promise((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** Failures of a start that the person who made it can mend; null for anything else, which is a bug. */
+function startFailure(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  const port = 'port' in error ? String(error.port) : '';
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `port ${port} is taken; choose others with --api-port and --console-port`;
+    case 'EADDRNOTAVAIL':
+      return 'an address to listen on is not of this machine; see --api-host and --console-host';
+    case 'EACCES':
+      return `not permitted: ${error.message}`;
+    case 'ENOSPC':
+    case 'EROFS':
+      return `the data directory cannot be written: ${error.message}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,45 @@
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+}
+
+const gap = '   ';
+
+/** Rows in columns as wide as their widest cell, under dim titles. No lines are drawn: alignment is enough. */
+export function tableText(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  color: boolean,
+): string {
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ''))),
+  );
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map((column, index) => padded(cells[index] ?? '', widths[index] ?? 0, column.align ?? 'left'))
+      .join(gap)
+      .trimEnd();
+  const head = line(columns.map((column) => column.title.toUpperCase()));
+  return [color ? dim(head) : head, ...rows.map(line)].join('\n');
+}
+
+function padded(cell: string, width: number, align: 'left' | 'right'): string {
+  const space = ' '.repeat(Math.max(0, width - visibleLength(cell)));
+  return align === 'right' ? space + cell : cell + space;
+}
+
+function visibleLength(cell: string): number {
+  return stripVTControlCharacters(cell).length;
+}
+
+export function dim(text: string): string {
+  return `\u001b[2m${text}\u001b[22m`;
+}
+
+/** `● active`: a dot in the colour of how things stand, or the word alone where there is no colour. */
+export function statusText(word: string, mood: 'good' | 'bad' | 'idle', color: boolean): string {
+  const codes = { good: 32, bad: 31, idle: 33 } as const;
+  return color ? `\u001b[${codes[mood]}m●\u001b[39m ${word}` : word;
+}

@@ -1,0 +1,80 @@
+import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-files.ts';
+import { makeDataDirectory, storeFile } from '../admin/data-directory.ts';
+import { type Peppers, settingsPeppers } from '../admin/pepper.ts';
+import { loadSettings } from '../config/load-settings.ts';
+import { describeProblem } from '../config/problem.ts';
+import type { Settings } from '../config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import type { CommandContext } from './command.ts';
+import type { ExitReason } from './exit-code.ts';
+import { printFailure } from './output.ts';
+
+/** What a command that works on a data directory has open. A gateway may be running on the same directory. */
+export interface Workspace {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly peppers: Peppers;
+  readonly catalogueFiles: CatalogueFiles;
+  readonly clock: Clock;
+}
+
+const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** Reads the settings and hands them on, or says what is wrong with them. */
+export async function withSettings(
+  context: CommandContext,
+  run: (settings: Settings) => Promise<ExitReason>,
+): Promise<ExitReason> {
+  const settings = loadSettings(context.flags, context.environment, context.directory);
+  if (settings.ok) return await run(settings.value);
+  printFailure(context.output, settings.error.map(describeProblem));
+  return 'configuration';
+}
+
+/** Opens the data directory for a command and lets go of it afterwards. */
+export function withWorkspace(
+  context: CommandContext,
+  run: (workspace: Workspace) => Promise<ExitReason>,
+): Promise<ExitReason> {
+  return withSettings(context, async (settings) => {
+    const peppers = settingsPeppers(settings);
+    if (!peppers.ok) {
+      printFailure(context.output, peppers.error.map(describeProblem));
+      return 'configuration';
+    }
+    const store = await openStore(settings);
+    if (store === null) {
+      printFailure(context.output, [
+        `the store in ${settings.dataDir} cannot be opened; see \`headgate doctor\``,
+      ]);
+      return 'unavailable';
+    }
+    try {
+      return await run({
+        settings,
+        store,
+        peppers: peppers.value,
+        catalogueFiles: openCatalogueFiles(),
+        clock: systemClock,
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+async function openStore(settings: Settings): Promise<Store | null> {
+  try {
+    makeDataDirectory(settings.dataDir);
+    return await openSqliteStore({
+      file: storeFile(settings.dataDir),
+      durability: 'strict',
+      clock: systemClock,
+      onAlarm: () => undefined,
+    });
+  } catch {
+    return null;
+  }
+}
