@@ -91,12 +91,14 @@ async function replaceRows(
     if (change === null) continue;
     changes.push({ kind, id: row.id, change });
     if (change === 'refused') continue;
-    await writeRow(transaction, kind, existing.has(row.id) ? row : { ...onInsert, ...row }, source);
+    const cells = { ...row, source, removed: 0 };
+    if (existing.has(row.id)) await updateRow(transaction, kind, row.id, cells);
+    else await insertRow(transaction, kind, { ...cells, ...onInsert });
   }
   const declared = new Set(rows.map((row) => row.id));
   for (const row of existing.values()) {
     if (row.source !== source || row.removed === 1n || declared.has(row.id)) continue;
-    await sql`update ${table} set removed = 1 where id = ${row.id}`.execute(transaction);
+    await updateRow(transaction, kind, row.id, { removed: 1 });
     changes.push({ kind, id: row.id, change: 'removed' });
   }
   return changes;
@@ -119,19 +121,24 @@ function isSame(stored: unknown, declared: Cell): boolean {
   return String(stored) === String(declared);
 }
 
-async function writeRow(
+async function insertRow(
   transaction: Kysely<Schema>,
   kind: Kind,
-  row: ConfigurationRow,
-  source: ConfigurationSource,
+  cells: Readonly<Record<string, Cell>>,
 ): Promise<void> {
-  const cells: Readonly<Record<string, Cell>> = { ...row, source, removed: 0 };
-  const columns = Object.keys(cells);
-  const changed = columns.filter((column) => column !== 'id');
-  await sql`insert into ${sql.table(tableOf[kind])} (${sql.join(columns.map((column) => sql.ref(column)))})
-    values (${sql.join(Object.values(cells))})
-    on conflict (id) do update set
-    ${sql.join(changed.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`))}`.execute(
+  const columns = Object.keys(cells).map((column) => sql.ref(column));
+  await sql`insert into ${sql.table(tableOf[kind])} (${sql.join(columns)})
+    values (${sql.join(Object.values(cells))})`.execute(transaction);
+}
+
+async function updateRow(
+  transaction: Kysely<Schema>,
+  kind: Kind,
+  id: string,
+  cells: Readonly<Record<string, Cell>>,
+): Promise<void> {
+  const changes = Object.entries(cells).map(([column, cell]) => sql`${sql.ref(column)} = ${cell}`);
+  await sql`update ${sql.table(tableOf[kind])} set ${sql.join(changes)} where id = ${id}`.execute(
     transaction,
   );
 }

@@ -132,14 +132,17 @@ export class GroupCommit implements Ledger {
     else this.#fail(taken, outcome.stopped, outcome.detail);
   }
 
-  #succeed(taken: readonly WaitingSettle[], settlements: readonly Settlement[], refusal: string | null): void {
+  #succeed(
+    taken: readonly WaitingSettle[],
+    settlements: readonly Settlement[],
+    refusal: string | null,
+  ): void {
     this.#failingSince = null;
     for (const [index, waiting] of taken.entries()) {
       const settlement = settlements[index] ?? 'unavailable';
       if (settlement === 'conflict')
         this.#alarm('conflict', waiting.traceId, 'another entry has this trace id');
-      if (settlement === 'unavailable')
-        this.#alarm('unavailable', waiting.traceId, refusal ?? 'not written');
+      if (settlement === 'unavailable') this.#alarm('unavailable', waiting.traceId, refusal ?? 'not written');
       waiting.resolve(settlement);
     }
   }

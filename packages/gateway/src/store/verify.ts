@@ -1,8 +1,191 @@
-import type { Kysely } from 'kysely';
-import type { Verification } from '../ports/store.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type PriceVersion, priceUsage } from '../core/price.ts';
+import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
+import { usageColumns } from './call-row.ts';
+import { toRecord } from './ledger-records.ts';
+import { loadPrices } from './load-configuration.ts';
 import type { Schema } from './schema.ts';
+import { slotMs } from './usage-slot.ts';
 
-/** Filled in below. */
-export function verifyLedger(_database: Kysely<Schema>): Promise<Verification> {
-  throw new Error('not yet');
+const findingsMax = 100;
+const pageSize = 1_000;
+
+/** A query for what breaks a rule: no rows, no finding. */
+interface Rule {
+  readonly rule: string;
+  readonly breaches: RawBuilder<unknown>;
+}
+
+interface Breach {
+  readonly subject: string | bigint;
+  readonly detail: string | bigint;
+}
+
+/** Checks every invariant of the ledger against one snapshot of it. Reads everything; meant for operators and tests. */
+export function verifyLedger(database: Kysely<Schema>): Promise<Verification> {
+  return database
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async (transaction) => {
+      const findings: Finding[] = [];
+      for (const { rule, breaches } of rules) {
+        const { rows } = await sql<Breach>`
+          select * from (${breaches}) as breaches limit ${sql.lit(findingsMax)}`.execute(transaction);
+        findings.push(...rows.map((row) => toFinding(rule, row)));
+      }
+      return {
+        findings: [...findings, ...(await wrongCharges(transaction))],
+        counts: await countRows(transaction),
+      };
+    });
+}
+
+function toFinding(rule: string, row: Breach): Finding {
+  return { rule, subject: String(row.subject), detail: String(row.detail) };
+}
+
+const folded = sql`
+  select ledger_account, cast(sum(amount) as bigint) as amount from (
+    select debit as ledger_account, -amount_nano_usd as amount from postings
+    union all select credit, amount_nano_usd from postings) as movements
+  group by ledger_account`;
+
+const slotColumns = sql.join(
+  ['key_id', 'slot_start_ms', 'model', 'account_id', 'group_id', 'calls', 'billed_calls']
+    .concat(usageColumns, 'charge_nano_usd')
+    .map((column) => sql.ref(column)),
+);
+
+const slotsOfCalls = sql`
+  select key_id, started_at_ms - started_at_ms % ${sql.lit(slotMs)} as slot_start_ms, model_requested as model,
+    account_id, group_id, count(*) as calls,
+    sum(case when unbilled_reason is null then 1 else 0 end) as billed_calls,
+    ${sql.join(usageColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`))},
+    cast(sum(charge_nano_usd) as bigint) as charge_nano_usd
+  from calls where status <> 'open' group by 1, 2, 3, 4, 5`;
+
+const rules: readonly Rule[] = [
+  {
+    rule: 'debits-equal-credits',
+    breaches: sql`
+      select 'all balances' as subject, sum(balance_nano_usd) as detail from balances
+      having sum(balance_nano_usd) <> 0`,
+  },
+  {
+    rule: 'balance-is-fold-of-postings',
+    breaches: sql`
+      select coalesce(folded.ledger_account, balances.ledger_account) as subject,
+        'postings give ' || coalesce(amount, 0) || ', the balance is ' || coalesce(balance_nano_usd, 0) as detail
+      from (${folded}) as folded full join balances on balances.ledger_account = folded.ledger_account
+      where coalesce(amount, 0) <> coalesce(balance_nano_usd, 0)`,
+  },
+  {
+    rule: 'posting-has-a-call',
+    breaches: sql`
+      select reference as subject, 'posting ' || postings.id || ' belongs to no call' as detail
+      from postings left join calls on trace_id = reference
+      where trace_id is null and debit <> 'credit' and credit <> 'credit'`,
+  },
+  {
+    rule: 'charge-is-posted-once',
+    breaches: sql`
+      select trace_id as subject,
+        'charged ' || charge_nano_usd || ', posted ' || coalesce(posted, 0) as detail
+      from calls left join (
+        select reference, debit, sum(amount_nano_usd) as posted from postings where credit = 'revenue'
+        group by reference, debit) as charges on reference = trace_id
+      where charge_nano_usd <> coalesce(posted, 0) or debit <> 'account:' || account_id`,
+  },
+  {
+    rule: 'costs-are-posted-once',
+    breaches: sql`
+      select coalesce(spent.trace_id, reference) as subject,
+        'attempts cost ' || coalesce(cost, 0) || ', posted ' || coalesce(posted, 0) as detail
+      from (select trace_id, channel_id, sum(cast(cost_nano_usd as bigint)) as cost from attempts
+        where cost_nano_usd <> '0' group by trace_id, channel_id) as spent
+      full join (select reference, credit, sum(amount_nano_usd) as posted from postings
+        where credit like 'payable:%' group by reference, credit) as owed
+      on reference = trace_id and credit = 'payable:channel:' || channel_id
+      where coalesce(cost, 0) <> coalesce(posted, 0)`,
+  },
+  {
+    rule: 'only-served-calls-are-charged',
+    breaches: sql`
+      select trace_id as subject, status || ', charge ' || charge_nano_usd as detail from calls
+      where charge_nano_usd < 0 or charge_nano_usd > 0
+        and (unbilled_reason is not null or status not in ('complete', 'caller_gone'))`,
+  },
+  {
+    rule: 'unbilled-calls-have-a-reason',
+    breaches: sql`
+      select trace_id as subject, status as detail from calls
+      where unbilled_reason is null and status not in ('open', 'complete', 'caller_gone')`,
+  },
+  {
+    rule: 'sums-agree-with-calls',
+    breaches: sql`
+      select key_id as subject, 'slot ' || slot_start_ms || ' of ' || model || ' differs' as detail from (
+        select * from (select ${slotColumns} from usage_slots except select ${slotColumns} from (${slotsOfCalls}) as a) as b
+        union all
+        select * from (select ${slotColumns} from (${slotsOfCalls}) as c except select ${slotColumns} from usage_slots) as d
+      ) as differences`,
+  },
+  {
+    rule: 'open-calls-belong-to-a-run',
+    breaches: sql`
+      select trace_id as subject, status || ', run ' || run as detail from calls
+      where run is not null and (status <> 'open' or run not in (select id from runs))`,
+  },
+];
+
+/** Prices every billed call again from the version pinned at admission. */
+async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[]> {
+  const versions = new Map<string | null, PriceVersion>(
+    (await loadPrices(database)).map((price) => [price.version, { ...price, id: price.version }]),
+  );
+  const findings: Finding[] = [];
+  let last = '';
+  for (;;) {
+    const rows = await database
+      .selectFrom('calls')
+      .selectAll()
+      .where('trace_id', '>', last)
+      .where('charge_nano_usd', '>', 0n)
+      .orderBy('trace_id')
+      .limit(pageSize)
+      .execute();
+    for (const row of rows) {
+      const detail = wrongCharge(toRecord(row), versions);
+      if (detail !== null) findings.push({ rule: 'charge-follows-its-price', subject: row.trace_id, detail });
+    }
+    const end = rows.at(-1);
+    if (end === undefined || findings.length >= findingsMax) return findings.slice(0, findingsMax);
+    last = end.trace_id;
+  }
+}
+
+function wrongCharge(call: LedgerRecord, versions: ReadonlyMap<string | null, PriceVersion>): string | null {
+  const version = versions.get(call.priceVersion);
+  if (version === undefined) return `there is no price version ${call.priceVersion}`;
+  const charge = priceUsage(call.usage, version, call.multiplierPpm);
+  return charge === call.chargeNanoUsd ? null : `charged ${call.chargeNanoUsd}, its price gives ${charge}`;
+}
+
+async function countRows(database: Kysely<Schema>): Promise<Verification['counts']> {
+  const calls = await sql<Record<'calls' | 'open' | 'billed', bigint>>`
+    select count(*) as calls, count(case when status = 'open' then 1 end) as open,
+      count(case when status <> 'open' and unbilled_reason is null then 1 end) as billed
+    from calls`.execute(database);
+  const others = await sql<Record<'postings' | 'prices', bigint>>`
+    select (select count(*) from postings) as postings, (select count(*) from prices) as prices`.execute(
+    database,
+  );
+  const [first, second] = [calls.rows[0], others.rows[0]];
+  return {
+    calls: Number(first?.calls ?? 0),
+    open: Number(first?.open ?? 0),
+    billed: Number(first?.billed ?? 0),
+    postings: Number(second?.postings ?? 0),
+    prices: Number(second?.prices ?? 0),
+  };
 }

@@ -21,8 +21,18 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, clock } = options;
   const writer = new WorkerLane(file);
-  await writer.run('revision', () => []);
   const reader = file === ':memory:' ? writer : new WorkerLane(file);
+  const close = async () => {
+    if (reader !== writer) await reader.close();
+    await writer.close();
+  };
+  // The writer comes first, because it brings the file to the newest schema.
+  await writer
+    .run('revision', () => [])
+    .catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
   const ledger = new GroupCommit({ ...options, writer: batchWriter(writer, clock) });
   return {
     ledger,
@@ -33,8 +43,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     verify: () => reader.run('verify', () => []),
     close: async () => {
       await ledger.flush();
-      if (reader !== writer) await reader.close();
-      await writer.close();
+      await close();
     },
   };
 }

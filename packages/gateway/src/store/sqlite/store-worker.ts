@@ -1,18 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createStoreJobs } from './store-jobs.ts';
+import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
 import type { JobReply, JobRequest } from './worker-lane.ts';
 
 // The other end, `WorkerLane`, starts this file with the name of the store.
-const jobs = createStoreJobs(String(workerData));
+serve(String(workerData));
 
-parentPort?.on('message', (request: JobRequest) => {
-  void perform(request).then((reply) => parentPort?.postMessage(reply));
-});
+function serve(file: string): void {
+  let jobs: StoreJobs | null = null;
+  parentPort?.on('message', (request: JobRequest) => {
+    // Opened by the first job, so that every failure to open is an answer.
+    const reply = perform(() => (jobs ??= createStoreJobs(file)), request);
+    void reply.then((value) => parentPort?.postMessage(value));
+  });
+}
 
-async function perform({ job, inputs }: JobRequest): Promise<JobReply> {
+async function perform(open: () => StoreJobs, { job, inputs }: JobRequest): Promise<JobReply> {
   try {
     // Both ends share the type of the jobs: `WorkerLane.run` lets only inputs through that fit the job.
-    const work = jobs[job] as (...values: readonly unknown[]) => unknown;
+    const work = open()[job] as (...values: readonly unknown[]) => unknown;
     return { ok: true, value: await work(...inputs) };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { picoUsd } from '../../core/money.ts';
+import type { Store } from '../../ports/store.ts';
+import type { StoreSite } from './describe-store.ts';
+import { declaration, epochMs, sampleKey, tiers } from './samples.ts';
+
+const later = epochMs + 60_000;
+const nothing = { providers: {}, accounts: [], groups: [], models: [], channels: [], keys: [] };
+
+/** The part of the suite about configuration. */
+export function describeConfiguration(createSite: () => StoreSite): void {
+  let site: StoreSite;
+  let store: Store;
+
+  beforeEach(async () => {
+    site = createSite();
+    store = await site.open();
+  });
+  afterEach(async () => {
+    await site.dispose();
+  });
+
+  const apply = (source: 'demo' | 'file', declared: typeof declaration, nowMs = epochMs) =>
+    store.configuration.apply(source, declared, nowMs);
+
+  const statusOf = async (id: string) =>
+    (await store.configuration.load()).keys.find((key) => key.id === id)?.status;
+
+  test('loads what was declared', async () => {
+    const changes = await apply('file', declaration);
+    expect(changes.every((change) => change.change === 'added')).toBe(true);
+    const { keys, prices, revision, ...loaded } = await store.configuration.load();
+    const { keys: declaredKeys, ...declared } = declaration;
+    expect(loaded).toEqual(declared);
+    expect(keys).toEqual([
+      {
+        ...declaredKeys[0],
+        status: 'active',
+        source: 'file',
+        createdAtMs: epochMs,
+        retiresAtMs: null,
+        replacedBy: null,
+      },
+    ]);
+    expect(prices.map((price) => price.version)).toEqual([
+      'model:alpha@1',
+      'model:beta@1',
+      'channel:channel-1/alpha@1',
+    ]);
+    expect(revision).toBe(await store.configuration.revision());
+  });
+
+  test('changes nothing, not even the revision, when the same is declared again', async () => {
+    await apply('file', declaration);
+    const before = await store.configuration.load();
+    expect(await apply('file', declaration, later)).toEqual([]);
+    expect(await store.configuration.load()).toEqual(before);
+  });
+
+  test('raises the revision with every change, seen by other processes', async () => {
+    const other = await site.open();
+    const before = await other.configuration.revision();
+    await apply('file', declaration);
+    await store.configuration.setKeyStatus('key-1', 'disabled');
+    expect(await other.configuration.revision()).toBe(before + 2);
+  });
+
+  test('leaves what another source declares alone', async () => {
+    await apply('file', declaration);
+    const changes = await apply('demo', {
+      ...nothing,
+      accounts: [
+        { id: 'account-1', name: 'Taken over' },
+        { id: 'account-9', name: 'New' },
+      ],
+    });
+    expect(changes).toEqual([
+      { kind: 'account', id: 'account-1', change: 'refused' },
+      { kind: 'account', id: 'account-9', change: 'added' },
+    ]);
+    expect((await store.configuration.load()).accounts[0]).toEqual({ id: 'account-1', name: 'First' });
+  });
+
+  test('hides what is no longer declared, and revokes its keys', async () => {
+    await apply('file', declaration);
+    const changes = await apply('file', nothing, later);
+    expect(new Set(changes.map((change) => change.change))).toEqual(new Set(['removed']));
+    const loaded = await store.configuration.load();
+    expect(loaded).toMatchObject({ providers: {}, accounts: [], groups: [], models: [], channels: [] });
+    expect(loaded.keys).toMatchObject([{ id: 'key-1', status: 'revoked' }]);
+    await apply('file', declaration, later);
+    expect(await statusOf('key-1')).toBe('active');
+  });
+
+  test("does not undo the operator's word on a declared key", async () => {
+    await apply('file', declaration);
+    expect(await store.configuration.setKeyStatus('key-1', 'revoked')).toBe(true);
+    await apply('file', { ...declaration, keys: [{ ...sampleKey('key-1'), name: 'Renamed' }] });
+    expect((await store.configuration.load()).keys).toMatchObject([{ name: 'Renamed', status: 'revoked' }]);
+  });
+
+  test('a new price is a new version, and the old one stays', async () => {
+    await apply('file', declaration);
+    const dearer = tiers.map((tier) => ({ ...tier, classes: { ...tier.classes, output: picoUsd(9n) } }));
+    const [alpha, beta] = declaration.models;
+    if (alpha === undefined || beta === undefined) throw new Error('the sample has two models');
+    const models = [
+      { ...alpha, price: dearer },
+      { ...beta, price: null },
+    ];
+    expect(await apply('file', { ...declaration, models }, later)).toEqual([
+      { kind: 'price', id: 'model:alpha', change: 'changed' },
+      { kind: 'price', id: 'model:beta', change: 'removed' },
+    ]);
+    const { prices } = await store.configuration.load();
+    const ofAlpha = prices.filter((price) => price.subject === 'model:alpha');
+    expect(ofAlpha).toEqual([
+      { subject: 'model:alpha', version: 'model:alpha@1', effectiveFromMs: epochMs, tiers },
+      { subject: 'model:alpha', version: 'model:alpha@2', effectiveFromMs: later, tiers: dearer },
+    ]);
+    expect(prices.find((price) => price.version === 'model:beta@2')?.tiers).toEqual([]);
+  });
+
+  test('changes which models a channel serves', async () => {
+    await apply('file', declaration);
+    const channels = declaration.channels.map((channel) => ({
+      ...channel,
+      models: [{ modelId: 'alpha', upstreamModel: 'alpha-2027', cost: null }],
+    }));
+    expect(await apply('file', { ...declaration, channels }, later)).toEqual([
+      { kind: 'channel', id: 'channel-1', change: 'changed' },
+      { kind: 'price', id: 'channel:channel-1/alpha', change: 'removed' },
+    ]);
+    expect((await store.configuration.load()).channels).toEqual(channels);
+  });
+
+  test('refuses two keys with one hash', async () => {
+    await apply('file', declaration);
+    const twin = { ...sampleKey('key-2'), hash: sampleKey('key-1').hash };
+    await expect(store.configuration.insertKey(twin, later)).rejects.toThrow();
+    expect(await store.configuration.load()).toMatchObject({ keys: [{ id: 'key-1' }] });
+  });
+
+  test('an inserted key belongs to the operator and outlives every declaration', async () => {
+    await apply('file', declaration);
+    await store.configuration.insertKey(sampleKey('key-2'), later);
+    await apply('file', declaration, later);
+    expect((await store.configuration.load()).keys).toMatchObject([
+      { id: 'key-1', source: 'file' },
+      { id: 'key-2', source: 'operator', status: 'active', createdAtMs: later },
+    ]);
+  });
+
+  test('rotation lets the old key work until its time, once', async () => {
+    await apply('file', declaration);
+    expect(await store.configuration.rotateKey('key-1', sampleKey('key-2'), later + 10, later)).toBe(true);
+    expect(await store.configuration.rotateKey('key-1', sampleKey('key-3'), later + 20, later)).toBe(false);
+    expect(await store.configuration.rotateKey('nobody', sampleKey('key-4'), later, later)).toBe(false);
+    expect((await store.configuration.load()).keys).toMatchObject([
+      { id: 'key-1', status: 'active', retiresAtMs: later + 10, replacedBy: 'key-2' },
+      { id: 'key-2', status: 'active', retiresAtMs: null, replacedBy: null },
+    ]);
+  });
+
+  test('says so when there is no such key', async () => {
+    expect(await store.configuration.setKeyStatus('nobody', 'disabled')).toBe(false);
+  });
+}

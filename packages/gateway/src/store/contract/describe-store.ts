@@ -1,0 +1,307 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CallEntry } from '../../ports/ledger.ts';
+import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
+import { describeConfiguration } from './describe-configuration.ts';
+import { ReferenceLedger } from './reference-ledger.ts';
+import { anyEntry, declaration, epochMs, openingOf, sampleAttempt, sampleEntry, traceId } from './samples.ts';
+
+/** An empty place in which stores can be opened, at once or one after another, as several processes would. */
+export interface StoreSite {
+  open(onAlarm?: (alarm: LedgerAlarm) => void): Promise<Store>;
+  /** Closes what is still open and removes everything. */
+  dispose(): Promise<void>;
+}
+
+/** The suite that every store passes. */
+export function describeStore(name: string, createSite: () => StoreSite): void {
+  describe(`${name}: ledger`, () => describeLedger(createSite));
+  describe(`${name}: usage`, () => describeUsage(createSite));
+  describe(`${name}: configuration`, () => describeConfiguration(createSite));
+}
+
+const wholeTime = { fromMs: 0, toMs: epochMs * 2 };
+
+async function recordsOf(store: Store): Promise<LedgerRecord[]> {
+  return Array.fromAsync(store.exportEntries({}));
+}
+
+async function expectSound(store: Store): Promise<void> {
+  expect((await store.verify()).findings).toEqual([]);
+}
+
+function describeLedger(createSite: () => StoreSite): void {
+  let site: StoreSite;
+  let store: Store;
+  let alarms: LedgerAlarm[];
+
+  beforeEach(async () => {
+    alarms = [];
+    site = createSite();
+    store = await site.open((alarm) => alarms.push(alarm));
+    await store.configuration.apply('file', declaration, epochMs);
+  });
+  afterEach(async () => {
+    await site.dispose();
+  });
+
+  test('gives an entry back as it was settled', async () => {
+    const entry = sampleEntry({ losses: ['top_k'], clientRequestId: 'abc' });
+    expect(await store.ledger.settle(entry)).toBe('settled');
+    expect(await recordsOf(store)).toEqual([entry]);
+    await expectSound(store);
+  });
+
+  test('settles the same entry twice without changing anything', async () => {
+    await store.ledger.settle(sampleEntry());
+    const before = await store.reports.balance('account-1');
+    expect(await store.ledger.settle(sampleEntry())).toBe('already-settled');
+    expect(await store.reports.balance('account-1')).toEqual(before);
+    expect(alarms).toEqual([]);
+    await expectSound(store);
+  });
+
+  test('refuses another entry under the same trace id, and sounds the alarm', async () => {
+    await store.ledger.settle(sampleEntry());
+    expect(await store.ledger.settle(sampleEntry({ httpStatus: 201 }))).toBe('conflict');
+    expect(alarms).toMatchObject([{ kind: 'conflict', traceId: traceId(1) }]);
+    expect(await recordsOf(store)).toEqual([sampleEntry()]);
+    await expectSound(store);
+  });
+
+  test('tells a duplicate from a conflict inside one commit', async () => {
+    const settlements = await Promise.all([
+      store.ledger.settle(sampleEntry()),
+      store.ledger.settle(sampleEntry()),
+      store.ledger.settle(sampleEntry({ errorCode: 'x' })),
+    ]);
+    expect(settlements).toEqual(['settled', 'already-settled', 'conflict']);
+    await expectSound(store);
+  });
+
+  test('takes more at once than fits one commit', async () => {
+    const entries = Array.from({ length: 700 }, (_, number) => sampleEntry({ traceId: traceId(number) }));
+    const settlements = await Promise.all(entries.map((entry) => store.ledger.settle(entry)));
+    expect(new Set(settlements)).toEqual(new Set(['settled']));
+    expect((await store.verify()).counts).toMatchObject({
+      calls: 700,
+      billed: 700,
+      open: 0,
+      postings: 1_400,
+    });
+    await expectSound(store);
+  });
+
+  test('moves the balance by the charge, and books the cost of attempts as ours', async () => {
+    const attempts = [
+      sampleAttempt({ n: 1, result: 'unreachable', channelId: 'channel-2' }),
+      sampleAttempt({ n: 2 }),
+    ];
+    const entry = sampleEntry({ attempts });
+    await store.ledger.settle(entry);
+    expect(await store.reports.balance('account-1')).toEqual({
+      balanceNanoUsd: -entry.chargeNanoUsd,
+      limited: false,
+    });
+    await expectSound(store);
+  });
+
+  test.each([
+    ['a charge on a failed call', { status: 'failed' }],
+    ['a charge on an unbilled call', { unbilledReason: 'zero_completion' }],
+    ['a negative charge', { chargeNanoUsd: sampleEntry().chargeNanoUsd * -1n }],
+  ])('never writes %s', async (_name, changes) => {
+    // The cases are wrong on purpose, in ways the types allow but for the brand of the amount.
+    const broken = { ...sampleEntry(), ...changes } as CallEntry;
+    expect(await store.ledger.settle(broken)).toBe('unavailable');
+    expect(alarms).toMatchObject([{ kind: 'unavailable', traceId: traceId(1) }]);
+    expect(await recordsOf(store)).toEqual([]);
+  });
+
+  test('shows an open call, and replaces it by its end', async () => {
+    store.ledger.open(openingOf(sampleEntry()));
+    await store.ledger.flush();
+    expect(await store.reports.find('key-1', traceId(1))).toMatchObject({
+      status: 'open',
+      finishedAtMs: null,
+      durationMs: null,
+      attempts: 0,
+    });
+    expect((await store.reports.totals('key-1', null)).calls).toBe(0);
+    expect(await store.ledger.settle(sampleEntry())).toBe('settled');
+    expect(await recordsOf(store)).toEqual([sampleEntry()]);
+    await expectSound(store);
+  });
+
+  test('does not open again what has ended', async () => {
+    await store.ledger.settle(sampleEntry());
+    store.ledger.open(openingOf(sampleEntry()));
+    await store.ledger.flush();
+    expect(await recordsOf(store)).toEqual([sampleEntry()]);
+  });
+
+  test('leaves the open calls of a living process alone, and ends those of a dead one', async () => {
+    const other = await site.open();
+    other.ledger.open(openingOf(sampleEntry()));
+    await other.ledger.flush();
+    store.ledger.open(openingOf(sampleEntry({ traceId: traceId(2) })));
+    await store.ledger.flush();
+
+    expect(await store.recoverInterrupted()).toBe(0);
+    await other.close();
+    expect(await store.recoverInterrupted()).toBe(1);
+    expect(await store.recoverInterrupted()).toBe(0);
+
+    expect(await recordsOf(store)).toMatchObject([
+      { traceId: traceId(1), status: 'interrupted', unbilledReason: 'interrupted', chargeNanoUsd: 0n },
+      { traceId: traceId(2), status: 'open' },
+    ]);
+    expect(await store.reports.totals('key-1', null)).toMatchObject({ calls: 1, billedCalls: 0 });
+    await expectSound(store);
+  });
+
+  test('exports what a filter asks for, oldest first', async () => {
+    const entries = [
+      sampleEntry({ traceId: traceId(3), keyId: 'key-2' }),
+      sampleEntry({ traceId: traceId(1), startedAtMs: epochMs + 5 }),
+      sampleEntry({ traceId: traceId(2), modelRequested: 'beta', startedAtMs: epochMs + 9 }),
+    ];
+    for (const entry of entries) await store.ledger.settle(entry);
+    const idsOf = async (filter: Parameters<Store['exportEntries']>[0]) =>
+      (await Array.fromAsync(store.exportEntries(filter))).map((entry) => Number.parseInt(entry.traceId, 16));
+    expect(await idsOf({})).toEqual([1, 2, 3]);
+    expect(await idsOf({ keyId: 'key-1' })).toEqual([1, 2]);
+    expect(await idsOf({ model: 'beta' })).toEqual([2]);
+    expect(await idsOf({ fromMs: epochMs + 1, toMs: epochMs + 9 })).toEqual([1]);
+    expect(await idsOf({ channelId: 'nowhere' })).toEqual([]);
+    expect(await idsOf({ status: 'open' })).toEqual([]);
+  });
+
+  test('reports a charge that its price does not give', async () => {
+    await store.ledger.settle(
+      sampleEntry({ chargeNanoUsd: sampleEntry({ multiplierPpm: 2n }).chargeNanoUsd }),
+    );
+    await store.ledger.settle(sampleEntry({ traceId: traceId(2), priceVersion: 'nowhere' }));
+    expect((await store.verify()).findings).toMatchObject([
+      { rule: 'charge-follows-its-price', subject: traceId(1) },
+      { rule: 'charge-follows-its-price', subject: traceId(2) },
+    ]);
+  });
+
+  test('agrees with the reference on any sequence of calls', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyEntry, { maxLength: 60 }), fc.nat(3), async (entries, repeats) => {
+        const site = createSite();
+        try {
+          const fresh = await site.open();
+          await fresh.configuration.apply('file', declaration, epochMs);
+          await agree(fresh, [...entries, ...entries.slice(0, repeats)]);
+        } finally {
+          await site.dispose();
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  /** Settles in commits of different sizes, opening some first, and compares everything that can be asked. */
+  async function agree(fresh: Store, entries: readonly CallEntry[]): Promise<void> {
+    const reference = new ReferenceLedger();
+    for (let from = 0; from < entries.length; from += 7) {
+      const batch = entries.slice(from, from + 7);
+      for (const entry of batch.slice(0, from % 3)) fresh.ledger.open(openingOf(entry));
+      const settlements = await Promise.all(batch.map((entry) => fresh.ledger.settle(entry)));
+      expect(settlements).toEqual(batch.map((entry) => reference.settle(entry)));
+    }
+    const sorted = [...reference.entries.values()].sort((a, b) => (a.traceId < b.traceId ? -1 : 1));
+    expect(await recordsOf(fresh)).toEqual(sorted);
+    for (const account of ['account-1', 'account-2']) {
+      expect((await fresh.reports.balance(account)).balanceNanoUsd).toBe(reference.balance(account));
+    }
+    await expectSound(fresh);
+  }
+}
+
+function describeUsage(createSite: () => StoreSite): void {
+  let site: StoreSite;
+  let store: Store;
+  const reference = new ReferenceLedger();
+
+  beforeEach(async () => {
+    site = createSite();
+    store = await site.open();
+    reference.entries.clear();
+  });
+  afterEach(async () => {
+    await site.dispose();
+  });
+
+  async function settleAll(entries: readonly CallEntry[]): Promise<void> {
+    for (const entry of entries) reference.settle(entry);
+    await Promise.all([...reference.entries.values()].map((entry) => store.ledger.settle(entry)));
+  }
+
+  test('sums any period and any slots, whole quarters of an hour or not', async () => {
+    const calls = fc.sample(anyEntry, { numRuns: 300, seed: 7 });
+    await settleAll(calls);
+    const moment = fc.nat(110_000_000).map((offset) => epochMs + offset);
+    const bound = fc.oneof(
+      moment,
+      moment.map((at) => at - (at % 900_000)),
+    );
+    const bounds = fc
+      .uniqueArray(bound, { minLength: 2, maxLength: 12 })
+      .map((list) => list.sort((a, b) => a - b));
+    await fc.assert(
+      fc.asyncProperty(bounds, async (edges) => {
+        const period = { fromMs: edges[0] ?? 0, toMs: edges.at(-1) ?? 0 };
+        expect(await store.reports.totals('key-1', period)).toEqual(reference.totals('key-1', period));
+        expect(await store.reports.series('key-1', edges)).toEqual(reference.series('key-1', edges));
+        expect(await store.reports.byModel('key-1', period)).toEqual(reference.byModel('key-1', period));
+      }),
+      { numRuns: 60 },
+    );
+    expect(await store.reports.totals('key-1', null)).toEqual(reference.totals('key-1', wholeTime));
+  });
+
+  test('pages newest first, each entry once', async () => {
+    const sameMoment = { startedAtMs: epochMs };
+    const calls = fc.sample(anyEntry, { numRuns: 57, seed: 3 });
+    await settleAll(calls.map((call, index) => (index % 4 === 0 ? { ...call, ...sameMoment } : call)));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await store.reports.page('key-1', wholeTime, 5, cursor);
+      expect(page.entries.length).toBeLessThanOrEqual(5);
+      seen.push(...page.entries.map((entry) => entry.traceId));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(reference.page('key-1', wholeTime));
+  });
+
+  test("never shows another key's calls", async () => {
+    await settleAll([sampleEntry({ keyId: 'key-2' })]);
+    expect(await store.reports.find('key-1', traceId(1))).toBeNull();
+    expect(await store.reports.page('key-1', wholeTime, 10, null)).toEqual({ entries: [], nextCursor: null });
+    expect((await store.reports.page('key-1', wholeTime, 10, traceId(1))).entries).toEqual([]);
+    expect((await store.reports.totals('key-1', null)).calls).toBe(0);
+  });
+
+  test('shows an owner neither channel nor cost', async () => {
+    await settleAll([sampleEntry()]);
+    const entry = await store.reports.find('key-1', traceId(1));
+    expect(entry).toMatchObject({
+      traceId: traceId(1),
+      attempts: 1,
+      chargeNanoUsd: sampleEntry().chargeNanoUsd,
+    });
+    expect(Object.keys(entry ?? {}).join()).not.toMatch(/channel|cost/i);
+  });
+
+  test('has nothing to say about nothing', async () => {
+    expect(await store.reports.series('key-1', [])).toEqual([]);
+    expect(await store.reports.series('key-1', [epochMs, epochMs + 1])).toEqual([]);
+    expect(await store.reports.byModel('key-1', wholeTime)).toEqual([]);
+    expect(await store.reports.balance('nobody')).toEqual({ balanceNanoUsd: 0n, limited: false });
+  });
+}

@@ -1,0 +1,237 @@
+import { noUsage, type Usage } from '@headgate/protocols';
+import fc from 'fast-check';
+import { nanoUsd, picoUsd } from '../../core/money.ts';
+import { type PriceTier, type PriceVersion, priceUsage } from '../../core/price.ts';
+import type { Declaration, DeclaredKey } from '../../ports/configuration-store.ts';
+import type { AttemptEntry, CallEntry, CallOpening } from '../../ports/ledger.ts';
+
+/** 2026-03-01T00:00:00Z. */
+export const epochMs = Date.UTC(2026, 2, 1);
+
+const free = picoUsd(0n);
+
+export const tiers: readonly PriceTier[] = [
+  {
+    aboveInputTokens: 0,
+    classes: {
+      input: picoUsd(2_500_000n),
+      cacheRead: picoUsd(1_250_000n),
+      cacheWrite5m: picoUsd(3_125_000n),
+      cacheWrite1h: picoUsd(5_000_000n),
+      output: picoUsd(10_000_001n),
+      audioInput: free,
+      audioOutput: free,
+      imageInput: free,
+      imageOutput: free,
+      perImage: picoUsd(40_000_000_000n),
+      perCall: free,
+    },
+  },
+];
+
+/** The first version of the price of `alpha` and of `beta`, as the store numbers it. */
+export function priceVersionOf(model: string): PriceVersion {
+  return { id: `model:${model}@1`, effectiveFromMs: epochMs, tiers };
+}
+
+export const declaration: Declaration = {
+  providers: { acme: '{"id":"acme"}' },
+  accounts: [
+    { id: 'account-1', name: 'First' },
+    { id: 'account-2', name: 'Second' },
+  ],
+  groups: [
+    { id: 'group-1', name: 'Group', platform: 'completions', multiplierPpm: 1_500_000n, models: ['alpha'] },
+  ],
+  models: ['alpha', 'beta'].map((id) => ({
+    id,
+    displayName: id.toUpperCase(),
+    ownedBy: 'acme',
+    created: 1_700_000_000,
+    contextWindow: 128_000,
+    maxOutputTokens: null,
+    inputModalities: ['text'],
+    outputModalities: ['text'],
+    capabilities: ['tools'],
+    reasoning: false,
+    price: tiers,
+  })),
+  channels: [
+    {
+      id: 'channel-1',
+      alias: 'One',
+      providerId: 'acme',
+      baseUrl: null,
+      credentialEnvironment: 'ACME_KEY',
+      priority: 0,
+      enabled: true,
+      allowPrivate: false,
+      models: [
+        { modelId: 'beta', upstreamModel: 'beta-2026', cost: null },
+        { modelId: 'alpha', upstreamModel: 'alpha-2026', cost: tiers },
+      ],
+    },
+  ],
+  keys: [sampleKey('key-1')],
+};
+
+export function sampleKey(id: string): DeclaredKey {
+  return {
+    id,
+    name: `Key ${id}`,
+    accountId: 'account-1',
+    groupId: 'group-1',
+    hash: Buffer.from(id).toString('hex').padEnd(64, '0'),
+    hint: 'sk-a…z',
+    models: null,
+    expiresAtMs: null,
+  };
+}
+
+/** A trace id by number; they sort as the numbers do. */
+export function traceId(number: number): string {
+  return number.toString(16).padStart(32, '0');
+}
+
+export function openingOf(entry: CallEntry): CallOpening {
+  return entry;
+}
+
+/** A billed call, priced as it should be, unless told otherwise. */
+export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
+  const entry: CallEntry = {
+    traceId: traceId(1),
+    accountId: 'account-1',
+    keyId: 'key-1',
+    groupId: 'group-1',
+    surface: 'chat-completions',
+    modelRequested: 'alpha',
+    stream: true,
+    startedAtMs: epochMs,
+    priceVersion: `model:${changes.modelRequested ?? 'alpha'}@1`,
+    multiplierPpm: 1_000_000n,
+    clientRequestId: null,
+    parentTrace: null,
+    userAgent: 'client/1.0',
+    status: 'complete',
+    unbilledReason: null,
+    channelId: 'channel-1',
+    modelServed: 'alpha-2026',
+    usage: { ...noUsage, inputFresh: 1_201, output: 307 },
+    usageSource: 'upstream',
+    chargeNanoUsd: nanoUsd(0n),
+    finishReason: 'stop',
+    finishReasonRaw: 'stop',
+    httpStatus: 200,
+    errorCode: null,
+    losses: [],
+    ttftMs: 120.5,
+    durationMs: 900.25,
+    overheadUs: 310,
+    finishedAtMs: epochMs + 900,
+    attempts: [sampleAttempt()],
+    ...changes,
+  };
+  return changes.chargeNanoUsd === undefined ? priced(entry) : entry;
+}
+
+function priced(entry: CallEntry): CallEntry {
+  if (entry.unbilledReason !== null) return entry;
+  const version = priceVersionOf(entry.modelRequested);
+  return { ...entry, chargeNanoUsd: priceUsage(entry.usage, version, entry.multiplierPpm) };
+}
+
+export function sampleAttempt(changes: Partial<AttemptEntry> = {}): AttemptEntry {
+  return {
+    n: 1,
+    channelId: 'channel-1',
+    upstreamModel: 'alpha-2026',
+    upstreamRequestId: 'req-1',
+    result: 'answered',
+    detail: null,
+    httpStatus: 200,
+    ttftMs: 118.75,
+    durationMs: 890,
+    usage: { ...noUsage, inputFresh: 1_201, output: 307 },
+    costNanoUsd: nanoUsd(5_000_000n),
+    lane: 'passthrough',
+    edits: ['model'],
+    ...changes,
+  };
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null });
+const tokens = fc.oneof(fc.constant(0), fc.nat(3_000_000));
+const duration = fc.double({ min: 0, max: 600_000, noNaN: true });
+
+const usage: fc.Arbitrary<Usage> = fc.record({
+  inputFresh: tokens,
+  inputCacheRead: tokens,
+  inputCacheWrite5m: tokens,
+  inputCacheWrite1h: tokens,
+  inputAudio: tokens,
+  inputImage: tokens,
+  output: tokens,
+  outputReasoning: tokens,
+  outputAudio: tokens,
+  outputImage: tokens,
+  images: fc.nat(10),
+});
+
+const attempt: fc.Arbitrary<AttemptEntry> = fc.record({
+  n: fc.integer({ min: 1, max: 3 }),
+  channelId: fc.constantFrom('channel-1', 'channel-2'),
+  upstreamModel: text,
+  upstreamRequestId: optional(text),
+  result: fc.constantFrom('answered', 'refused', 'unreachable', 'cut_after_content', 'caller_gone'),
+  detail: optional(text),
+  httpStatus: optional(fc.integer({ min: 100, max: 599 })),
+  ttftMs: optional(duration),
+  durationMs: duration,
+  usage: optional(usage),
+  costNanoUsd: fc.bigInt({ min: 0n, max: 10n ** 12n }).map(nanoUsd),
+  lane: fc.constantFrom('passthrough', 'translate'),
+  edits: fc.array(text, { maxLength: 3 }),
+});
+
+const ending = fc.constantFrom(
+  { status: 'complete', unbilledReason: null } as const,
+  { status: 'caller_gone', unbilledReason: null } as const,
+  { status: 'complete', unbilledReason: 'unpriced_model' } as const,
+  { status: 'failed', unbilledReason: 'zero_completion' } as const,
+  { status: 'timed_out', unbilledReason: 'timed_out' } as const,
+  { status: 'caller_gone', unbilledReason: 'caller_gone_before_content' } as const,
+);
+
+/** Any sound call of one of two keys, within a day and a bit. */
+export const anyEntry: fc.Arbitrary<CallEntry> = fc
+  .record({
+    ending,
+    usage,
+    traceId: fc.nat(0xffff_ffff).map(traceId),
+    keyId: fc.constantFrom('key-1', 'key-2'),
+    accountId: fc.constantFrom('account-1', 'account-2'),
+    modelRequested: fc.constantFrom('alpha', 'beta'),
+    stream: fc.boolean(),
+    startedAtMs: fc.nat(100_000_000).map((offset) => epochMs + offset),
+    multiplierPpm: fc.bigInt({ min: 0n, max: 3_000_000n }),
+    clientRequestId: optional(text),
+    parentTrace: optional(text),
+    userAgent: optional(text),
+    channelId: optional(fc.constantFrom('channel-1', 'channel-2')),
+    modelServed: optional(text),
+    usageSource: fc.constantFrom('upstream', 'estimated', 'none'),
+    finishReason: optional(fc.constantFrom('stop', 'length', 'tool-calls')),
+    finishReasonRaw: optional(text),
+    httpStatus: optional(fc.integer({ min: 100, max: 599 })),
+    errorCode: optional(text),
+    losses: fc.array(text, { maxLength: 2 }),
+    ttftMs: optional(duration),
+    durationMs: duration,
+    overheadUs: fc.nat(1_000_000),
+    attempts: fc.array(attempt, { maxLength: 3 }),
+  })
+  .map(({ ending, ...call }) =>
+    sampleEntry({ ...call, ...ending, finishedAtMs: call.startedAtMs + Math.round(call.durationMs) }),
+  );
