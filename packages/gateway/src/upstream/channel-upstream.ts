@@ -35,7 +35,10 @@ function addressOf(channel: Channel): Address {
   };
 }
 
-function requestTo(address: Address, { channel, method, path, headers, body }: UpstreamCall): UpstreamRequest {
+function requestTo(
+  address: Address,
+  { channel, method, path, headers, body }: UpstreamCall,
+): UpstreamRequest {
   return {
     origin: address.origin,
     path: address.basePath + path,

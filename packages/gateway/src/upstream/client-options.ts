@@ -20,9 +20,6 @@ export interface UpstreamClientOptions {
 
 export type ClientSettings = Required<UpstreamClientOptions>;
 
-/** Bound of an answer's head, and of the trailers behind a chunked body. */
-export const maxHeadBytes = 65_536;
-
 export function withDefaults(options: UpstreamClientOptions): ClientSettings {
   return {
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -98,7 +98,7 @@ function parseIpv6(address: string): AddressBytes {
   const headBytes = parseGroups(head);
   if (tail === undefined) return headBytes;
   const tailBytes = parseGroups(tail);
-  const zeros: number[] = new Array(16 - headBytes.length - tailBytes.length).fill(0);
+  const zeros = Array.from({ length: 16 - headBytes.length - tailBytes.length }, () => 0);
   return [...headBytes, ...zeros, ...tailBytes];
 }
 

@@ -4,6 +4,6 @@ const nothingUnderWay: UpstreamExchange = { pause() {}, resume() {}, abort() {} 
 
 /** Ends a request before anything was done for it; the handler hears of it after `send` has returned. */
 export function refuseRequest(handler: UpstreamHandler, failure: UpstreamFailure): UpstreamExchange {
-  queueMicrotask(() => handler.onFailure(failure));
+  setImmediate(() => handler.onFailure(failure));
   return nothingUnderWay;
 }

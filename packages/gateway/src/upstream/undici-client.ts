@@ -1,70 +1,26 @@
-import { fail, type Result, succeed } from '@headgate/protocols';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type {
   UpstreamClient,
   UpstreamExchange,
-  UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from '../ports/upstream-client.ts';
-import {
-  type ClientSettings,
-  dialerOptions,
-  maxHeadBytes,
-  type UpstreamClientOptions,
-  withDefaults,
-} from './client-options.ts';
-import { readDestination } from './destination.ts';
-import { Dialer, type DialerOptions } from './dialer.ts';
-import { refuseRequest } from './refuse-request.ts';
-import { assertSendable } from './request-check.ts';
-import { closedFailure } from './socket-failure.ts';
+import { type ClientSettings, type UpstreamClientOptions, withDefaults } from './client-options.ts';
+import type { Dialer } from './dialer.ts';
+import { maxHeadBytes } from './response-head.ts';
+import { type Route, RoutedClient } from './routed-client.ts';
 import { type ConnectionUse, DialError, UndiciExchange } from './undici-exchange.ts';
 
 /** The client on undici's `dispatch`: what our own is compared with, and an operator's way back. */
 export function openUndiciClient(options: UpstreamClientOptions = {}): UpstreamClient {
-  return new UndiciClient(withDefaults(options));
-}
-
-class UndiciClient implements UpstreamClient {
-  readonly #settings: ClientSettings;
-  readonly #dialerOptions: DialerOptions;
-  /** By channel, origin and leave to connect to private addresses. */
-  readonly #routes = new Map<string, UndiciRoute>();
-  #closed = false;
-
-  constructor(settings: ClientSettings) {
-    this.#settings = settings;
-    this.#dialerOptions = dialerOptions(settings);
-  }
-
-  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
-    assertSendable(request);
-    if (this.#closed) return refuseRequest(handler, closedFailure);
-    const route = this.#routeOf(request);
-    return route.ok ? route.value.send(request, handler) : refuseRequest(handler, route.error);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all([...this.#routes.values()].map((route) => route.close()));
-  }
-
-  #routeOf(request: UpstreamRequest): Result<UndiciRoute, UpstreamFailure> {
-    const key = `${request.allowPrivate} ${request.origin} ${request.channelId}`;
-    const known = this.#routes.get(key);
-    if (known !== undefined) return succeed(known);
-    const destination = readDestination(request.origin, request.allowPrivate);
-    if (!destination.ok) return fail(destination.error);
-    const dialer = new Dialer(destination.value, this.#dialerOptions);
-    const route = new UndiciRoute(request.origin, dialer, this.#settings);
-    this.#routes.set(key, route);
-    return succeed(route);
-  }
+  return new RoutedClient(withDefaults(options), (destination, dialer, settings) => {
+    const scheme = destination.secure ? 'https' : 'http';
+    return new UndiciRoute(`${scheme}://${destination.authority}`, dialer, settings);
+  });
 }
 
 /** The connections of one channel to one origin. */
-class UndiciRoute {
+class UndiciRoute implements Route {
   readonly #origin: string;
   readonly #options: Client.Options;
   readonly #pool: Pool;

@@ -59,7 +59,7 @@ export class UndiciExchange implements UpstreamExchange, Dispatcher.DispatchHand
     if (this.#finished) return;
     this.#finished = true;
     this.#controller?.abort(new errors.RequestAbortedError());
-    queueMicrotask(() => this.#handler.onFailure(failure));
+    setImmediate(() => this.#handler.onFailure(failure));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -9,3 +9,14 @@ export function assertSendable(request: UpstreamRequest): void {
   if (!request.path.startsWith('/') || unsafeInPath.test(request.path)) throw new TypeError('unsafe path');
   if (unsafeInHeader.test(request.headers.join(''))) throw new TypeError('unsafe header');
 }
+
+/** The head of a request as it goes over the wire, in latin-1. A POST without a body says so. */
+export function encodeRequestHead(request: UpstreamRequest, authority: string): string {
+  const { method, path, headers, body } = request;
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: keep-alive\r\n`;
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  }
+  if (body !== null || method === 'POST') text += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  return `${text}\r\n`;
+}
