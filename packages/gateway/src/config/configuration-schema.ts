@@ -16,6 +16,15 @@ const tokens = z.int().positive();
 
 const secret = z.strictObject({ environment: environmentName });
 
+const storedSecret = z
+  .strictObject({
+    hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+    hint: z.string().min(1),
+  })
+  .describe(
+    'A key as `headgate export` writes it; it means something only under the pepper it was made with.',
+  );
+
 const priceClasses = {
   input: decimal.exactOptional().describe('USD per million tokens of text input.'),
   cacheRead: decimal
@@ -105,7 +114,9 @@ const key = z.strictObject({
   name: z.string().min(1).exactOptional(),
   group: identifier,
   account: identifier.exactOptional().describe('The account that pays; `default` if left out.'),
-  secret: secret.describe('Variable with the key itself, as `headgate keys generate` prints one.'),
+  secret: z
+    .union([secret, storedSecret], 'must name the variable with the key: { environment: NAME }')
+    .describe('Variable with the key itself, as `headgate keys generate` prints one.'),
   models: modelList.exactOptional().describe('Narrows what its group may call.'),
   expires: z.iso
     .datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' })

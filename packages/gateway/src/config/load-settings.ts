@@ -19,7 +19,7 @@ export function loadSettings(
   if (!named.ok) return fail([named.error]);
   const usual = resolve(directory, usualFile);
   const path = named.value === null ? (existsSync(usual) ? usual : null) : resolve(directory, named.value);
-  const file = path === null ? null : readFile(path);
+  const file = path === null ? null : readConfigurationText(path);
   if (file !== null && !file.ok) return file;
   const settings = readSettings({ flags, environment, file: file?.value ?? null });
   if (!settings.ok) return settings;
@@ -27,7 +27,10 @@ export function loadSettings(
   return succeed({ ...settings.value, configFile: path, dataDir });
 }
 
-function readFile(path: string): Result<ConfigurationFile, readonly ConfigurationProblem[]> {
+/** Reads a configuration file from disk. One that is not there is a problem like any other. */
+export function readConfigurationText(
+  path: string,
+): Result<ConfigurationFile, readonly ConfigurationProblem[]> {
   if (!existsSync(path)) {
     return fail([
       {

@@ -58,30 +58,33 @@ export function declareKeys(
       ]);
     requireModels(declaring, ['keys', id, 'models'], shape.models, modelIds);
     const secret = secretOf(declaring, id, shape);
-    return secret === null ? [] : [declareKey(declaring, id, shape, secret)];
+    return secret === null ? [] : [declareKey(id, shape, secret)];
   });
   refuseSharedSecrets(declaring, keys);
   return keys;
 }
 
-function declareKey({ tools }: Declaring, id: string, shape: KeyShape, secret: string): DeclaredKey {
+function declareKey(id: string, shape: KeyShape, secret: KeptSecret): DeclaredKey {
   return {
     id,
     name: shape.name ?? id,
     accountId: shape.account ?? defaultAccount,
     groupId: shape.group,
-    hash: tools.hashKey(secret),
-    hint: keyHint(secret),
+    ...secret,
     models: shape.models ?? null,
     expiresAtMs: shape.expires === undefined ? null : Date.parse(shape.expires),
   };
 }
 
-function secretOf(declaring: Declaring, id: string, shape: KeyShape): string | null {
-  const name = shape.secret.environment;
+/** What is kept of a key. */
+type KeptSecret = Pick<DeclaredKey, 'hash' | 'hint'>;
+
+function secretOf(declaring: Declaring, id: string, { secret }: KeyShape): KeptSecret | null {
+  if ('hash' in secret) return secret;
+  const name = secret.environment;
   const path = ['keys', id, 'secret', 'environment'];
-  const secret = declaring.tools.environment(name)?.trim();
-  if (secret === undefined) {
+  const key = declaring.tools.environment(name)?.trim();
+  if (key === undefined) {
     complain(
       declaring,
       path,
@@ -89,7 +92,7 @@ function secretOf(declaring: Declaring, id: string, shape: KeyShape): string | n
     );
     return null;
   }
-  if (isWellFormedKey(secret)) return secret;
+  if (isWellFormedKey(key)) return { hash: declaring.tools.hashKey(key), hint: keyHint(key) };
   complain(
     declaring,
     path,

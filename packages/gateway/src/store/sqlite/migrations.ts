@@ -138,7 +138,7 @@ CREATE TABLE models (
 CREATE TABLE channels (
   ${declared},
   alias TEXT NOT NULL,
-  provider_id TEXT NOT NULL REFERENCES providers,
+  provider_id TEXT NOT NULL, -- of a row of providers, or of the catalogue that comes with the program
   base_url TEXT,
   credential_environment TEXT,
   priority INTEGER NOT NULL,

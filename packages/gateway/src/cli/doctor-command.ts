@@ -1,0 +1,203 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { loadCatalogue } from '../admin/catalogue-load.ts';
+import { declareFile } from '../admin/declare/declare-file.ts';
+import { hashKey } from '../admin/key-secret.ts';
+import { readConfigurationText } from '../config/load-settings.ts';
+import { describeProblem } from '../config/problem.ts';
+import type { Settings } from '../config.ts';
+import { type CommandContext, command } from './command.ts';
+import type { ExitReason } from './exit-code.ts';
+import { printResult } from './output.ts';
+import { statusText, tableText } from './table.ts';
+import { type Workspace, withSettings, withWorkspace } from './workspace.ts';
+
+/** One thing that was looked at, how it stands and, unless it is good, how to mend it. */
+interface Diagnosis {
+  readonly check: string;
+  readonly state: 'good' | 'warning' | 'bad';
+  readonly detail: string;
+}
+
+export const doctorCommand = command({
+  name: 'doctor',
+  summary: 'Look for what would keep the gateway from working',
+  run: (context) =>
+    withSettings(context, async (settings) => {
+      const before = [
+        checkRuntime(),
+        checkClock(),
+        checkDirectory(settings),
+        checkPepper(settings),
+        ...(await checkPorts(settings)),
+      ];
+      const within: Diagnosis[] = [];
+      const opened = await withWorkspace(context, async (workspace) => {
+        within.push(
+          checkFile(context, workspace),
+          await checkLedger(workspace),
+          ...(await checkCatalogue(context, workspace)),
+        );
+        return 'ok';
+      });
+      return opened === 'ok' ? report(context, [...before, ...within]) : opened;
+    }),
+});
+
+function report({ output }: CommandContext, diagnoses: readonly Diagnosis[]): ExitReason {
+  const moods = { good: 'good', warning: 'idle', bad: 'bad' } as const;
+  const words = { good: 'good', warning: 'look', bad: 'mend' } as const;
+  const rows = diagnoses.map(({ check, state, detail }) => [
+    statusText(words[state], moods[state], output.color),
+    check,
+    detail,
+  ]);
+  printResult(
+    output,
+    { diagnoses },
+    tableText(
+      ['state', 'check', 'finding'].map((title) => ({ title })),
+      rows,
+      output.color,
+    ),
+  );
+  return diagnoses.some(({ state }) => state === 'bad') ? 'failed' : 'ok';
+}
+
+const nodeMajorMin = 26;
+
+function checkRuntime(): Diagnosis {
+  const major = Number(process.versions.node.split('.')[0]);
+  const check = 'Node.js';
+  if (major >= nodeMajorMin) return { check, state: 'good', detail: process.versions.node };
+  return {
+    check,
+    state: 'bad',
+    detail: `${process.versions.node} is too old; start with npm, which brings its own`,
+  };
+}
+
+/** When this version of the checks was written: a clock before it is wrong, and keys and prices go by the clock. */
+const earliestMs = Date.UTC(2026, 10, 1);
+
+function checkClock(): Diagnosis {
+  const now = new Date();
+  const state = now.getTime() < earliestMs ? 'bad' : 'good';
+  return {
+    check: 'clock',
+    state,
+    detail: state === 'good' ? now.toISOString() : `${now.toISOString()} has passed; set the clock`,
+  };
+}
+
+const freeBytesMin = 1_073_741_824;
+
+function checkDirectory({ dataDir }: Settings): Diagnosis {
+  const check = 'data directory';
+  if (!existsSync(dataDir)) return { check, state: 'good', detail: `${dataDir} will be made` };
+  try {
+    accessSync(dataDir, constants.W_OK);
+  } catch {
+    return {
+      check,
+      state: 'bad',
+      detail: `${dataDir} cannot be written; change its owner or name another with --data-dir`,
+    };
+  }
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = `${(Number(bavail * bsize) / 1e9).toFixed(1)} GB free`;
+  return { check, state: bavail * bsize < freeBytesMin ? 'warning' : 'good', detail: `${dataDir}, ${free}` };
+}
+
+function checkPepper({ pepper, dataDir }: Settings): Diagnosis {
+  const check = 'pepper';
+  const path = join(dataDir, 'pepper');
+  if (pepper !== null) return { check, state: 'good', detail: 'from HEADGATE_PEPPER' };
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return { check, state: 'good', detail: 'will be made' };
+  const isPrivate = (stat.mode & 0o077) === 0;
+  return {
+    check,
+    state: isPrivate ? 'good' : 'bad',
+    detail: isPrivate ? path : `others can read ${path}; chmod 600 it`,
+  };
+}
+
+async function checkPorts(settings: Settings): Promise<readonly Diagnosis[]> {
+  return [
+    await checkPort('API port', settings.apiHost, settings.apiPort, '--api-port'),
+    await checkPort('console port', settings.consoleHost, settings.consolePort, '--console-port'),
+  ];
+}
+
+function checkPort(check: string, host: string, port: number, flag: string): Promise<Diagnosis> {
+  const { promise, resolve } = Promise.withResolvers<Diagnosis>();
+  const server = createServer();
+  server.once('error', (error) => {
+    const taken = 'code' in error && error.code === 'EADDRINUSE';
+    const detail = taken
+      ? `${host}:${port} is taken, by a running gateway or something else; see ${flag}`
+      : error.message;
+    resolve({ check, state: taken ? 'warning' : 'bad', detail });
+  });
+  server.listen(port, host, () => {
+    server.close(() => resolve({ check, state: 'good', detail: `${host}:${port} is free` }));
+  });
+  return promise;
+}
+
+function checkFile(
+  { environment }: CommandContext,
+  { settings, catalogueFiles, peppers, clock }: Workspace,
+): Diagnosis {
+  const check = 'configuration file';
+  const path = settings.configFile;
+  if (path === null)
+    return { check, state: 'good', detail: 'none; the store is configured by itself or by import' };
+  const file = readConfigurationText(path);
+  const tools = {
+    catalogue: catalogueFiles,
+    environment,
+    hashKey: (key: string) => hashKey(key, peppers[0]),
+    nowMs: clock.now(),
+  };
+  const declared = file.ok ? declareFile(file.value, tools) : file;
+  if (declared.ok) return { check, state: 'good', detail: path };
+  return { check, state: 'bad', detail: declared.error.map(describeProblem).join('\n') };
+}
+
+async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
+  const { findings, counts } = await store.verify();
+  const check = 'ledger';
+  if (findings.length === 0) return { check, state: 'good', detail: `sound, ${counts.calls} calls` };
+  return { check, state: 'bad', detail: `${findings.length} findings; see headgate ledger verify` };
+}
+
+/** What the snapshot of the configuration would lack. */
+async function checkCatalogue(
+  { environment }: CommandContext,
+  workspace: Workspace,
+): Promise<readonly Diagnosis[]> {
+  const { catalogue, problems } = await loadCatalogue({
+    store: workspace.store.configuration,
+    catalogueFiles: workspace.catalogueFiles,
+    environment,
+    clock: workspace.clock,
+    // Only whether an address can be filled in matters here, not where it leads.
+    variable: (name) => Promise.resolve(name === 'simulator' ? 'http://simulator.invalid' : null),
+  });
+  const lacking = problems.map(
+    ({ kind, subject, detail }): Diagnosis => ({
+      check: subject,
+      state: kind === 'unpriced-model' ? 'warning' : 'bad',
+      detail,
+    }),
+  );
+  const served: Diagnosis = {
+    check: 'channels',
+    state: 'good',
+    detail: `${catalogue.channels.size}, with ${catalogue.models.size} models`,
+  };
+  return [served, ...lacking];
+}

@@ -1,0 +1,59 @@
+import { readArguments } from './arguments.ts';
+import { channelsCommands } from './channels-commands.ts';
+import type { Command, CommandContext } from './command.ts';
+import { doctorCommand } from './doctor-command.ts';
+import { type ExitReason, exitCodes } from './exit-code.ts';
+import { commandText, overviewText } from './help.ts';
+import { keysCommands } from './keys-commands.ts';
+import { ledgerCommands } from './ledger-commands.ts';
+import type { Output } from './output.ts';
+import { printFailure } from './output.ts';
+import { serveCommand } from './serve-command.ts';
+import { transferCommands } from './transfer-commands.ts';
+
+const commands: readonly Command[] = [
+  serveCommand,
+  ...keysCommands,
+  ...channelsCommands,
+  ...transferCommands,
+  doctorCommand,
+  ...ledgerCommands,
+];
+
+/** Where a command runs. */
+export interface Surroundings extends Pick<CommandContext, 'environment' | 'directory' | 'stop'> {
+  readonly output: Omit<Output, 'json'>;
+  readonly version: string;
+}
+
+/** Runs one command line, the words after `headgate`, and returns the code for the shell. */
+export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const output = { ...surroundings.output, json: words.includes('--json') };
+  const request = readArguments(words, commands);
+  return exitCodes[await answer(request, surroundings, output)].code;
+}
+
+async function answer(
+  request: ReturnType<typeof readArguments>,
+  surroundings: Surroundings,
+  output: Output,
+): Promise<ExitReason> {
+  if (!request.ok) {
+    printFailure(output, [request.error]);
+    return 'usage';
+  }
+  switch (request.value.kind) {
+    case 'help':
+      output.write(
+        `${request.value.command === null ? overviewText(commands) : commandText(request.value.command)}\n`,
+      );
+      return 'ok';
+    case 'version':
+      output.write(`${surroundings.version}\n`);
+      return 'ok';
+    case 'run': {
+      const { command, ...asked } = request.value;
+      return await command.run({ ...surroundings, ...asked, output });
+    }
+  }
+}
