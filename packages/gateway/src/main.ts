@@ -102,7 +102,11 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
     durability: settings.ledgerDurability,
     clock: systemClock,
     onAlarm: ({ kind, traceId, detail }) =>
-      log.logger.error('ledger alarm', { alert: kind, reason: detail, ...(traceId === null ? {} : { traceId }) }),
+      log.logger.error('ledger alarm', {
+        alert: kind,
+        reason: detail,
+        ...(traceId === null ? {} : { traceId }),
+      }),
   });
   const interrupted = await store.recoverInterrupted();
   if (interrupted > 0) {

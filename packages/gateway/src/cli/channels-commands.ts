@@ -211,8 +211,8 @@ function listModels(context: CommandContext): Promise<ExitReason> {
       model.id,
       model.displayName,
       model.contextWindow?.toLocaleString('en') ?? '–',
-      dollars(model.price, 'input'),
-      dollars(model.price, 'output'),
+      cents(dollars(model.price, 'input')),
+      cents(dollars(model.price, 'output')),
       model.targets.map(({ channel }) => channel.id).join(', ') || statusText('none', 'bad', color),
     ]);
     const text = models.length === 0 ? 'There are no models yet.' : tableText(titles, rows, color);
@@ -232,4 +232,10 @@ function listModels(context: CommandContext): Promise<ExitReason> {
 function dollars(price: PriceVersion | null, priceClass: 'input' | 'output'): string {
   const first = price?.tiers[0]?.classes;
   return first === undefined ? '–' : formatDecimal(first[priceClass], 6);
+}
+
+/** Prices line up when each shows its cents. */
+function cents(price: string): string {
+  const [whole, fraction = ''] = price.split('.');
+  return price === '–' ? price : `${whole}.${fraction.padEnd(2, '0')}`;
 }

@@ -21,13 +21,24 @@ const daysMax = 90;
 const daysDefault = 30;
 const limitMax = 200;
 const limitDefault = 50;
-const knownNames = new Set(['start_date', 'end_date', 'timezone', 'days', 'trace_id', 'limit', 'cursor']);
+const knownNames: ReadonlySet<string> = new Set([
+  'start_date',
+  'end_date',
+  'timezone',
+  'days',
+  'trace_id',
+  'limit',
+  'cursor',
+]);
 
 /** Reads and checks the query; a malformed value is a fault that names it. */
 export function readUsageQuery(query: URLSearchParams, nowMs: number): Result<UsageQuery, Fault> {
   for (const name of query.keys()) {
     if (!knownNames.has(name)) {
-      return invalid(name, `Unknown query parameter '${name.slice(0, 60)}'; known are ${[...knownNames].join(', ')}.`);
+      return invalid(
+        name,
+        `Unknown query parameter '${name.slice(0, 60)}'; known are ${[...knownNames].join(', ')}.`,
+      );
     }
     if (query.getAll(name).length > 1) return invalid(name, `'${name}' is given more than once.`);
   }
@@ -40,25 +51,34 @@ export function readUsageQuery(query: URLSearchParams, nowMs: number): Result<Us
   const traceId = readTraceId(query.get('trace_id'));
   if (traceId === undefined) return invalid('trace_id', "'trace_id' must be 32 hexadecimal digits.");
   const cursor = readTraceId(query.get('cursor'));
-  if (cursor === undefined) return invalid('cursor', "'cursor' must be the `next_cursor` of an earlier answer.");
+  if (cursor === undefined)
+    return invalid('cursor', "'cursor' must be the `next_cursor` of an earlier answer.");
   const range = readRange(query, timeZone, days, nowMs);
   return range.ok ? succeed({ timeZone, traceId, limit, cursor, ...range.value }) : range;
 }
 
 type DayRange = Pick<UsageQuery, 'firstDay' | 'lastDay'>;
 
-function readRange(query: URLSearchParams, timeZone: string, days: number, nowMs: number): Result<DayRange, Fault> {
+function readRange(
+  query: URLSearchParams,
+  timeZone: string,
+  days: number,
+  nowMs: number,
+): Result<DayRange, Fault> {
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate();
   const start = readDate(query.get('start_date'));
-  if (start === undefined) return invalid('start_date', "'start_date' must be a date of the form YYYY-MM-DD.");
+  if (start === undefined)
+    return invalid('start_date', "'start_date' must be a date of the form YYYY-MM-DD.");
   const end = readDate(query.get('end_date'));
   if (end === undefined) return invalid('end_date', "'end_date' must be a date of the form YYYY-MM-DD.");
-  const lastDay = end ?? (start === null || Temporal.PlainDate.compare(start, today) > 0 ? (start ?? today) : today);
+  const lastDay =
+    end ?? (start === null || Temporal.PlainDate.compare(start, today) > 0 ? (start ?? today) : today);
   const firstDay = start ?? lastDay.subtract({ days: days - 1 });
   if (Temporal.PlainDate.compare(firstDay, lastDay) > 0) {
     return invalid('end_date', "'end_date' must not be before 'start_date'.");
   }
-  if (firstDay.until(lastDay).days >= daysMax) return invalid('start_date', `At most ${daysMax} days can be asked for at once.`);
+  if (firstDay.until(lastDay).days >= daysMax)
+    return invalid('start_date', `At most ${daysMax} days can be asked for at once.`);
   return succeed({ firstDay, lastDay });
 }
 
@@ -103,12 +123,20 @@ function readTimeZone(name: string): string | null {
 }
 
 /** The day as a span of time in its zone; 23 or 25 hours long when the clocks change. */
-export function periodOfDays(firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate, timeZone: string): UsagePeriod {
+export function periodOfDays(
+  firstDay: Temporal.PlainDate,
+  lastDay: Temporal.PlainDate,
+  timeZone: string,
+): UsagePeriod {
   return { fromMs: startOfDayMs(firstDay, timeZone), toMs: startOfDayMs(lastDay.add({ days: 1 }), timeZone) };
 }
 
 /** Every day of the range, with the moment it starts. */
-export function daysOf({ firstDay, lastDay, timeZone }: UsageQuery): readonly { readonly date: string; readonly fromMs: number }[] {
+export function daysOf({
+  firstDay,
+  lastDay,
+  timeZone,
+}: UsageQuery): readonly { readonly date: string; readonly fromMs: number }[] {
   const days: { date: string; fromMs: number }[] = [];
   for (let day = firstDay; Temporal.PlainDate.compare(day, lastDay) <= 0; day = day.add({ days: 1 })) {
     days.push({ date: day.toString(), fromMs: startOfDayMs(day, timeZone) });

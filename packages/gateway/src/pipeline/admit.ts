@@ -1,4 +1,12 @@
-import { type Facts, type Fault, fail, fault, type InboundRequest, type Result, succeed } from '@headgate/protocols';
+import {
+  type Facts,
+  type Fault,
+  fail,
+  fault,
+  type InboundRequest,
+  type Result,
+  succeed,
+} from '@headgate/protocols';
 import { type Caller, type Catalogue, type Model, mayCall } from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
 import type { Plan } from '../core/route/router.ts';
@@ -33,9 +41,16 @@ export function admit(
   const { price } = model.value;
   if (price === null && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.value.id });
-    return fail(fault('no_available_channel', { message: 'This model has no price yet and cannot be called.' }));
+    return fail(
+      fault('no_available_channel', { message: 'This model has no price yet and cannot be called.' }),
+    );
   }
-  return succeed({ request, model: model.value, plan, hold: { price, multiplierPpm: caller.group.multiplierPpm } });
+  return succeed({
+    request,
+    model: model.value,
+    plan,
+    hold: { price, multiplierPpm: caller.group.multiplierPpm },
+  });
 }
 
 function findModel(facts: Facts, caller: Caller, catalogue: Catalogue): Result<Model, Fault> {
@@ -51,5 +66,7 @@ function findModel(facts: Facts, caller: Caller, catalogue: Catalogue): Result<M
 
 function nothingToTry(plan: Plan): Fault {
   const { retryAfterMs } = plan;
-  return retryAfterMs === null ? fault('no_available_channel') : fault('upstream_rate_limited', { retryAfterMs });
+  return retryAfterMs === null
+    ? fault('no_available_channel')
+    : fault('upstream_rate_limited', { retryAfterMs });
 }

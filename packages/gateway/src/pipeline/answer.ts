@@ -1,4 +1,10 @@
-import { type Dialect, type Protocol, type Reading, totalOutput, type UpstreamRefusal } from '@headgate/protocols';
+import {
+  type Dialect,
+  type Protocol,
+  type Reading,
+  totalOutput,
+  type UpstreamRefusal,
+} from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
 
@@ -55,7 +61,14 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
 
 /** The outcome of an answer that is not of the protocol, or that says nothing at all. */
 export function refusedAsGarbled(message: string): Outcome {
-  const refusal: UpstreamRefusal = { kind: 'garbled', status: 200, message, type: null, code: null, param: null };
+  const refusal: UpstreamRefusal = {
+    kind: 'garbled',
+    status: 200,
+    message,
+    type: null,
+    code: null,
+    param: null,
+  };
   return { kind: 'refused', refusal, retryAfterMs: null };
 }
 

@@ -2,7 +2,12 @@ import type { EncodedRequest } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
-import type { UpstreamExchange, UpstreamFailure, UpstreamHandler, UpstreamHead } from '../ports/upstream-client.ts';
+import type {
+  UpstreamExchange,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamHead,
+} from '../ports/upstream-client.ts';
 import type { Answer, Ending } from './answer.ts';
 import { type Conversation, isOver } from './conversation.ts';
 import { answerHeaders, upstreamHeaders } from './headers.ts';
@@ -50,7 +55,12 @@ class Attempt implements UpstreamHandler {
   #paused = false;
   #done = false;
 
-  constructor(conversation: Conversation, target: Target, n: number, resolve: (record: AttemptRecord) => void) {
+  constructor(
+    conversation: Conversation,
+    target: Target,
+    n: number,
+    resolve: (record: AttemptRecord) => void,
+  ) {
     this.#conversation = conversation;
     this.#target = target;
     this.#n = n;
@@ -70,13 +80,17 @@ class Attempt implements UpstreamHandler {
     const { gateway, protocol, reply, inbound, request } = this.#conversation;
     const { channel } = this.#target;
     const path = channel.provider.protocols[protocol.id];
-    if (path === undefined) return this.#finish({ kind: 'unreachable', detail: `no path for ${protocol.id}` });
+    if (path === undefined)
+      return this.#finish({ kind: 'unreachable', detail: `no path for ${protocol.id}` });
     reply.onGone = () => this.#finish(this.#callerGone());
     reply.onWritable = () => this.#resume();
     if (reply.gone) return this.#finish(this.#callerGone());
     gateway.watchdog.watch(this.#guard);
     const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
-    this.#exchange = gateway.upstream.send({ channel, method: 'POST', path, headers, body: this.#encoded.body }, this);
+    this.#exchange = gateway.upstream.send(
+      { channel, method: 'POST', path, headers, body: this.#encoded.body },
+      this,
+    );
   }
 
   onHead(head: UpstreamHead): void {
@@ -155,7 +169,8 @@ class Attempt implements UpstreamHandler {
     if (kind === 'connect-timeout') {
       return { kind: 'timed-out', phase: 'connect', committed: false, reading: null };
     }
-    if (this.#head === null && kind !== 'garbled') return { kind: 'unreachable', detail: `${kind}: ${detail}` };
+    if (this.#head === null && kind !== 'garbled')
+      return { kind: 'unreachable', detail: `${kind}: ${detail}` };
     return this.#cut(`${kind}: ${detail}`);
   }
 
@@ -174,7 +189,8 @@ class Attempt implements UpstreamHandler {
     const { reply } = this.#conversation;
     reply.onGone = null;
     reply.onWritable = null;
-    if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#guard.expiresAt = this.#now() + drainMs;
+    if (outcome.kind === 'answered' || outcome.kind === 'refused')
+      this.#guard.expiresAt = this.#now() + drainMs;
     else this.#exchange?.abort();
     if (this.#paused) this.#exchange?.resume();
     this.#resolve(this.#record(outcome));

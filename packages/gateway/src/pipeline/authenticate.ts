@@ -50,7 +50,8 @@ function candidateKeys({ platform, header, queryKey }: Credentials): readonly st
 }
 
 function bearerToken(value: string | undefined): string | undefined {
-  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ')
+    return undefined;
   return value.slice(7).trim();
 }
 
@@ -64,7 +65,8 @@ function findCaller(key: string, catalogue: Catalogue, hashKey: HashKey, nowMs: 
 
 function refusalText({ platform, header, queryKey }: Credentials, sawKey: boolean): string {
   const accepted = keyHeaders[platform].map(spelling).join(' or ');
-  if (sawKey) return `The API key is not valid: it is mistyped, unknown, disabled, expired or revoked. Check the key sent in ${accepted}.`;
+  if (sawKey)
+    return `The API key is not valid: it is mistyped, unknown, disabled, expired or revoked. Check the key sent in ${accepted}.`;
   if (queryKey !== null) return `A key in the query is not read on this path; send it in ${accepted}.`;
   const elsewhere = keyHeaders.any.find((name) => header(name) !== undefined);
   if (elsewhere !== undefined) {

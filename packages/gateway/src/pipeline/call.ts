@@ -26,7 +26,13 @@ export async function runCall(
   const request = protocol.readRequest(inbound.body);
   const catalogue = gateway.catalogue.current;
   const admission = request.ok ? admit(request.value, caller, catalogue, gateway) : request;
-  const opening = openingOf(inbound, caller, protocol, request.ok ? request.value : null, admission.ok ? admission.value : null);
+  const opening = openingOf(
+    inbound,
+    caller,
+    protocol,
+    request.ok ? request.value : null,
+    admission.ok ? admission.value : null,
+  );
 
   const guard = noteLongCall(opening, inbound, gateway);
   const overheadUs = Math.round((gateway.clock.monotonic() - inbound.receivedAt) * 1000);
@@ -110,5 +116,6 @@ function report(entry: CallEntry, settlement: Settlement, gateway: Gateway): voi
   gateway.observer.callFinished(entry);
   if (settlement === 'conflict') gateway.observer.alert('ledger-conflict', { traceId: entry.traceId });
   if (settlement === 'unavailable') gateway.observer.alert('ledger-unavailable', { traceId: entry.traceId });
-  if (entry.unbilledReason === 'unpriced_model') gateway.observer.alert('unpriced-model', { model: entry.modelRequested });
+  if (entry.unbilledReason === 'unpriced_model')
+    gateway.observer.alert('unpriced-model', { model: entry.modelRequested });
 }

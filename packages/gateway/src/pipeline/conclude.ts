@@ -20,7 +20,15 @@ export function conclude(
   switch (finish.kind) {
     case 'answered':
       if (isDurable) sendEnding(finish.ending, reply);
-      else sendFailure(fault('internal'), finish.ending.kind === 'tail', attempts.length, protocol, traceId, reply);
+      else
+        sendFailure(
+          fault('internal'),
+          finish.ending.kind === 'tail',
+          attempts.length,
+          protocol,
+          traceId,
+          reply,
+        );
       break;
     case 'failed':
       sendFailure(finish.fault, finish.begun, attempts.length, protocol, traceId, reply);

@@ -43,7 +43,11 @@ function finishOf(attempts: readonly AttemptRecord[]): Finish {
   if (last === undefined) return { kind: 'failed', fault: fault('no_available_channel'), begun: false };
   if (last.ending !== null) return { kind: 'answered', ending: last.ending };
   if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone' };
-  return { kind: 'failed', fault: faultOf(attempts.map(({ outcome }) => outcome)), begun: isCommitted(last.outcome) };
+  return {
+    kind: 'failed',
+    fault: faultOf(attempts.map(({ outcome }) => outcome)),
+    begun: isCommitted(last.outcome),
+  };
 }
 
 function isCommitted(outcome: Outcome): boolean {
@@ -53,7 +57,11 @@ function isCommitted(outcome: Outcome): boolean {
 /** Trouble that only the operator can mend is told, and never shown as the caller's. */
 function warnOperator({ gateway }: Conversation, { target, outcome }: AttemptRecord): void {
   if (outcome.kind !== 'refused') return;
-  const detail = { channel: target.channel.id, model: target.upstreamModel, message: outcome.refusal.message };
+  const detail = {
+    channel: target.channel.id,
+    model: target.upstreamModel,
+    message: outcome.refusal.message,
+  };
   if (outcome.refusal.kind === 'credential') gateway.observer.alert('credential-refused', detail);
   if (outcome.refusal.kind === 'model-missing') gateway.observer.alert('model-missing-upstream', detail);
 }

@@ -2,7 +2,14 @@ import { noUsage, type Reading, totalOutput, type Usage, unreachable } from '@he
 import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
 import type { Outcome } from '../core/route/outcome.ts';
-import type { AttemptEntry, AttemptResult, CallEntry, CallOpening, UnbilledReason, UsageSource } from '../ports/ledger.ts';
+import type {
+  AttemptEntry,
+  AttemptResult,
+  CallEntry,
+  CallOpening,
+  UnbilledReason,
+  UsageSource,
+} from '../ports/ledger.ts';
 import type { Hold } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Delivery } from './deliver.ts';
@@ -56,7 +63,9 @@ export function entryOf(closing: Closing): CallEntry {
     durationMs: closing.durationMs,
     overheadUs: closing.overheadUs,
     finishedAtMs: closing.finishedAtMs,
-    attempts: delivery.attempts.map((record, index) => attemptEntry(record, index + 1, closing.inputTokensEstimate)),
+    attempts: delivery.attempts.map((record, index) =>
+      attemptEntry(record, index + 1, closing.inputTokensEstimate),
+    ),
   };
 }
 
@@ -98,7 +107,10 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
         ? { status: 'failed', unbilledReason: 'cut_after_content' }
         : { status: 'timed_out', unbilledReason: 'timed_out' };
     case 'cut':
-      return { status: 'failed', unbilledReason: outcome.committed ? 'cut_after_content' : 'upstream_failed' };
+      return {
+        status: 'failed',
+        unbilledReason: outcome.committed ? 'cut_after_content' : 'upstream_failed',
+      };
     case 'unreachable':
     case 'answered':
     case 'caller-gone':
@@ -111,7 +123,8 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
 /** The upstream's own count where there is one; otherwise, if there was output, an estimate that is marked as one. */
 function meter(reading: Reading | null, outcome: Outcome | undefined, inputTokensEstimate: number): Metered {
   if (reading?.usage) return { usage: reading.usage, source: 'upstream' };
-  if (reading === null || outcome === undefined || !reading.hasOutput) return { usage: noUsage, source: 'none' };
+  if (reading === null || outcome === undefined || !reading.hasOutput)
+    return { usage: noUsage, source: 'none' };
   const output = Math.max(1, Math.ceil(reading.outputBytes / bytesPerTokenEstimate));
   return { usage: { ...noUsage, inputFresh: inputTokensEstimate, output }, source: 'estimated' };
 }

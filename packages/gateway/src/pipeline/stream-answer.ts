@@ -1,6 +1,19 @@
-import { type FrameRole, type Reading, SseSplitter, type StreamReader, unreachable } from '@headgate/protocols';
+import {
+  type FrameRole,
+  type Reading,
+  SseSplitter,
+  type StreamReader,
+  unreachable,
+} from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAsGarbled } from './answer.ts';
+import {
+  type Answer,
+  type AnswerContext,
+  concatBytes,
+  type Ending,
+  isBlank,
+  refusedAsGarbled,
+} from './answer.ts';
 
 /**
  * A stream of server-sent events. Frames are held until the first one with content, so that a failure before it can be
@@ -36,7 +49,8 @@ export class StreamAnswer implements Answer {
 
   read(chunk: Uint8Array): Outcome | null {
     this.callerIsSlow = false;
-    if (!this.#splitter.push(chunk, this.#onFrame)) this.#outcome ??= this.#broken('a frame is larger than allowed');
+    if (!this.#splitter.push(chunk, this.#onFrame))
+      this.#outcome ??= this.#broken('a frame is larger than allowed');
     this.#relayPending();
     return this.#outcome;
   }
@@ -87,7 +101,8 @@ export class StreamAnswer implements Answer {
   #hold(frame: Uint8Array): void {
     this.#held.push(frame);
     this.#heldBytes += frame.length;
-    if (this.#heldBytes > this.#context.bytesMax) this.#outcome = this.#broken('too much before the first content');
+    if (this.#heldBytes > this.#context.bytesMax)
+      this.#outcome = this.#broken('too much before the first content');
   }
 
   #commit(frame: Uint8Array): void {
@@ -99,7 +114,11 @@ export class StreamAnswer implements Answer {
 
   #relay(frame: Uint8Array): void {
     const pending = this.#pending;
-    if (pending !== null && pending.buffer === frame.buffer && pending.byteOffset + pending.length === frame.byteOffset) {
+    if (
+      pending !== null &&
+      pending.buffer === frame.buffer &&
+      pending.byteOffset + pending.length === frame.byteOffset
+    ) {
       this.#pending = new Uint8Array(frame.buffer, pending.byteOffset, pending.length + frame.length);
       return;
     }

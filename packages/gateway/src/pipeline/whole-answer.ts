@@ -1,6 +1,13 @@
 import type { Reading } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAsGarbled } from './answer.ts';
+import {
+  type Answer,
+  type AnswerContext,
+  concatBytes,
+  type Ending,
+  isBlank,
+  refusedAsGarbled,
+} from './answer.ts';
 
 /**
  * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can
@@ -26,7 +33,9 @@ export class WholeAnswer implements Answer {
   read(chunk: Uint8Array): Outcome | null {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    return this.#length > this.#context.bytesMax ? refusedAsGarbled('the answer is larger than allowed') : null;
+    return this.#length > this.#context.bytesMax
+      ? refusedAsGarbled('the answer is larger than allowed')
+      : null;
   }
 
   end(): Outcome {

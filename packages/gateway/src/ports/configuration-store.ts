@@ -120,7 +120,11 @@ export interface ConfigurationStore {
    * are revoked, never deleted, and removed models and channels are kept for the ledger's sake, disabled and hidden.
    * A price that differs from the version in force becomes a new version from `nowMs` on.
    */
-  apply(source: ConfigurationSource, declaration: Declaration, nowMs: number): Promise<readonly ConfigurationChange[]>;
+  apply(
+    source: ConfigurationSource,
+    declaration: Declaration,
+    nowMs: number,
+  ): Promise<readonly ConfigurationChange[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
   setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;
   /** Inserts the successor and lets the old key work until `retiresAtMs`. False when there is no such active key. */

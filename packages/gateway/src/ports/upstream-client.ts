@@ -24,7 +24,13 @@ export interface UpstreamHead {
  * `reset`: the connection died · `garbled`: not HTTP, or cut before the length it announced ·
  * `forbidden-address`: the guard refused the destination · `aborted`: we let go of it.
  */
-export type UpstreamFailureKind = 'unreachable' | 'connect-timeout' | 'reset' | 'garbled' | 'forbidden-address' | 'aborted';
+export type UpstreamFailureKind =
+  | 'unreachable'
+  | 'connect-timeout'
+  | 'reset'
+  | 'garbled'
+  | 'forbidden-address'
+  | 'aborted';
 
 export interface UpstreamFailure {
   readonly kind: UpstreamFailureKind;

@@ -47,8 +47,14 @@ export interface UsagePage {
 export interface UsageReports {
   totals(keyId: string, period: UsagePeriod | null): Promise<UsageTotals>;
   /** One row per slot that has calls. `bounds` are the ascending starts of the slots, and the end of the last one. */
-  series(keyId: string, bounds: readonly number[]): Promise<readonly { readonly fromMs: number; readonly totals: UsageTotals }[]>;
-  byModel(keyId: string, period: UsagePeriod): Promise<readonly { readonly model: string; readonly totals: UsageTotals }[]>;
+  series(
+    keyId: string,
+    bounds: readonly number[],
+  ): Promise<readonly { readonly fromMs: number; readonly totals: UsageTotals }[]>;
+  byModel(
+    keyId: string,
+    period: UsagePeriod,
+  ): Promise<readonly { readonly model: string; readonly totals: UsageTotals }[]>;
   /** Newest first. */
   page(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<UsagePage>;
   find(keyId: string, traceId: string): Promise<UsageEntry | null>;

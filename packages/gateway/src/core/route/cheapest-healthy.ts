@@ -37,7 +37,8 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
         return;
       }
       if (isTargetFailure(outcome)) ailing.set(key, nowMs + options.coolDownMs);
-      if (outcome.kind === 'refused' && outcome.retryAfterMs !== null) blocked.set(key, nowMs + outcome.retryAfterMs);
+      if (outcome.kind === 'refused' && outcome.retryAfterMs !== null)
+        blocked.set(key, nowMs + outcome.retryAfterMs);
     },
   };
 }
@@ -62,7 +63,11 @@ function expectedCost(target: Target, facts: Facts): bigint | null {
   const classes = target.cost?.tiers[0]?.classes;
   if (classes === undefined) return null;
   const outputTokens = Math.min(facts.maxOutputTokens ?? outputTokensAssumed, outputTokensAssumed);
-  return BigInt(facts.inputTokensEstimate) * classes.input + BigInt(outputTokens) * classes.output + classes.perCall;
+  return (
+    BigInt(facts.inputTokensEstimate) * classes.input +
+    BigInt(outputTokens) * classes.output +
+    classes.perCall
+  );
 }
 
 function oncePerChannel(targets: readonly Target[]): readonly Target[] {

@@ -1,4 +1,10 @@
-import { type Fault, fault, sanitiseUpstreamMessage, type UpstreamRefusal, unreachable } from '@headgate/protocols';
+import {
+  type Fault,
+  fault,
+  sanitiseUpstreamMessage,
+  type UpstreamRefusal,
+  unreachable,
+} from '@headgate/protocols';
 import type { Outcome } from './outcome.ts';
 
 /**
@@ -51,11 +57,13 @@ export function faultOf(outcomes: readonly Outcome[]): Fault {
     const said = faultOfCallerRefusal(last.refusal);
     if (said !== null) return said;
   }
-  if (outcomes.every((outcome) => isRefusal(outcome, 'model-missing'))) return fault('model_not_found', { param: 'model' });
+  if (outcomes.every((outcome) => isRefusal(outcome, 'model-missing')))
+    return fault('model_not_found', { param: 'model' });
   if (outcomes.every((outcome) => isRefusal(outcome, 'rate-limited'))) {
     return fault('upstream_rate_limited', { retryAfterMs: soonestRetryMs(outcomes) });
   }
-  if (last.kind === 'timed-out' && (last.phase === 'deadline' || last.committed)) return fault('upstream_timeout');
+  if (last.kind === 'timed-out' && (last.phase === 'deadline' || last.committed))
+    return fault('upstream_timeout');
   if (outcomes.every((outcome) => outcome.kind === 'timed-out')) return fault('upstream_timeout');
   return fault('upstream_error');
 }

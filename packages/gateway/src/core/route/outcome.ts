@@ -11,5 +11,10 @@ export type Outcome =
       readonly committed: boolean;
       readonly reading: Reading | null;
     }
-  | { readonly kind: 'cut'; readonly committed: boolean; readonly detail: string; readonly reading: Reading | null }
+  | {
+      readonly kind: 'cut';
+      readonly committed: boolean;
+      readonly detail: string;
+      readonly reading: Reading | null;
+    }
   | { readonly kind: 'caller-gone'; readonly committed: boolean; readonly reading: Reading | null };

@@ -55,7 +55,9 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
   };
   server.on('request', onRequest);
   server.on('checkContinue', onRequest);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, context.random));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) =>
+    answerUpgrade(request, socket, context.random),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket, context.random),
   );

@@ -53,7 +53,9 @@ export class HttpReply implements Reply {
 
   write(bytes: Uint8Array): boolean {
     if (this.gone) return true;
-    return this.#drained(this.#socket === null ? this.#response.write(bytes) : writeChunk(this.#socket, bytes));
+    return this.#drained(
+      this.#socket === null ? this.#response.write(bytes) : writeChunk(this.#socket, bytes),
+    );
   }
 
   end(bytes: Uint8Array): void {

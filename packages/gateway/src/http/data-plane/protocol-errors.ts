@@ -1,7 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { encodeError, type Fault, fault } from '@headgate/protocols';
-import { matchEndpoint } from '@headgate/protocols';
+import { encodeError, type Fault, fault, matchEndpoint } from '@headgate/protocols';
 import type { Random } from '../../ports/random.ts';
 
 /**
@@ -26,7 +25,10 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, 
 function faultOfParserError(code: string | undefined): Fault {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return fault('invalid_request', { status: 431, message: 'The header block of the request is too large.' });
+      return fault('invalid_request', {
+        status: 431,
+        message: 'The header block of the request is too large.',
+      });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return fault('request_timeout');
     default:

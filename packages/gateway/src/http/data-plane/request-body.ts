@@ -56,7 +56,9 @@ function collect(
         resolve(fail(tooLarge(bytesMax)));
       } else chunks.push(chunk);
     });
-    source.on('end', () => resolve(succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length))));
+    source.on('end', () =>
+      resolve(succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length))),
+    );
     source.on('error', () => resolve(fail(unreadable(source === message))));
     message.on('close', () => resolve(fail(fault('request_timeout'))));
   });

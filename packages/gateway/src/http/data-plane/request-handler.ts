@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type EndpointMatch, type Fault, fault, matchEndpoint, type Platform, type ProtocolId, platformOfPath } from '@headgate/protocols';
+import {
+  type EndpointMatch,
+  type Fault,
+  fault,
+  matchEndpoint,
+  type Platform,
+  type ProtocolId,
+  platformOfPath,
+} from '@headgate/protocols';
 import type { Caller } from '../../core/catalogue.ts';
 import { authenticate, type HashKey } from '../../pipeline/authenticate.ts';
 import { runCall } from '../../pipeline/call.ts';
@@ -48,7 +56,10 @@ export async function handleRequest(
   try {
     await dispatch(exchange, match);
   } catch (error) {
-    context.gateway.observer.alert('bug', { traceId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    context.gateway.observer.alert('bug', {
+      traceId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
     if (response.headersSent) response.destroy();
     else sendFault(fault('internal'), 0, traceId, reply);
   }
@@ -75,7 +86,9 @@ function refuse({ reply, traceId }: Exchange, failure: Fault, headers: HeaderLis
 
 function refuseMethod(exchange: Exchange, allowed: readonly string[]): void {
   const allow = allowed.join(', ');
-  const failure = fault('method_not_allowed', { message: `This path accepts ${allow}, not ${exchange.request.method}.` });
+  const failure = fault('method_not_allowed', {
+    message: `This path accepts ${allow}, not ${exchange.request.method}.`,
+  });
   refuse(exchange, failure, ['allow', allow]);
 }
 
@@ -107,7 +120,11 @@ function checkPlatform({ group }: Caller, platform: Platform | 'any'): Fault | n
   });
 }
 
-async function answer(exchange: Exchange, match: Extract<EndpointMatch, { kind: 'match' }>, caller: Caller): Promise<void> {
+async function answer(
+  exchange: Exchange,
+  match: Extract<EndpointMatch, { kind: 'match' }>,
+  caller: Caller,
+): Promise<void> {
   const { context, search } = exchange;
   const { gateway } = context;
   const catalogue = gateway.catalogue.current;

@@ -21,10 +21,17 @@ export async function answerUsage(
   return succeed(await usageAnswer(query.value, caller, reports, nowMs));
 }
 
-async function usageAnswer(query: UsageQuery, caller: Caller, reports: UsageReports, nowMs: number): Promise<object> {
+async function usageAnswer(
+  query: UsageQuery,
+  caller: Caller,
+  reports: UsageReports,
+  nowMs: number,
+): Promise<object> {
   const { keyId, accountId, group } = caller;
   const period = periodOfDays(query.firstDay, query.lastDay, query.timeZone);
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(query.timeZone).toPlainDate();
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs)
+    .toZonedDateTimeISO(query.timeZone)
+    .toPlainDate();
   const [todayTotals, total, daily, models, page, balance] = await Promise.all([
     reports.totals(keyId, periodOfDays(today, today, query.timeZone)),
     reports.totals(keyId, null),
@@ -54,7 +61,12 @@ async function usageAnswer(query: UsageQuery, caller: Caller, reports: UsageRepo
   };
 }
 
-async function dailyUsage(query: UsageQuery, keyId: string, endMs: number, reports: UsageReports): Promise<object[]> {
+async function dailyUsage(
+  query: UsageQuery,
+  keyId: string,
+  endMs: number,
+  reports: UsageReports,
+): Promise<object[]> {
   const days = daysOf(query);
   const series = await reports.series(keyId, [...days.map(({ fromMs }) => fromMs), endMs]);
   const byStart = new Map(series.map(({ fromMs, totals }) => [fromMs, totals]));

@@ -2,9 +2,16 @@ import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import { formatNanoUsd, type NanoUsd } from '../../core/money.ts';
 import type { UsageEntry, UsageTotals } from '../../ports/usage-report.ts';
 
-/** An amount both ways: a decimal string for people, an integer for programs. Integers over 2⁵³ would lose digits as numbers. */
-function amount(name: string, nanoUsd: NanoUsd): Record<string, string> {
-  return { [name]: formatNanoUsd(nanoUsd), [`${name}_nano_usd`]: nanoUsd.toString() };
+declare global {
+  interface JSON {
+    /** A stage 4 proposal that the compiler's library does not declare yet. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** An amount both ways: a decimal string for people, an integer for programs, exact beyond what a float holds. */
+function amount(name: string, nanoUsd: NanoUsd): Record<string, unknown> {
+  return { [name]: formatNanoUsd(nanoUsd), [`${name}_nano_usd`]: JSON.rawJSON(nanoUsd.toString()) };
 }
 
 function usageView(usage: Usage) {
