@@ -19,7 +19,7 @@ export interface LogSink {
   flush(): Promise<void>;
 }
 
-const batchBytes = 65_536;
+const batchBytes = 12_288;
 const batchAgeMsMax = 100;
 /** Past this, lines are dropped: a stuck terminal or disk must not take the process with it. */
 const queuedBytesMax = 8 * 1024 * 1024;
