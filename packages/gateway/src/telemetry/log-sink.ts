@@ -30,6 +30,8 @@ export function openLogSink(options: LogSinkOptions): LogSink {
     sync: false,
     mkdir: true,
     minLength: options.format === 'pretty' ? 1 : batchBytes,
+    // The library wants room for one line more than a batch.
+    maxWrite: 2 * batchBytes,
     periodicFlush: batchAgeMsMax,
     maxLength: queuedBytesMax,
   });
