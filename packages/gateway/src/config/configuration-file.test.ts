@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { readConfigurationFile } from './configuration-file.ts';
+import { describeProblem } from './problem.ts';
+
+function problemsOf(text: string): readonly string[] {
+  const read = readConfigurationFile(text, 'headgate.yaml');
+  return read.ok ? [] : read.error.map(describeProblem);
+}
+
+describe('the shape of a configuration file', () => {
+  test.each(['', '# nothing but a comment\n', '{}'])('%j declares nothing', (text) => {
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  test('every mistake is reported at once, with line, column and what was probably meant', () => {
+    const text = [
+      'deployment:',
+      '  nam: x',
+      'settings:',
+      '  api: { prt: 3, port: [1] }',
+      'channels:',
+      '  Bad Name: { provider: openai, models: [a] }',
+      '  main:',
+      '    provder: openai',
+      '    models:',
+      '      gpt-x: { upstrem: 3 }',
+      'groups:',
+      '  g: { platform: completion, models: x }',
+      'prices:',
+      '  m: { inptu: 3 }',
+      'modles: {}',
+    ].join('\n');
+    expect(problemsOf(text).toSorted()).toEqual(
+      [
+        'headgate.yaml:2:3: deployment.nam: there is no such member; did you mean "name"?',
+        'headgate.yaml:4:24: settings.api.port: must be a plain value',
+        'headgate.yaml:4:10: settings.api.prt: there is no such member; did you mean "port"?',
+        'headgate.yaml:6:3: channels.Bad Name: the name must be lower-case letters, digits, dots, dashes or underscores, 64 at the most',
+        'headgate.yaml:8:5: channels.main.provider: is missing; it must be text',
+        'headgate.yaml:8:5: channels.main.provder: there is no such member; did you mean "provider"?',
+        'headgate.yaml:10:16: channels.main.models.gpt-x.upstrem: there is no such member; did you mean "upstream"?',
+        'headgate.yaml:12:18: groups.g.platform: must be completions or messages or native; did you mean "completions"?',
+        'headgate.yaml:12:38: groups.g.models: must be a list',
+        'headgate.yaml:14:8: prices.m.inptu: there is no such member; did you mean "input"?',
+        'headgate.yaml:15:1: modles: there is no such member; did you mean "models"?',
+      ].toSorted(),
+    );
+  });
+
+  test('syntax errors and repeated members have places too', () => {
+    expect(problemsOf('a: [1\nb: 2')).toEqual([expect.stringMatching(/^headgate\.yaml:2:1: /)]);
+    expect(problemsOf('groups: {}\ngroups: {}')).toEqual([
+      expect.stringMatching(/^headgate\.yaml:2:1: .*unique/),
+    ]);
+  });
+
+  test.each(['[]', 'text', '3'])('%j is not a configuration', (text) => {
+    expect(problemsOf(text)).toEqual(['headgate.yaml:1:1: must be a map of members']);
+  });
+
+  test('members named like those of every object are refused like any other', () => {
+    expect(problemsOf('constructor: {}\n__proto__: {}').join()).toContain('there is no such member');
+  });
+
+  test('a dialect flag that does not exist is refused', () => {
+    expect(problemsOf('providers: { x: { dialect: { usageStream: true } } }')).toEqual([
+      'headgate.yaml:1:30: providers.x.dialect.usageStream: there is no such member; did you mean "usageInStream"?',
+    ]);
+  });
+
+  test.each(['http://a.example/v1/', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example?x=1'])(
+    'refuses the base URL %s',
+    (baseUrl) => {
+      expect(
+        problemsOf(`channels: { a: { provider: openai, models: [m], baseUrl: "${baseUrl}" } }`),
+      ).toHaveLength(1);
+    },
+  );
+});
