@@ -31,7 +31,7 @@ export async function startHeadgate(upstreamPort: number, durability: Durability
       HEADGATE_READY_FILE: readyFile,
       HEADGATE_BENCH_KEY: key,
     },
-    output: log,
+    logFile: log,
   });
   closeSync(log);
   const port = await portWhenReady(readyFile, started, join(directory, 'log'));

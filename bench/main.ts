@@ -23,29 +23,33 @@ const usage = `npm run bench -- [options]
   --servers a,b  of nginx, bare-proxy, headgate, headgate-soon; all if left out`;
 
 interface BenchPlan {
-  readonly load: LoadPlan;
-  readonly cases: readonly LoadCase[];
+  readonly load: readonly (readonly [LoadCase, LoadPlan])[];
   readonly streams: readonly StreamLoad[];
 }
 
-const cases: readonly LoadCase[] = [
-  { bodyBytes: 1_500, concurrency: 32 },
+/** The case that the ratios are taken from. */
+const mainCase: LoadCase = { bodyBytes: 1_500, concurrency: 32 };
+const otherCases: readonly LoadCase[] = [
   { bodyBytes: 1_500, concurrency: 1 },
   { bodyBytes: 1_000_000, concurrency: 32 },
   { bodyBytes: 1_000_000, concurrency: 1 },
 ];
 
-const fullPlan: BenchPlan = {
-  load: { windows: 7, windowMs: 1_000, warmUpMs: 2_000 },
-  cases,
-  streams: [500, 1_000, 2_000].map((streams) => ({ streams, settleMs: 1_500, durationMs: 5_000 })),
-};
+const fullPlan: BenchPlan = loadPlan(
+  { warmUpMs: 3_000, windows: 10, windowMs: 1_000 },
+  { warmUpMs: 1_000, windows: 5, windowMs: 1_000 },
+  [500, 1_000, 2_000].map((streams) => ({ streams, settleMs: 1_500, durationMs: 5_000 })),
+);
 
-const quickPlan: BenchPlan = {
-  load: { windows: 3, windowMs: 250, warmUpMs: 500 },
-  cases,
-  streams: [{ streams: 500, settleMs: 500, durationMs: 1_500 }],
-};
+const quickPlan: BenchPlan = loadPlan(
+  { warmUpMs: 1_000, windows: 5, windowMs: 200 },
+  { warmUpMs: 150, windows: 2, windowMs: 200 },
+  [{ streams: 500, settleMs: 500, durationMs: 1_000 }],
+);
+
+function loadPlan(main: LoadPlan, other: LoadPlan, streams: readonly StreamLoad[]): BenchPlan {
+  return { load: [[mainCase, main], ...otherCases.map((one) => [one, other] as const)], streams };
+}
 
 const { values: options } = parseArgs({
   options: {
@@ -69,16 +73,17 @@ async function runBenchmark(
   const servers = await startServers(upstream, names);
   const idleKib = idleMemory(servers);
   const load: LoadFigures[] = [];
-  for (const one of plan.cases) {
+  for (const [one, windows] of plan.load) {
     progress(`${one.bodyBytes / 1000} KB bodies, ${one.concurrency} at once`);
-    load.push(...(await compareUnderLoad(servers, one, plan.load)));
+    load.push(...(await compareUnderLoad(servers, one, windows)));
   }
   const streams: StreamFigures[] = [];
   for (const one of plan.streams) {
     progress(`${one.streams} streams`);
     streams.push(...(await compareStreams(servers, upstream, one, idleKib)));
   }
-  await Promise.all(servers.map((server) => server.stop()));
+  // The upstream, first in the list, goes last: those who still close streams should not see it vanish.
+  for (const server of servers.toReversed()) await server.stop();
   const report = makeReport(load, streams, notes());
   console.log(printableReport(report));
   if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(report, null, 2)}\n`);

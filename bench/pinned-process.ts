@@ -17,8 +17,8 @@ export interface StartOptions {
   readonly core: number;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** File descriptor or `ignore` for what the process prints to standard output. */
-  readonly output?: 'ignore' | 'pipe' | number;
+  /** File descriptor for everything the process prints; without it, standard output is a pipe. */
+  readonly logFile?: number;
 }
 
 /** Why processes cannot be pinned here, or null when they can. */
@@ -40,7 +40,7 @@ export function startPinned(options: StartOptions): PinnedProcess & { readonly c
   const [program = '', ...rest] = [...pin, ...options.command];
   const child = spawn(program, rest, {
     env: { ...process.env, ...options.environment },
-    stdio: ['pipe', options.output ?? 'pipe', 'inherit'],
+    stdio: ['pipe', options.logFile ?? 'pipe', options.logFile ?? 'inherit'],
   });
   const gone = once(child, 'exit');
   // The benchmark's own end, however it comes, must leave nothing behind.
