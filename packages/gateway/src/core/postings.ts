@@ -74,10 +74,11 @@ export function brokenRule(call: BookedCall): string | null {
   if (!isAmount(call.chargeNanoUsd)) return 'a charge is between 0 and the largest int64';
   if (!call.attempts.every((attempt) => isAmount(attempt.costNanoUsd)))
     return 'a cost is between 0 and the largest int64';
-  if (call.chargeNanoUsd === zeroNanoUsd) return null;
-  if (call.unbilledReason !== null) return 'a call that is not billed has no charge';
-  if (call.status !== 'complete' && call.status !== 'caller_gone')
-    return `a ${call.status} call has no charge`;
+  const mayBeBilled = call.status === 'complete' || call.status === 'caller_gone';
+  if (!mayBeBilled && call.unbilledReason === null)
+    return `a ${call.status} call is not billed, and says why`;
+  if (call.unbilledReason !== null && call.chargeNanoUsd !== zeroNanoUsd)
+    return 'a call not billed has no charge';
   return null;
 }
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { picoUsd } from '../../core/money.ts';
 import type { Store } from '../../ports/store.ts';
-import type { StoreSite } from './describe-store.ts';
 import { declaration, epochMs, sampleKey, tiers } from './samples.ts';
+import type { StoreSite } from './store-site.ts';
 
 const later = epochMs + 60_000;
 const nothing = { providers: {}, accounts: [], groups: [], models: [], channels: [], keys: [] };

@@ -5,13 +5,7 @@ import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
 import { ReferenceLedger } from './reference-ledger.ts';
 import { anyEntry, declaration, epochMs, openingOf, sampleAttempt, sampleEntry, traceId } from './samples.ts';
-
-/** An empty place in which stores can be opened, at once or one after another, as several processes would. */
-export interface StoreSite {
-  open(onAlarm?: (alarm: LedgerAlarm) => void): Promise<Store>;
-  /** Closes what is still open and removes everything. */
-  dispose(): Promise<void>;
-}
+import type { StoreSite } from './store-site.ts';
 
 /** The suite that every store passes. */
 export function describeStore(name: string, createSite: () => StoreSite): void {

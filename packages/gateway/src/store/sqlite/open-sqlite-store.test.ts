@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../ports/store.ts';
-import { describeStore, type StoreSite } from '../contract/describe-store.ts';
+import { describeStore } from '../contract/describe-store.ts';
+import type { StoreSite } from '../contract/store-site.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 
 describeStore('sqlite', createFileSite);
