@@ -112,7 +112,7 @@ function notes(): string[] {
     ...(hasNginx()
       ? []
       : [
-          'nginx is not installed here: its line and its ratio are missing (Debian: apt-get install nginx-light).',
+          'nginx is not installed here: its line and its ratio are missing (Debian: apt-get install nginx).',
         ]),
   ];
 }
