@@ -1,0 +1,252 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSettings } from '../config/load-settings.ts';
+import { describeProblem } from '../config/problem.ts';
+import { environmentOf } from '../config.ts';
+import type { Store } from '../ports/store.ts';
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { openConfigurationService } from './configuration-service.ts';
+import { generateKey } from './key-secret.ts';
+import { createKey, rotateKey } from './keys.ts';
+import { settingsPeppers } from './pepper.ts';
+
+let directory = '';
+let store: Store;
+let nowMs = Date.parse('2026-11-21T00:00:00Z');
+let lines: string[] = [];
+const clock = { now: () => nowMs, monotonic: () => nowMs };
+const note = (message: string): void => void lines.push(message);
+const logger: Logger = { debug: note, info: note, warn: note, error: note };
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'headgate-service-'));
+  lines = [];
+  store = await openSqliteStore({
+    file: ':memory:',
+    durability: 'strict',
+    clock,
+    onAlarm: ({ detail }) => note(detail),
+  });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+function settingsOf(flags: Readonly<Record<string, string>>) {
+  const settings = loadSettings(
+    { 'data-dir': join(directory, 'data'), ...flags },
+    environmentOf({}),
+    directory,
+  );
+  if (!settings.ok) throw new Error(settings.error.map(describeProblem).join('\n'));
+  return settings.value;
+}
+
+function start(
+  variables: Readonly<Record<string, string>> = {},
+  flags: Readonly<Record<string, string>> = {},
+) {
+  return openConfigurationService({
+    settings: settingsOf(flags),
+    environment: environmentOf(variables),
+    store: store.configuration,
+    clock,
+    logger,
+    variable: (name) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
+  });
+}
+
+async function started(...parameters: Parameters<typeof start>) {
+  const service = await start(...parameters);
+  if (!service.ok) throw new Error(service.error.map(describeProblem).join('\n'));
+  return service.value;
+}
+
+describe('a start without configuration', () => {
+  test('makes a demo of simulated channels, with a key per platform that authenticates', async () => {
+    const { catalogue, hashKey, selfConfiguration, problems } = await started();
+    if (selfConfiguration.kind !== 'demo') throw new Error('a demo was expected');
+    expect(problems()).toEqual([]);
+    expect(
+      [...catalogue.current.channels.values()].every(({ simulated, enabled }) => simulated && enabled),
+    ).toBe(true);
+    for (const model of catalogue.current.models.values()) expect(model.displayName).toContain('simulated');
+    for (const platform of ['completions', 'messages', 'native'] as const) {
+      const record = catalogue.current.keys.get(hashKey(selfConfiguration.keys[platform]) ?? '');
+      expect(record).toMatchObject({ status: 'active', caller: { group: { platform } } });
+    }
+  });
+
+  test('keeps the keys of a demo readable by their owner, and the printed calls working from start to start', async () => {
+    const first = await started();
+    const second = await started();
+    expect(second.selfConfiguration).toEqual(first.selfConfiguration);
+    expect(second.catalogue.current.revision).toBe(first.catalogue.current.revision);
+    expect(statSync(join(directory, 'data', 'demo-keys.json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('makes real channels when credentials are there, in the place of the demo, and stores no key readable', async () => {
+    const demo = await started();
+    const real = await started({ OPENAI_API_KEY: 'canary', DEEPSEEK_API_KEY: 'canary' });
+    expect([...real.catalogue.current.channels.keys()]).toEqual(['deepseek', 'openai']);
+    expect(real.catalogue.current.channels.get('openai')?.credential).toBe('canary');
+    expect(real.catalogue.current.models.get('gpt-5-mini')?.price).not.toBeNull();
+    if (real.selfConfiguration.kind !== 'environment' || demo.selfConfiguration.kind !== 'demo')
+      throw new Error('unexpected');
+    expect(real.selfConfiguration.variables).toEqual(['DEEPSEEK_API_KEY', 'OPENAI_API_KEY']);
+    const plain = real.selfConfiguration.keys?.completions ?? '';
+    expect(real.catalogue.current.keys.get(real.hashKey(plain) ?? '')?.status).toBe('active');
+    expect(
+      real.catalogue.current.keys.get(real.hashKey(demo.selfConfiguration.keys.completions) ?? '')?.status,
+    ).toBe('revoked');
+    expect(readFileSync(join(directory, 'data', 'demo-keys.json'), 'utf8')).not.toContain(plain);
+    const text = JSON.stringify(await store.configuration.load(), (_, value: unknown) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    );
+    expect(text).not.toMatch(new RegExp(`canary|${plain}`));
+  });
+
+  test('goes on with the keys of real channels at the next start', async () => {
+    const first = await started({ OPENAI_API_KEY: 'x' });
+    const second = await started({ OPENAI_API_KEY: 'x' });
+    if (first.selfConfiguration.kind !== 'environment') throw new Error('unexpected');
+    expect(second.selfConfiguration).toMatchObject({ kind: 'environment', keys: null });
+    expect(
+      second.catalogue.current.keys.get(second.hashKey(first.selfConfiguration.keys?.native ?? '') ?? '')
+        ?.status,
+    ).toBe('active');
+  });
+
+  test('makes nothing when told not to', async () => {
+    const { catalogue, selfConfiguration } = await started({}, { demo: 'false' });
+    expect(selfConfiguration).toEqual({ kind: 'none' });
+    expect(catalogue.current.channels.size).toBe(0);
+  });
+});
+
+const file = (price: string): string =>
+  [
+    'channels: { main: { provider: openai, models: [gpt-5-mini] } }',
+    `prices: { gpt-5-mini: { input: ${price}, output: 2 } }`,
+    'groups: { team: { platform: completions } }',
+    'keys: { ci: { group: team, secret: { environment: CI_KEY } } }',
+  ].join('\n');
+
+describe('a configuration file', () => {
+  const variables = { OPENAI_API_KEY: 'x', CI_KEY: generateKey() };
+  const path = (): string => join(directory, 'headgate.yaml');
+  const inputPrice = (service: Awaited<ReturnType<typeof started>>) =>
+    service.catalogue.current.models.get('gpt-5-mini')?.price?.tiers[0]?.classes.input;
+
+  test('is found in the working directory and takes over from the demo', async () => {
+    await started();
+    writeFileSync(path(), file('1'));
+    const service = await started(variables);
+    expect(service.selfConfiguration).toEqual({ kind: 'none' });
+    expect([...service.catalogue.current.channels.keys()]).toEqual(['main']);
+    expect(service.catalogue.current.keys.get(service.hashKey(variables.CI_KEY) ?? '')?.caller.keyId).toBe(
+      'ci',
+    );
+  });
+
+  test('is applied when it changes, as a new version of the price', async () => {
+    writeFileSync(path(), file('1'));
+    const service = await started(variables);
+    const before = service.catalogue.current;
+    nowMs += 1000;
+    writeFileSync(path(), file('0.75'));
+    await service.poll();
+    await service.poll();
+    expect(inputPrice(service)).toBe(750_000n);
+    expect(before.models.get('gpt-5-mini')?.price?.tiers[0]?.classes.input).toBe(1_000_000n);
+    expect(service.catalogue.current.revision).toBeGreaterThan(before.revision);
+  });
+
+  test('is refused whole when it is wrong; each mistake is logged with its place and what was in force stays', async () => {
+    writeFileSync(path(), file('1'));
+    const service = await started(variables);
+    const before = service.catalogue.current;
+    writeFileSync(path(), `${file('0.5')}\nmodles: {}\n`);
+    await service.poll();
+    await service.poll();
+    expect(service.catalogue.current).toBe(before);
+    expect(lines.join('\n')).toContain(
+      `configuration refused: ${path()}:5:1: modles: there is no such member`,
+    );
+    writeFileSync(path(), file('0.5'));
+    await service.poll();
+    await service.poll();
+    expect(inputPrice(service)).toBe(500_000n);
+  });
+
+  test('that asks for other settings says that they wait for a restart', async () => {
+    writeFileSync(path(), file('1'));
+    const service = await started(variables);
+    writeFileSync(path(), `${file('1')}\nsettings: { limits: { attempts: 2 } }\n`);
+    await service.poll();
+    await service.poll();
+    expect(lines.join('\n')).toContain('take effect at the next start');
+  });
+
+  test('that is wrong at the start keeps the gateway from starting', async () => {
+    writeFileSync(path(), 'channels: { main: { provider: openai, models: [m] } }');
+    const service = await start();
+    expect(service.ok ? [] : service.error.map(({ message }) => message)).toEqual([
+      expect.stringContaining('set OPENAI_API_KEY'),
+    ]);
+  });
+});
+
+describe('changes made by other processes', () => {
+  test('a key made, rotated and revoked beside the running service takes effect at the next look', async () => {
+    const service = await started();
+    const peppers = settingsPeppers(settingsOf({}));
+    if (!peppers.ok) throw new Error('no pepper');
+    const tools = { store: store.configuration, peppers: peppers.value, nowMs };
+    const request = {
+      name: 'n',
+      groupId: 'demo-completions',
+      accountId: null,
+      models: null,
+      expiresAtMs: null,
+    };
+    const created = await createKey(tools, request);
+    if (!created.ok) throw new Error(created.error);
+    const recordOf = (key: string) => service.catalogue.current.keys.get(service.hashKey(key) ?? '');
+    expect(recordOf(created.value.key)).toBeUndefined();
+    await service.poll();
+    expect(recordOf(created.value.key)?.status).toBe('active');
+    const rotated = await rotateKey(tools, created.value.record.id.slice(0, 12), 60_000);
+    if (!rotated.ok) throw new Error(rotated.error);
+    await service.poll();
+    expect(recordOf(created.value.key)?.caller.expiresAtMs).toBe(nowMs + 60_000);
+    expect(recordOf(rotated.value.key)).toMatchObject({
+      status: 'active',
+      caller: { keyName: 'n', group: { id: 'demo-completions' } },
+    });
+    await store.configuration.setKeyStatus(rotated.value.record.id, 'revoked');
+    await service.poll();
+    expect(recordOf(rotated.value.key)?.status).toBe('revoked');
+  });
+
+  test('looks that meet do the work once, and a failing store leaves the snapshot in force', async () => {
+    const service = await started();
+    const before = service.catalogue.current;
+    await Promise.all([service.poll(), service.poll()]);
+    expect(service.catalogue.current).toBe(before);
+    await store.close();
+    await service.poll();
+    expect(service.catalogue.current).toBe(before);
+    expect(lines.join('\n')).toContain('what was in force stays');
+    store = await openSqliteStore({
+      file: ':memory:',
+      durability: 'strict',
+      clock,
+      onAlarm: () => undefined,
+    });
+  });
+});
