@@ -5,7 +5,7 @@ import type { UpstreamFailure } from '../ports/upstream-client.ts';
 /** Where connections go, as sockets need it. */
 export interface Destination {
   readonly secure: boolean;
-  /** A name or an address, IPv6 without brackets. */
+  /** A name without a trailing dot, or an address, IPv6 without brackets. */
   readonly hostname: string;
   readonly port: number;
   /** What the `host` header says: the port only when it is not the scheme's own. */
@@ -26,13 +26,13 @@ export function readDestination(origin: string, allowPrivate: boolean): Result<D
     return fail({ kind: 'forbidden-address', detail: 'the origin is not a plain http or https origin' });
   }
   const secure = url.protocol === 'https:';
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const hostname = url.hostname.replace(/^\[|\]$|\.$/g, '');
   return succeed({
     secure,
     hostname,
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     authority: url.host,
-    serverName: isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : null,
+    serverName: isIP(hostname) === 0 ? hostname : null,
     allowPrivate,
   });
 }

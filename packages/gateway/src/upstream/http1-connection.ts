@@ -28,6 +28,7 @@ export class Http1Connection {
   expiresAt = Number.POSITIVE_INFINITY;
   readonly openedAt: number;
   readonly #socket: Socket;
+  readonly #intake: SocketIntake;
   readonly #keeper: ConnectionKeeper;
   #carried: Carried | null = null;
   #parser: ResponseParser | null = null;
@@ -38,6 +39,7 @@ export class Http1Connection {
   /** @param intake what the socket was opened with. */
   constructor(socket: Socket, intake: SocketIntake, keeper: ConnectionKeeper, openedAt: number) {
     this.#socket = socket;
+    this.#intake = intake;
     this.#keeper = keeper;
     this.openedAt = openedAt;
     intake.receive = (bytes) => this.#read(bytes);
@@ -63,10 +65,12 @@ export class Http1Connection {
   }
 
   pause(): void {
+    this.#intake.isPaused = true;
     this.#socket.pause();
   }
 
   resume(): void {
+    this.#intake.isPaused = false;
     this.#socket.resume();
   }
 
@@ -121,7 +125,7 @@ export class Http1Connection {
     const isInStep = !hasSurplus && this.#socket.writableLength === 0 && this.isUsable;
     this.#carried = null;
     this.#parser = null;
-    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#intake.isPaused) this.resume();
     if (head?.keepsAlive && isInStep) this.#keeper.onIdle(this, head);
     else this.destroy();
     carried?.onComplete();

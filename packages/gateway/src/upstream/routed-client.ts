@@ -45,7 +45,7 @@ export class RoutedClient implements UpstreamClient {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#routes.values()].map(async (route) => await route.close()));
+    for (const route of this.#routes.values()) await route.close();
   }
 
   #routeOf({ origin, channelId, allowPrivate }: UpstreamRequest): Result<Route, UpstreamFailure> {

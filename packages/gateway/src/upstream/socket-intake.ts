@@ -7,6 +7,8 @@ import type { OnReadOpts } from 'node:net';
 export class SocketIntake {
   /** Where the bytes go, as a copy of their own; set before the first can come. */
   receive: (bytes: Buffer) => void = () => {};
+  /** Whether to stop after the read that is under way. */
+  isPaused = false;
   /** For the options of `net.connect`. */
   readonly onread: OnReadOpts;
 
@@ -17,7 +19,7 @@ export class SocketIntake {
         const bytes = Buffer.allocUnsafe(length);
         sharedBuffer.copy(bytes, 0, 0, length);
         this.receive(bytes);
-        return true;
+        return !this.isPaused;
       },
     };
   }

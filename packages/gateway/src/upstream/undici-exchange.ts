@@ -80,11 +80,11 @@ export class UndiciExchange implements UpstreamExchange, Dispatcher.DispatchHand
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#finished || status < 200) return;
-    const flat = Object.entries(headers).map(([name, value]): [string, string] => [
+    const joined = Object.entries(headers).map(([name, value]): [string, string] => [
       name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+      joinValues(value),
     ]);
-    this.#handler.onHead({ status, headers: new Map(flat) });
+    this.#handler.onHead({ status, headers: new Map(joined) });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
@@ -119,6 +119,14 @@ export class UndiciExchange implements UpstreamExchange, Dispatcher.DispatchHand
     if (error instanceof errors.ClientDestroyedError) return { kind: 'aborted', detail };
     return { kind: this.#answerBegan && !isSocketReset(error) ? 'garbled' : 'reset', detail };
   }
+}
+
+/** Undici leaves blanks behind a value, which are not part of it (RFC 9112, 5.1). */
+function joinValues(values: string | string[] | undefined): string {
+  return [values ?? '']
+    .flat()
+    .map((value) => value.trimEnd())
+    .join(', ');
 }
 
 /** The operating system's word, as against undici's own for answers that break the rules or end early. */
