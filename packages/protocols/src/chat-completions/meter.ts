@@ -76,7 +76,8 @@ class Remainder {
 /** A sane count of tokens, whole; null for anything else. */
 function count(value: unknown): number | null {
   if (typeof value !== 'number' || !(value >= 0) || value > tokensMax) return null;
-  return Math.round(value);
+  // JSON has a negative zero.
+  return Math.abs(Math.round(value));
 }
 
 function difference(total: number | null, part: number | null): number | null {

@@ -11,6 +11,7 @@ export class RunningReading implements Reading {
   usage: Usage | null = null;
   finishReasonRaw: string | null = null;
   modelServed: string | null = null;
+  /** Of what can be seen; reasoning that is kept back shows in `usage` alone. */
   hasOutput = false;
   outputBytes = 0;
   #hasToolCalls = false;

@@ -57,6 +57,8 @@ export class RequestMembers {
 /**
  * Finds the members. Refuses what is not one JSON object, what is nested too deep, and a member that could be read in
  * two ways: given twice, however its name is escaped, or once more in another case, as some servers would match it.
+ * UTF-8 that is not valid is refused where a value is read and passed on where it is not; a byte order mark is refused,
+ * since upstreams refuse it (RFC 8259, section 8.1).
  */
 export function findMembers(body: Uint8Array, messagesWatch: StringWatch): Result<RequestMembers, Fault> {
   const reader = new JsonReader(body);

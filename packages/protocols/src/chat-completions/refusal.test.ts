@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { chatCompletions } from './index.ts';
+
+const encoder = new TextEncoder();
+const read = (status: number, body: unknown) =>
+  chatCompletions.readRefusal(status, encoder.encode(typeof body === 'string' ? body : JSON.stringify(body)));
+
+const error = (message: string, code: unknown = null, type = 'invalid_request_error') => ({
+  error: { message, type, param: null, code },
+});
+
+describe('readRefusal', () => {
+  test('keeps the words', () => {
+    const body = {
+      error: {
+        message: 'No such role',
+        type: 'invalid_request_error',
+        param: 'messages[0].role',
+        code: 'invalid_value',
+      },
+    };
+    expect(read(400, body)).toEqual({
+      kind: 'invalid-request',
+      status: 400,
+      message: 'No such role',
+      type: 'invalid_request_error',
+      code: 'invalid_value',
+      param: 'messages[0].role',
+    });
+  });
+
+  test.each([
+    [400, error('Bad value'), 'invalid-request'],
+    [413, error('Too large'), 'invalid-request'],
+    [422, { detail: [{ loc: ['body', 'n'], msg: 'not an integer', type: 'int' }] }, 'invalid-request'],
+    [401, error('Incorrect API key provided: sk-x', 'invalid_api_key'), 'credential'],
+    [402, error('Insufficient Balance'), 'credential'],
+    [403, error('Not allowed'), 'credential'],
+    [404, error('The model `x` does not exist', 'model_not_found'), 'model-missing'],
+    [404, { detail: 'Not Found' }, 'model-missing'],
+    [405, { detail: 'Method Not Allowed' }, 'model-missing'],
+    [408, error('Timed out'), 'conflict'],
+    [409, error('Conflict'), 'conflict'],
+    [425, error('Early'), 'conflict'],
+    [429, error('Rate limit reached for m', 'rate_limit_exceeded', 'tokens'), 'rate-limited'],
+    [429, error('You exceeded your current quota', 'insufficient_quota', 'insufficient_quota'), 'credential'],
+    [429, error('Your account is suspended', null, 'exceeded_current_quota_error'), 'credential'],
+    [
+      429,
+      [{ error: { code: 429, message: 'You exceeded your current quota', status: 'RESOURCE_EXHAUSTED' } }],
+      'rate-limited',
+    ],
+    [429, error('The engine is overloaded', null, 'engine_overloaded_error'), 'overloaded'],
+    [500, error('Oops', null, 'server_error'), 'server-error'],
+    [502, error('Bad gateway'), 'server-error'],
+    [503, error('Slow down', 'slow_down'), 'overloaded'],
+    [529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'overloaded'],
+    [500, error('That model is currently overloaded with other requests'), 'overloaded'],
+    [500, error('CUDA error', 'model_not_found'), 'server-error'],
+  ])('%i %j is %s', (status, body, kind) => {
+    expect(read(status, body).kind).toBe(kind);
+  });
+
+  test.each([
+    [400, error('Your credit balance is too low to access the API.'), 'credential'],
+    [400, error('API key not valid. Please pass a valid API key.', 400), 'credential'],
+    [400, error('Access denied', 'Arrearage'), 'credential'],
+    [400, error('x', 'model_not_found'), 'model-missing'],
+    [400, error('The model `org/x` does not exist.'), 'model-missing'],
+    [400, error('Model Not Exist'), 'model-missing'],
+    [403, error('Project has no access to model', 'model_not_found'), 'model-missing'],
+    [
+      400,
+      error("This model's maximum context length is 8192 tokens.", 'context_length_exceeded'),
+      'context-length',
+    ],
+    [
+      400,
+      error("This model's maximum context length is 8192 tokens. However, you requested 9000."),
+      'context-length',
+    ],
+    [400, error('prompt is too long: 210000 tokens > 200000 maximum'), 'context-length'],
+    [
+      413,
+      error('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).'),
+      'context-length',
+    ],
+    [
+      400,
+      error(
+        'The response was filtered due to the prompt triggering content management policy.',
+        'content_filter',
+      ),
+      'content-policy',
+    ],
+    [400, error('Your request was rejected as a result of our safety system.'), 'content-policy'],
+    [403, error('Your input was flagged by the moderation service'), 'content-policy'],
+    [
+      413,
+      error('Request too large for model on tokens per minute', 'rate_limit_exceeded', 'tokens'),
+      'rate-limited',
+    ],
+    [
+      402,
+      { error: { code: 402, message: 'This request requires more credits', metadata: {} } },
+      'credential',
+    ],
+  ])('%i %j is recognised as %s', (status, body, kind) => {
+    expect(read(status, body).kind).toBe(kind);
+  });
+
+  test.each([
+    error("Invalid value: 'Your credit balance is too low'. Supported values are: 'a' and 'b'."),
+    error('Unknown name "rate limit" at "x"'),
+    error('Bad tool name `the model x does not exist`'),
+    error('Invalid schema for function f: Your credit balance is too low'),
+  ])("a caller's own words, repeated by the upstream, do not put a channel out of service: %j", (body) => {
+    expect(read(400, body).kind).toBe('invalid-request');
+  });
+
+  test.each([
+    [403, '<html><head><title>403 Forbidden</title></head></html>', 'garbled'],
+    [404, '<html>nginx</html>', 'garbled'],
+    [400, '<html>nginx</html>', 'garbled'],
+    [400, '', 'garbled'],
+    [403, '{}', 'garbled'],
+    [400, '{"error":', 'garbled'],
+    [401, '', 'credential'],
+    [429, 'Too many', 'rate-limited'],
+    [502, '<html>nginx</html>', 'server-error'],
+    [503, '', 'overloaded'],
+    [524, '<html>', 'server-error'],
+  ])('%i with the body %j is %s', (status, body, kind) => {
+    expect(read(status, body)).toMatchObject({ kind, status, type: null, code: null, param: null });
+  });
+
+  test('bounds what it keeps', () => {
+    expect(read(400, error('x'.repeat(100_000))).message).toHaveLength(2_000);
+    expect(read(403, `<html>${'x'.repeat(100_000)}`).message.length).toBeLessThan(400);
+  });
+});

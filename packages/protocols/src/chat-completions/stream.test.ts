@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { SseSplitter } from '../bytes/sse.ts';
+import { type Dialect, defaultDialect, type FrameRole, type StreamReader } from '../protocol.ts';
+import { totalInput, totalOutput } from '../usage.ts';
+import { chatCompletions } from './index.ts';
+import { type StreamFixture, streamFixtures } from './stream-frames.fixture.ts';
+
+const encoder = new TextEncoder();
+
+interface StreamSeen {
+  readonly roles: readonly FrameRole[];
+  readonly reader: StreamReader;
+}
+
+function readStream(chunks: readonly Uint8Array[], dialect: Partial<Dialect> = {}): StreamSeen {
+  const reader = chatCompletions.openStream({ ...defaultDialect, ...dialect });
+  const splitter = new SseSplitter();
+  const roles: FrameRole[] = [];
+  for (const chunk of chunks) splitter.push(chunk, (frame) => roles.push(reader.read(frame)));
+  return { roles, reader };
+}
+
+function readFrames(frames: readonly string[], dialect: Partial<Dialect> = {}): StreamSeen {
+  return readStream([encoder.encode(frames.join(''))], dialect);
+}
+
+const letters = (roles: readonly FrameRole[]) => roles.map((role) => role[0]).join('');
+
+function summary({ roles, reader }: StreamSeen) {
+  const { usage, finishReason, outputBytes } = reader.reading;
+  const tokens = usage === null ? null : { input: totalInput(usage), output: totalOutput(usage) };
+  return { roles: letters(roles), usage: tokens, finish: finishReason, outputBytes };
+}
+
+function expected({ roles, usage, finish, outputBytes }: StreamFixture) {
+  return { roles, usage, finish, outputBytes };
+}
+
+const dialectOf = (fixture: StreamFixture) => ({
+  reasoningOutsideCompletion: fixture.reasoningOutsideCompletion ?? false,
+});
+
+describe.each(streamFixtures)('$name', (fixture) => {
+  const bytes = encoder.encode(fixture.frames.join(''));
+
+  test('is read for what it is', () => {
+    const seen = readStream([bytes], dialectOf(fixture));
+    expect(summary(seen)).toEqual(expected(fixture));
+    expect(seen.reader.refusal).toBeNull();
+    expect(seen.reader.reading.hasOutput).toBe(true);
+  });
+
+  test('survives any chunking', () => {
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      const seen = readStream([bytes.slice(0, cut), bytes.slice(cut)], dialectOf(fixture));
+      // A cut between CR and LF moves the LF to the next frame's beginning, or leaves it over at the end.
+      expect(summary(seen)).toEqual(expected(fixture));
+    }
+    const oneByOne = Array.from(bytes, (byte) => Uint8Array.of(byte));
+    expect(summary(readStream(oneByOne, dialectOf(fixture)))).toEqual(expected(fixture));
+  });
+});
+
+const content = (text: string) =>
+  `data: {"id":"1","model":"m","choices":[{"delta":{"content":${text}}}],"p":0}\n\n`;
+
+describe('frames alike but for their text', () => {
+  test('are counted as the first one is', () => {
+    const texts = ['"a"', '"\\u00e9\\"}"', '"\\ud83d\\ude00"', '"日本"', `"${'x'.repeat(300)}"`];
+    const { roles, reader } = readFrames(texts.map(content));
+    expect(letters(roles)).toBe('ccccc');
+    const bytes = texts.reduce((sum, text) => sum + encoder.encode(JSON.parse(text)).length, 0);
+    expect(reader.reading.outputBytes).toBe(bytes);
+  });
+
+  test.each([
+    [content('""'), 'p'],
+    [content('null'), 'p'],
+    [content('"b"').replace('"p":0', '"p":1'), 'c'],
+    [content('"b"').replace('}],', ',"finish_reason":"stop"}],'), 'f'],
+    [content('"b"').replace('"p":0', '"usage":{"prompt_tokens":1,"completion_tokens":1}'), 'c'],
+    [content('"b"').replace('"p":0', '"error":{"message":"x"}'), 'e'],
+    [content('"b"').replace('}\n\n', '\n\n'), 'g'],
+    [content('"b').replace('\n\n', ' \n\n'), 'g'],
+    [content('"b\\"').replace('\n\n', ' \n\n'), 'g'],
+    [`${content('"b"').trimEnd()} x\n\n`, 'g'],
+  ])('are told from others: %j', (frame, role) => {
+    expect(letters(readFrames([content('"a"'), frame]).roles)).toBe(`c${role}`);
+  });
+
+  test('a template does not outlive a change of the frames', () => {
+    const frames = Array.from({ length: 40 }, (_, n) => content('"a"').replace('"p":0', `"p":${n}`));
+    const { roles, reader } = readFrames(frames);
+    expect(letters(roles)).toBe('c'.repeat(40));
+    expect(reader.reading.outputBytes).toBe(40);
+  });
+});
+
+describe('errors within a stream', () => {
+  const overloaded = {
+    kind: 'overloaded',
+    status: 200,
+    message: 'Server overloaded',
+    code: null,
+    param: null,
+  };
+
+  test.each([
+    [
+      'data: {"error":{"message":"Server overloaded","type":"server_error","code":null}}\n\n',
+      { ...overloaded, type: 'server_error' },
+    ],
+    ['event: error\ndata: {"error":{"message":"Server overloaded"}}\n\n', { ...overloaded, type: null }],
+    ['event: error\ndata: {"message":"Server overloaded"}\n\n', { ...overloaded, type: null }],
+    [
+      'data: {"object":"error","message":"Server overloaded","type":"X","code":503}\n\n',
+      { ...overloaded, type: 'X', code: '503' },
+    ],
+    [
+      'data: {"id":"1","error":{"code":502,"message":"Bad"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}\n\n',
+      { kind: 'server-error', status: 200, message: 'Bad', type: null, code: '502', param: null },
+    ],
+    [
+      'data: {"choices":[{"delta":{},"finish_reason":"error"}]}\n\n',
+      { kind: 'server-error', status: 200, message: 'error', type: null, code: 'error', param: null },
+    ],
+    [
+      'data: {"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}\n\n',
+      {
+        ...overloaded,
+        message: 'insufficient_system_resource',
+        type: null,
+        code: 'insufficient_system_resource',
+      },
+    ],
+    [
+      'data: [{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}]\n\n',
+      {
+        kind: 'rate-limited',
+        status: 200,
+        message: 'Quota',
+        type: 'RESOURCE_EXHAUSTED',
+        code: '429',
+        param: null,
+      },
+    ],
+    ['{"error":{"message":"Server overloaded"}}\n\n', { ...overloaded, type: null }],
+  ])('%j', (frame, refusal) => {
+    const { roles, reader } = readFrames([frame]);
+    expect(roles).toEqual(['error']);
+    expect(reader.refusal).toEqual(refusal);
+    expect(reader.reading.hasOutput).toBe(false);
+  });
+
+  test.each([
+    'data: {"choices":[{\n\n',
+    'data: <html>\n\n',
+    '<html><body>no</body></html>\n\n',
+    'data: 5\n\n',
+    'data: {"error":{}\n\n',
+    'event: error\ndata: {}\n\n',
+  ])('what is not of the protocol is garbled: %j', (frame) => {
+    const { roles, reader } = readFrames([frame]);
+    expect(roles).toEqual(['garbled']);
+    expect(reader.refusal?.kind).toBe('garbled');
+  });
+
+  test('the first one stays', () => {
+    const { reader } = readFrames([
+      'data: {"error":{"message":"one"}}\n\n',
+      'data: {"error":{"message":"two"}}\n\n',
+    ]);
+    expect(reader.refusal?.message).toBe('one');
+  });
+
+  test('null and empty errors are none', () => {
+    expect(
+      letters(readFrames(['data: {"error":null,"choices":[{"delta":{"content":"x"}}]}\n\n']).roles),
+    ).toBe('c');
+  });
+});
+
+describe('the end', () => {
+  const frames = [content('"a"'), 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'];
+
+  test('without a terminal frame is whole only where the dialect says so and a finish came', () => {
+    expect(readFrames(frames).reader.isWholeWithoutTerminal()).toBe(false);
+    expect(readFrames(frames, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(true);
+    expect(
+      readFrames(frames.slice(0, 1), { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal(),
+    ).toBe(false);
+  });
+
+  test('is not whole after an error', () => {
+    const broken = [...frames, 'data: {"error":{"message":"late"}}\n\n'];
+    expect(readFrames(broken, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(false);
+  });
+
+  test('a blank finish reason is none', () => {
+    const { roles, reader } = readFrames(['data: {"choices":[{"delta":{},"finish_reason":""}]}\n\n']);
+    expect(roles).toEqual(['preamble']);
+    expect(reader.reading).toMatchObject({ finishReason: null, finishReasonRaw: null, hasOutput: false });
+  });
+
+  test('an unknown finish reason is kept beside the unified one', () => {
+    const { reader } = readFrames([
+      'data: {"model":"m-2","choices":[{"delta":{},"finish_reason":"tired"}]}\n\n',
+    ]);
+    expect(reader.reading).toMatchObject({
+      finishReason: 'unknown',
+      finishReasonRaw: 'tired',
+      modelServed: 'm-2',
+    });
+  });
+});
