@@ -44,7 +44,7 @@ export function startPinned(options: StartOptions): PinnedProcess & { readonly c
   });
   const gone = once(child, 'exit');
   // The benchmark's own end, however it comes, must leave nothing behind.
-  process.once('exit', () => child.kill('SIGKILL'));
+  process.once('exit', () => child.kill());
   return {
     child,
     pid: child.pid ?? 0,
