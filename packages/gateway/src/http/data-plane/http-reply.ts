@@ -19,6 +19,7 @@ export class HttpReply implements Reply {
   readonly #identity: HeaderList;
   /** Where chunks of a stream that has begun are written, framed by us (ADR 6). */
   #socket: Socket | null = null;
+  #awaitsDrain = false;
 
   constructor(response: ServerResponse, platform: Platform, traceId: string) {
     this.#response = response;
@@ -71,8 +72,13 @@ export class HttpReply implements Reply {
 
   /** Arranges for `onWritable` when a write found the connection full. */
   #drained(isWritable: boolean): boolean {
-    if (!isWritable) this.#response.socket?.once('drain', () => this.onWritable?.());
-    return isWritable;
+    if (isWritable || this.#awaitsDrain) return isWritable;
+    this.#awaitsDrain = true;
+    this.#response.socket?.once('drain', () => {
+      this.#awaitsDrain = false;
+      this.onWritable?.();
+    });
+    return false;
   }
 
   #close(): void {
@@ -86,9 +92,12 @@ export class HttpReply implements Reply {
 function writeChunk(socket: Socket, bytes: Uint8Array): boolean {
   const size = bytes.length.toString(16);
   if (bytes.length <= singleWriteBytesMax) return socket.write(`${size}\r\n${latin1(bytes)}\r\n`, 'latin1');
+  socket.cork();
   socket.write(`${size}\r\n`, 'latin1');
   socket.write(bytes);
-  return socket.write('\r\n', 'latin1');
+  const isWritable = socket.write('\r\n', 'latin1');
+  socket.uncork();
+  return isWritable;
 }
 
 /** The bytes as a string of the same length, one character a byte. */
