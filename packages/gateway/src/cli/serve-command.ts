@@ -3,7 +3,7 @@ import { bannerText } from '../admin/banner.ts';
 import { type ReadyFacts, readyFileText, showcaseModel } from '../admin/ready-file.ts';
 import { describeProblem } from '../config/problem.ts';
 import type { Settings } from '../config.ts';
-import { type RunningGateway, startGateway } from '../main.ts';
+import type { RunningGateway } from '../main.ts';
 import { type CommandContext, command } from './command.ts';
 import type { ExitReason } from './exit-code.ts';
 import { jsonText, printFailure } from './output.ts';
@@ -18,6 +18,8 @@ export const serveCommand = command({
 
 async function serve(context: CommandContext, settings: Settings): Promise<ExitReason> {
   const { output } = context;
+  // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
+  const { startGateway } = await import('../main.ts');
   try {
     const started = await startGateway(settings, context.environment);
     if (!started.ok) {

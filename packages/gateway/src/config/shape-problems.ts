@@ -40,15 +40,13 @@ function issueProblems(
       ];
     }
     case 'invalid_type':
-      return problem(
-        isMissing(source.plain, path)
-          ? `is missing; it must be ${kind(issue.expected)}`
-          : `must be ${kind(issue.expected)}`,
-      );
-    case 'invalid_value':
-      return problem(
-        `must be ${issue.values.map(String).join(' or ')}${didYouMean(String(valueAt(source.plain, path)), issue.values.map(String))}`,
-      );
+      return problem(mustBe(kind(issue.expected), valueAt(source.plain, path)));
+    case 'invalid_value': {
+      const given = valueAt(source.plain, path);
+      const options = issue.values.map(String);
+      const meant = given === undefined ? '' : didYouMean(String(given), options);
+      return problem(mustBe(options.join(' or '), given) + meant);
+    }
     case 'invalid_union':
       return unionProblems(source, schema, issue, path) ?? problem(issue.message);
     default:
@@ -90,8 +88,8 @@ function yamlPath(path: readonly PropertyKey[]): YamlPath {
   return path.map((step) => (typeof step === 'number' ? step : String(step)));
 }
 
-function isMissing(plain: unknown, path: YamlPath): boolean {
-  return valueAt(plain, path) === undefined;
+function mustBe(expected: string, given: unknown): string {
+  return given === undefined ? `is missing; it must be ${expected}` : `must be ${expected}`;
 }
 
 function valueAt(plain: unknown, path: YamlPath): unknown {

@@ -1,0 +1,236 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { environmentOf } from '../config.ts';
+import { isWellFormedKey } from '../core/key.ts';
+import { exitCodes } from './exit-code.ts';
+import { runCommandLine } from './run.ts';
+
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'headgate-cli-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function headgate(line: string, variables: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine(line.split(' '), {
+    environment: environmentOf(variables),
+    directory,
+    stop: AbortSignal.abort(),
+    version: '1.2.3',
+    output: { color: false, write: (text) => void out.push(text), writeError: (text) => void err.push(text) },
+  });
+  return { code, out: out.join(''), err: err.join('') };
+}
+
+function json(ran: Ran): Record<string, unknown> {
+  // What a command prints with --json is an object; the tests below look at its members.
+  return JSON.parse(ran.out) as Record<string, unknown>;
+}
+
+const configuration = [
+  'channels: { main: { provider: openai, models: { gpt-5-mini: { cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }] } } } } }',
+  'models: { gpt-5-mini: { displayName: "Mini, the", created: 2026-02-03 } }',
+  'groups: { team: { platform: completions, multiplier: 1.05, models: [gpt-5-mini] }, other: { platform: native } }',
+  'accounts: { payer: { name: Payer } }',
+  'providers: { openai: { dialect: { usageInStream: false } } }',
+].join('\n');
+const credentials = { OPENAI_API_KEY: 'canary-credential' };
+
+async function configured(): Promise<void> {
+  writeFileSync(join(directory, 'c.yaml'), configuration);
+  expect(await headgate('import c.yaml', credentials)).toMatchObject({ code: 0, err: '' });
+}
+
+describe('the command line', () => {
+  test('help of everything and of each command', async () => {
+    const overview = await headgate('--help');
+    expect(overview.code).toBe(0);
+    for (const { code, meaning } of Object.values(exitCodes))
+      expect(overview.out).toContain(`${code}  ${meaning}`);
+    const names = [...overview.out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)\b.*? {2}/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(names.length).toBeGreaterThan(12);
+    for (const name of names) {
+      const help = await headgate(`${name} --help`);
+      expect(help.out, name).toContain(`Usage: headgate ${name}`);
+      expect(help.code).toBe(0);
+    }
+    expect((await headgate('serve --help')).out).toContain('--api-port N');
+    expect((await headgate('--version')).out).toBe('1.2.3\n');
+  });
+
+  test.each([
+    ['srve', 'there is no command "srve"; did you mean "serve"?'],
+    ['keys', 'say which: headgate keys create'],
+    ['keys lst', 'did you mean "keys list"?'],
+    ['keys list --jsn', 'there is no option --jsn; did you mean --json?'],
+    ['keys list --data-dir', '--data-dir needs a value'],
+    ['keys list extra', 'write it as: headgate keys list'],
+    ['keys revoke', 'write it as: headgate keys revoke ID'],
+    ['keys create --no-name x', 'there is no option --no-name'],
+    ['keys list --json=yes', '--json takes no value'],
+    ['ledger export --format xml', '--format must be ndjson or csv'],
+    ['ledger export --from yesterday', '--from and --to must be dates'],
+    ['keys rotate some --grace soon', '--grace must be a duration'],
+  ])('%s is not written correctly', async (line, message) => {
+    const ran = await headgate(line);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain(message);
+    expect(ran.out).toBe('');
+  });
+
+  test('errors are JSON on standard output when results are', async () => {
+    const ran = await headgate('keys list --json --api-port none');
+    expect(ran.code).toBe(3);
+    expect(json(ran)).toEqual({ errors: ['--api-port: "none" is not a whole number from 0 to 65535'] });
+  });
+
+  test('a configuration with mistakes is code 3, a store that cannot be used code 4', async () => {
+    writeFileSync(join(directory, 'wrong.yaml'), 'groups: { g: {} }');
+    expect(await headgate('import wrong.yaml')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('wrong.yaml:1:14: groups.g.platform: is missing'),
+    });
+    expect(await headgate('import nowhere.yaml')).toMatchObject({ code: 4 });
+    expect(await headgate('serve --config nowhere.yaml')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('there is no such file'),
+    });
+    writeFileSync(join(directory, 'file'), '');
+    expect(await headgate('keys list --data-dir file', { HEADGATE_PEPPER: 'p'.repeat(32) })).toMatchObject({
+      code: 4,
+    });
+  });
+});
+
+describe('keys', () => {
+  test('generate prints a key and stores nothing', async () => {
+    const { out } = await headgate('keys generate');
+    expect(isWellFormedKey(out.trim())).toBe(true);
+  });
+
+  test('a key is made, shown once, listed without its hash, rotated, disabled, enabled and revoked for good', async () => {
+    await configured();
+    expect((await headgate('keys create')).err).toContain('name a group with --group: other, team');
+    const created = await headgate(
+      'keys create --group team --name laptop --models gpt-5-mini --expires 90d',
+    );
+    const key = created.out.trim();
+    expect(isWellFormedKey(key)).toBe(true);
+    expect(created.err).toContain('This is the only time it is shown.');
+    const listed = await headgate('keys list --json');
+    expect(json(listed)).toMatchObject({
+      keys: [{ name: 'laptop', groupId: 'team', models: ['gpt-5-mini'], status: 'active' }],
+    });
+    expect(listed.out).not.toMatch(new RegExp(`hash|${key}`));
+    const [{ id }] = json(listed)['keys'] as [{ id: string }];
+    expect((await headgate(`keys disable ${id}`)).out).toContain('is disabled within a second');
+    expect((await headgate(`keys rotate ${id}`)).code).toBe(1);
+    expect((await headgate(`keys enable ${id}`)).code).toBe(0);
+    const rotated = await headgate(`keys rotate ${id} --grace 1h --json`);
+    expect(json(rotated)).toMatchObject({ name: 'laptop', groupId: 'team', models: ['gpt-5-mini'] });
+    expect((await headgate('keys list')).out).toMatch(/laptop .* until \d{4}-/);
+    expect((await headgate(`keys revoke ${id}`)).code).toBe(0);
+    expect(await headgate(`keys enable ${id}`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('for good'),
+    });
+    expect(await headgate('keys revoke key-000')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no key'),
+    });
+    expect((await headgate('keys create --group team --models gpt-6-mini')).err).toContain(
+      'there is no model "gpt-6-mini"',
+    );
+  });
+});
+
+describe('import and export', () => {
+  test('what is exported declares the same again, and exports the same', async () => {
+    await configured();
+    await headgate('keys create --group team --name a --expires 2030-01-01');
+    const exported = (await headgate('export', credentials)).out;
+    expect(exported).not.toContain('canary');
+    writeFileSync(join(directory, 'exported.yaml'), exported);
+    const second = await headgate('import exported.yaml --data-dir second', credentials);
+    expect(second).toMatchObject({ code: 0, err: '' });
+    expect((await headgate('export --data-dir second')).out).toBe(exported);
+    expect((await headgate('models list --data-dir second')).out).toMatch(
+      /gpt-5-mini +Mini, the .* 0\.20 +1\.60 +main/,
+    );
+  });
+
+  test('importing the same again changes nothing', async () => {
+    await configured();
+    expect((await headgate('import c.yaml', credentials)).out).toBe('Nothing has changed.\n');
+  });
+});
+
+describe('lists and checks', () => {
+  test('an empty store says so', async () => {
+    expect((await headgate('keys list')).out).toBe('There are no keys yet.\n');
+    expect((await headgate('channels list')).out).toBe('There are no channels yet.\n');
+    expect((await headgate('models list --json')).out).toBe('{"models":[]}\n');
+    expect((await headgate('ledger export')).out).toBe('');
+    expect((await headgate('ledger export --format csv')).out).toMatch(/^trace_id,started_at,status,.*\n$/);
+    expect((await headgate('ledger verify')).out).toContain('sound: 0 calls');
+  });
+
+  test('channels show what keeps them from working, and never a secret', async () => {
+    await configured();
+    const working = await headgate('channels list --json', credentials);
+    expect(json(working)).toMatchObject({
+      channels: [{ id: 'main', enabled: true, models: 1, problem: null }],
+    });
+    expect(working.out).not.toContain('canary');
+    expect((await headgate('channels list')).out).toContain(
+      'off: the variable OPENAI_API_KEY with its credential is not set',
+    );
+    expect(await headgate('channels test nobody')).toMatchObject({ code: 2 });
+  });
+
+  test('doctor finds what is missing and says it with its code', async () => {
+    const healthy = await headgate('doctor --api-port 0 --console-port 0');
+    expect(healthy).toMatchObject({ code: 0, err: '' });
+    await configured();
+    const ailing = await headgate('doctor --api-port 0 --console-port 0 --json');
+    expect(ailing.code).toBe(1);
+    expect(json(ailing)['diagnoses']).toContainEqual({
+      check: 'main',
+      state: 'bad',
+      detail: 'the variable OPENAI_API_KEY with its credential is not set',
+    });
+    writeFileSync(join(directory, 'headgate.yaml'), 'channels: { a: { provider: opnai, models: [m] } }');
+    expect((await headgate('doctor --api-port 0 --console-port 0')).out).toContain('did you mean "openai"?');
+  });
+});
+
+describe('serve', () => {
+  test('starts, writes the ready file and the banner, tests its own channels, and stops when asked', async () => {
+    const ran = await headgate('serve --api-port 0 --console-port 0 --log-level error', {
+      HEADGATE_READY_FILE: join(directory, 'ready.json'),
+    });
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('SIMULATED');
+    const ready: unknown = JSON.parse(readFileSync(join(directory, 'ready.json'), 'utf8'));
+    expect(ready).toMatchObject({
+      models: { completions: 'demo-fast' },
+      apiOrigin: expect.stringMatching(/^http:\/\/127/),
+    });
+    const tested = await headgate('channels test simulated-a --model demo-fast');
+    expect(tested.out).toMatch(/simulated-a +works +200 +\d+ +answered one token of sim-demo/);
+    expect(tested.code).toBe(0);
+  });
+});
