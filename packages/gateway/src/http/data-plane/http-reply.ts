@@ -53,7 +53,8 @@ export class HttpReply implements Reply {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.gone) return true;
+    // A chunk of no bytes is HTTP's end of the body.
+    if (this.gone || bytes.length === 0) return true;
     return this.#drained(
       this.#socket === null ? this.#response.write(bytes) : writeChunk(this.#socket, bytes),
     );
