@@ -137,7 +137,7 @@ async function serve(parts: Parts): Promise<RunningGateway> {
     router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
     ledger: store.ledger,
     upstream: openChannelUpstream(client),
-    observer: createCallObserver(log, metrics),
+    observer: createCallObserver(log, metrics, settings.callLog),
     watchdog: new Watchdog(systemClock),
     clock: systemClock,
     limits: callLimits(settings),

@@ -6,7 +6,7 @@ import { completeEntry, linesWritten } from './testing.ts';
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver(log, metrics);
+    const observer = createCallObserver(log, metrics, true);
     observer.callStarted();
     observer.callFinished(completeEntry);
     observer.alert('unpriced-model', { model: 'small' });

@@ -3,15 +3,15 @@ import { callLogLine } from './call-log.ts';
 import type { Log } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Logs and counts what the pipeline reports. */
-export function createCallObserver(log: Log, metrics: Metrics): Observer {
+/** Counts what the pipeline reports, and logs it; `logsCalls`: finished calls, too, a line each. */
+export function createCallObserver(log: Log, metrics: Metrics, logsCalls: boolean): Observer {
   return {
     callStarted() {
       metrics.callStarted();
     },
     callFinished(entry) {
       metrics.callFinished(entry);
-      log.sink.write(callLogLine(entry));
+      if (logsCalls) log.sink.write(callLogLine(entry));
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);
