@@ -22,21 +22,33 @@ export interface TestGatewayOptions {
   /** Flags of `headgate serve`, without dashes. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Public model ids → USD per million tokens; every model of the channels costs 1 and 2 if left out. */
-  readonly prices?: Readonly<Record<string, { readonly input: string; readonly output: string }>>;
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What the completions group pays of the list price; 1 if left out. */
+  readonly multiplier?: string;
+  /** More keys of the completions group, by id. */
+  readonly moreKeys?: Readonly<
+    Record<string, { readonly models?: readonly string[]; readonly expires?: string }>
+  >;
 }
 
 export interface TestGateway extends RunningGateway {
   /** Keys by platform. */
-  readonly keys: { readonly completions: string; readonly messages: string; readonly native: string };
+  readonly keys: Readonly<Record<Platform, string>>;
+  /** The keys of `moreKeys`, by id. */
+  readonly moreKeys: Readonly<Record<string, string>>;
   readonly dataDir: string;
+  /** Checks every invariant of the ledger, then stops. Rejects with what is broken. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+type Platform = 'completions' | 'messages' | 'native';
 
 /** Starts a whole gateway in this process, on free ports and a data directory of its own. */
 export async function openTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'headgate-test-'));
   const configFile = join(dataDir, 'headgate.yaml');
   const keys = { completions: generateKey(), messages: generateKey(), native: generateKey() };
+  const moreKeys = Object.fromEntries(Object.keys(options.moreKeys ?? {}).map((id) => [id, generateKey()]));
   const text = configurationText(options);
   writeFileSync(configFile, text);
   const flags = {
@@ -45,34 +57,43 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
     'api-port': '0',
     'console-port': '0',
     'log-level': 'error',
+    'call-log': 'false',
     ...options.flags,
   };
-  const environment = environmentOf({
-    TEST_KEY_COMPLETIONS: keys.completions,
-    TEST_KEY_MESSAGES: keys.messages,
-    TEST_KEY_NATIVE: keys.native,
-  });
-  const file = valueOf(readConfigurationFile(text, configFile));
-  const settings = valueOf(readSettings({ flags, environment, file }));
-  const gateway = valueOf(await startGateway(settings, environment));
+  const secrets = Object.entries({ ...keys, ...moreKeys }).map(
+    ([id, key]) => [keyVariable(id), key] as const,
+  );
+  const environment = environmentOf(Object.fromEntries(secrets));
+  const file = expectValue(readConfigurationFile(text, configFile));
+  const settings = expectValue(readSettings({ flags, environment, file }));
+  const gateway = expectValue(await startGateway(settings, environment));
   return {
     ...gateway,
     keys,
+    moreKeys,
     dataDir,
     async [Symbol.asyncDispose]() {
+      await gateway.store.ledger.flush();
+      const { findings } = await gateway.store.verify();
       await gateway.stop();
       rmSync(dataDir, { recursive: true, force: true });
+      if (findings.length > 0)
+        throw new Error(`the ledger is not sound: ${JSON.stringify(findings, null, 2)}`);
     },
   };
 }
 
-function valueOf<Value>(result: { ok: true; value: Value } | { ok: false; error: unknown }): Value {
+function keyVariable(id: string): string {
+  return `TEST_KEY_${id.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function expectValue<Value>(result: { ok: true; value: Value } | { ok: false; error: unknown }): Value {
   if (result.ok) return result.value;
   throw new Error(JSON.stringify(result.error, null, 2));
 }
 
 /** The configuration file of a test, as an operator would write it. JSON is YAML. */
-export function configurationText({ channels, prices }: TestGatewayOptions): string {
+export function configurationText({ channels, prices, multiplier, moreKeys }: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
   const platforms = ['completions', 'messages', 'native'];
   return JSON.stringify(
@@ -81,17 +102,24 @@ export function configurationText({ channels, prices }: TestGatewayOptions): str
       models: Object.fromEntries(modelIds.map((id) => [id, {}])),
       prices: prices ?? Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])),
       channels: Object.fromEntries(channels.map((channel) => [channel.id, channelOf(channel)])),
-      groups: Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
-      keys: Object.fromEntries(
-        platforms.map((platform) => [
-          platform,
-          { group: platform, secret: { environment: `TEST_KEY_${platform.toUpperCase()}` } },
-        ]),
-      ),
+      groups: {
+        ...Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
+        completions: { platform: 'completions', ...(multiplier === undefined ? {} : { multiplier }) },
+      },
+      keys: {
+        ...Object.fromEntries(platforms.map((platform) => [platform, keyOf(platform, platform)])),
+        ...Object.fromEntries(
+          Object.entries(moreKeys ?? {}).map(([id, more]) => [id, { ...keyOf(id, 'completions'), ...more }]),
+        ),
+      },
     },
     null,
     2,
   );
+}
+
+function keyOf(id: string, group: string) {
+  return { group, secret: { environment: keyVariable(id) } };
 }
 
 function providerOf({ origin, dialect }: TestChannel) {
@@ -105,9 +133,8 @@ function providerOf({ origin, dialect }: TestChannel) {
 }
 
 function channelOf({ id, models, cost = '1' }: TestChannel) {
-  const priced = Object.entries(models).map(([model, upstream]) => [
-    model,
-    { upstream, cost: { input: cost, output: cost } },
-  ]);
+  const priced = Object.entries(models).map(
+    ([model, upstream]) => [model, { upstream, cost: { input: cost, output: cost } }] as const,
+  );
   return { provider: `p-${id}`, allowPrivate: true, models: Object.fromEntries(priced) };
 }

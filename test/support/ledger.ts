@@ -1,0 +1,30 @@
+import { vi } from 'vitest';
+import type { LedgerRecord } from '../../packages/gateway/src/ports/store.ts';
+import type { TestGateway } from './gateway.ts';
+
+/** Every entry of the ledger, oldest first. */
+export function entriesOf({ store }: TestGateway): Promise<LedgerRecord[]> {
+  return Array.fromAsync(store.exportEntries({}));
+}
+
+/** The one entry of a call, once the call has ended. Rejects when it does not come, or comes twice. */
+export function entryOf(gateway: TestGateway, traceId: string | undefined): Promise<LedgerRecord> {
+  return onlyEntry(gateway, (entry) => entry.traceId === traceId);
+}
+
+/** The one entry of a call of a model, for callers who left before they were told its trace id. */
+export function entryOfModel(gateway: TestGateway, model: string): Promise<LedgerRecord> {
+  return onlyEntry(gateway, (entry) => entry.modelRequested === model);
+}
+
+function onlyEntry(gateway: TestGateway, matches: (entry: LedgerRecord) => boolean): Promise<LedgerRecord> {
+  return vi.waitFor(
+    async () => {
+      const [entry, ...more] = (await entriesOf(gateway)).filter(matches);
+      if (entry === undefined || entry.status === 'open') throw new Error('the call has no entry yet');
+      if (more.length > 0) throw new Error('the call has more than one entry');
+      return entry;
+    },
+    { timeout: 5000, interval: 10 },
+  );
+}
