@@ -1,7 +1,9 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
 import type { Channel } from '../core/catalogue.ts';
 import type { Upstream, UpstreamCall } from '../ports/upstream.ts';
-import type { UpstreamClient, UpstreamRequest } from '../ports/upstream-client.ts';
-import { credentialHeaders } from './credential.ts';
+import type { UpstreamClient, UpstreamFailure, UpstreamRequest } from '../ports/upstream-client.ts';
+import { credentialHeaders, withCredential } from './credential.ts';
+import { refuseRequest } from './refuse-request.ts';
 
 /** A channel's base URL taken apart, and its credential as headers: worked out once per channel, not per call. */
 interface Address {
@@ -13,7 +15,7 @@ interface Address {
 /** Sends calls to channels: adds address and credential. */
 export function openChannelUpstream(client: UpstreamClient): Upstream {
   // A channel is an immutable value of the catalogue: a changed one is another key, and the old one is collected.
-  const addresses = new WeakMap<Channel, Address>();
+  const addresses = new WeakMap<Channel, Result<Address, UpstreamFailure>>();
   return {
     send(call, handler) {
       let address = addresses.get(call.channel);
@@ -21,29 +23,36 @@ export function openChannelUpstream(client: UpstreamClient): Upstream {
         address = addressOf(call.channel);
         addresses.set(call.channel, address);
       }
-      return client.send(requestTo(address, call), handler);
+      if (!address.ok) return refuseRequest(handler, address.error);
+      return client.send(requestTo(address.value, call), handler);
     },
   };
 }
 
-function addressOf(channel: Channel): Address {
-  const url = new URL(channel.baseUrl);
-  return {
+function addressOf({ baseUrl, provider, credential }: Channel): Result<Address, UpstreamFailure> {
+  const url = URL.parse(baseUrl);
+  if (url === null || url.username !== '' || url.password !== '') {
+    return fail({
+      kind: 'forbidden-address',
+      detail: 'the base URL is no URL, or has user information in it',
+    });
+  }
+  const headers = credentialHeaders(provider.credential, credential);
+  if (!headers.ok) return fail({ kind: 'unreachable', detail: headers.error });
+  return succeed({
     origin: url.origin,
     basePath: url.pathname.replace(/\/$/, ''),
-    credential: credentialHeaders(channel.provider.credential, channel.credential),
-  };
+    credential: headers.value,
+  });
 }
 
-function requestTo(
-  address: Address,
-  { channel, method, path, headers, body }: UpstreamCall,
-): UpstreamRequest {
+function requestTo(address: Address, call: UpstreamCall): UpstreamRequest {
+  const { channel, method, path, headers, body } = call;
   return {
     origin: address.origin,
     path: address.basePath + path,
     method,
-    headers: [...headers, ...address.credential],
+    headers: withCredential(headers, address.credential),
     body,
     channelId: channel.id,
     allowPrivate: channel.allowPrivate,

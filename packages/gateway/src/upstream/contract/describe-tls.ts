@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
-import { outcomeOf, requestTo } from './recorded-answer.ts';
+import { outcomeOf, requestTo, sendRecorded } from './recorded-answer.ts';
 import { answerAlways, okAnswer, type ScriptedConnection } from './scripted-upstream.ts';
 import { type OpenClient, setUpWorkbench } from './workbench.ts';
 
@@ -55,13 +55,23 @@ export function describeTls(open: OpenClient): void {
     expect(failure?.kind).toBe('unreachable');
   });
 
-  test('a large answer comes whole', async () => {
-    const body = 'x'.repeat(1_000_000);
+  test('a large answer comes whole, through a pause', async () => {
+    const body = 'x'.repeat(3_000_000);
     const upstream = await workbench.upstream(
       answerAlways(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
       server,
     );
-    const outcome = await outcomeOf(workbench.client(trusting), requestTo(upstream.origin));
-    expect(outcome.body === body).toBe(true);
+    const answer = sendRecorded(workbench.client(trusting), requestTo(upstream.origin));
+    await new Promise<void>((resolve) => {
+      answer.onChunk = () => {
+        answer.exchange?.pause();
+        resolve();
+      };
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(answer.bytesReceived).toBeLessThan(1_000_000);
+    answer.onChunk = () => {};
+    answer.exchange?.resume();
+    expect((await answer.outcome).body === body).toBe(true);
   });
 }
