@@ -111,9 +111,7 @@ function notes(): string[] {
     ...(obstacle === null ? [] : [`Not pinned to cores: ${obstacle}.`]),
     ...(hasNginx()
       ? []
-      : [
-          'nginx is not installed here: its line and its ratio are missing (Debian: apt-get install nginx).',
-        ]),
+      : ['nginx is not installed here: its line and its ratio are missing (Debian: apt-get install nginx).']),
   ];
 }
 

@@ -19,3 +19,14 @@ test('a finished call is counted and logged; an alert too', async () => {
   expect(text).toContain('headgate_calls_in_flight 0\n');
   expect(text).toContain('headgate_alerts_total{kind="unpriced-model"} 1\n');
 });
+
+test('finished calls are counted all the same when they are not to be logged', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    createCallObserver(log, metrics, false).callFinished(completeEntry);
+  });
+  expect(lines).toEqual([]);
+  expect((await metrics.expose()).text).toContain(
+    'headgate_calls_total{surface="chat-completions",status="complete",code=""} 1\n',
+  );
+});
