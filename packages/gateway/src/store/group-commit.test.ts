@@ -1,11 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { LedgerAlarm } from '../ports/store.ts';
+import { openInProcessLedger } from './contract/in-process-ledger.ts';
 import { sampleEntry, traceId } from './contract/samples.ts';
-import { type BatchWriter, GroupCommit } from './group-commit.ts';
-import type { Batch } from './settle-batch.ts';
-import { Committer } from './sqlite/committer.ts';
-import { openDatabase } from './sqlite/database.ts';
-import { migrate } from './sqlite/migrations.ts';
+import { GroupCommit } from './group-commit.ts';
 
 const entry = (number: number) => sampleEntry({ traceId: traceId(number) });
 
@@ -20,48 +17,15 @@ function createClock() {
   };
 }
 
-/** The real committer in this thread, behind a gate that a test opens and a disk that a test fills. */
-function createWriter() {
-  const database = openDatabase(':memory:');
-  migrate(database);
-  const committer = new Committer(database);
-  const sizes: number[] = [];
-  let gate: Promise<void> = Promise.resolve();
-  const writer: BatchWriter = {
-    async commit(take) {
-      const batch: Batch = take();
-      sizes.push(batch.opens.length + batch.settles.length);
-      await gate;
-      return committer.commit(batch, () => null);
-    },
-    probe: () => Promise.resolve(committer.probe()),
-  };
-  const pageCount = () => Number(database.prepare('PRAGMA page_count').get()?.['page_count'] ?? 0);
-  return {
-    writer,
-    sizes,
-    shut(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      gate = promise;
-      return resolve;
-    },
-    fillDisk: () => database.exec(`PRAGMA max_page_count = ${pageCount()}`),
-    emptyDisk: () => database.exec('PRAGMA max_page_count = 1000000'),
-    calls: () => Number(database.prepare('SELECT count(*) AS calls FROM calls').get()?.['calls'] ?? 0),
-  };
-}
-
+/** A ledger with a disk that a test can fill. */
 function createLedger(durability: 'strict' | 'soon' = 'strict') {
-  const disk = createWriter();
   const clock = createClock();
-  const alarms: LedgerAlarm[] = [];
-  const onAlarm = (alarm: LedgerAlarm) => alarms.push(alarm);
-  return {
-    disk,
-    clock,
-    alarms,
-    ledger: new GroupCommit({ writer: disk.writer, clock, durability, onAlarm }),
-  };
+  const { database, alarms, ledger, ...disk } = openInProcessLedger(clock, durability);
+  const limitPages = (pages: number) => database.exec(`PRAGMA max_page_count = ${pages}`);
+  const pageCount = () => Number(database.prepare('PRAGMA page_count').get()?.['page_count'] ?? 0);
+  const fillDisk = () => limitPages(pageCount());
+  const emptyDisk = () => limitPages(1_000_000);
+  return { clock, alarms, ledger, disk: { ...disk, fillDisk, emptyDisk } };
 }
 
 /** Enough entries that some must need a new page. */

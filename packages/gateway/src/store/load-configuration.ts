@@ -61,7 +61,7 @@ export async function loadPrices(database: Kysely<Schema>): Promise<readonly Sto
 }
 
 /** The newest version of each subject whose time has come; a withdrawn price is in force no more. */
-export function pricesInForce(
+function pricesInForce(
   prices: readonly StoredPrice[],
   nowMs: number,
 ): ReadonlyMap<string, StoredPrice> {

@@ -89,24 +89,21 @@ const rules: readonly Rule[] = [
   {
     rule: 'charge-is-posted-once',
     breaches: sql`
-      select trace_id as subject,
-        'charged ' || charge_nano_usd || ', posted ' || coalesce(posted, 0) as detail
-      from calls left join (
-        select reference, debit, sum(amount_nano_usd) as posted from postings where credit = 'revenue'
-        group by reference, debit) as charges on reference = trace_id
-      where charge_nano_usd <> coalesce(posted, 0) or debit <> 'account:' || account_id`,
+      select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
+        select trace_id, 'account:' || account_id as ledger_account, charge_nano_usd as amount from calls
+        union all
+        select reference, debit, -amount_nano_usd from postings where credit = 'revenue') as charges
+      group by trace_id, ledger_account having sum(amount) <> 0`,
   },
   {
     rule: 'costs-are-posted-once',
     breaches: sql`
-      select coalesce(spent.trace_id, reference) as subject,
-        'attempts cost ' || coalesce(cost, 0) || ', posted ' || coalesce(posted, 0) as detail
-      from (select trace_id, channel_id, sum(cast(cost_nano_usd as bigint)) as cost from attempts
-        where cost_nano_usd <> '0' group by trace_id, channel_id) as spent
-      full join (select reference, credit, sum(amount_nano_usd) as posted from postings
-        where credit like 'payable:%' group by reference, credit) as owed
-      on reference = trace_id and credit = 'payable:channel:' || channel_id
-      where coalesce(cost, 0) <> coalesce(posted, 0)`,
+      select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
+        select trace_id, 'payable:channel:' || channel_id as ledger_account,
+          cast(cost_nano_usd as bigint) as amount from attempts
+        union all
+        select reference, credit, -amount_nano_usd from postings where credit like 'payable:%') as costs
+      group by trace_id, ledger_account having sum(amount) <> 0`,
   },
   {
     rule: 'only-served-calls-are-charged',

@@ -30,7 +30,7 @@ export const tiers: readonly PriceTier[] = [
 ];
 
 /** The first version of the price of `alpha` and of `beta`, as the store numbers it. */
-export function priceVersionOf(model: string): PriceVersion {
+function priceVersionOf(model: string): PriceVersion {
   return { id: `model:${model}@1`, effectiveFromMs: epochMs, tiers };
 }
 

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { ConfigurationWriter } from '../configuration-writer.ts';
+import { openInProcessLedger } from '../contract/in-process-ledger.ts';
+import { declaration, epochMs, sampleAttempt, sampleEntry, traceId } from '../contract/samples.ts';
+import { verifyLedger } from '../verify.ts';
+import { openDatabase } from './database.ts';
+import { openKysely } from './kysely.ts';
+import { migrate } from './migrations.ts';
+
+const clock = { now: () => epochMs, monotonic: () => 0 };
+let database: ReturnType<typeof openDatabase>;
+
+beforeEach(async () => {
+  const opened = openInProcessLedger(clock);
+  database = opened.database;
+  await new ConfigurationWriter(openKysely(database)).apply('file', declaration, epochMs);
+  const attempts = [sampleAttempt(), sampleAttempt({ n: 2, channelId: 'channel-2', result: 'refused' })];
+  await opened.ledger.settle(sampleEntry({ attempts }));
+  await opened.ledger.settle(sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
+});
+
+const brokenRules = async () =>
+  (await verifyLedger(openKysely(database))).findings.map((finding) => finding.rule);
+
+const withoutTriggers = 'DROP TRIGGER postings_are_never_updated; DROP TRIGGER postings_are_never_deleted;';
+
+test.each([
+  ['charge-is-posted-once', `${withoutTriggers} DELETE FROM postings WHERE credit = 'revenue'`],
+  ['charge-is-posted-once', "UPDATE calls SET account_id = 'account-2' WHERE rowid = 1"],
+  ['charge-is-posted-once', 'UPDATE calls SET charge_nano_usd = charge_nano_usd + 1 WHERE rowid = 1'],
+  ['charge-follows-its-price', "UPDATE calls SET price_version = 'model:gone@1' WHERE rowid = 1"],
+  ['charge-follows-its-price', 'UPDATE calls SET output = output + 1 WHERE rowid = 1'],
+  ['sums-agree-with-calls', 'UPDATE calls SET output = output + 1 WHERE rowid = 1'],
+  ['sums-agree-with-calls', 'UPDATE usage_slots SET calls = calls + 1'],
+  ['sums-agree-with-calls', 'DELETE FROM usage_slots'],
+  ['costs-are-posted-once', "UPDATE calls SET attempts = '[]' WHERE rowid = 1"],
+  [
+    'costs-are-posted-once',
+    `${withoutTriggers} UPDATE postings SET amount_nano_usd = 1 WHERE debit LIKE 'expense:failed%'`,
+  ],
+  [
+    'balance-is-fold-of-postings',
+    "UPDATE balances SET balance_nano_usd = 0 WHERE ledger_account = 'revenue'",
+  ],
+  ['balance-is-fold-of-postings', "INSERT INTO balances VALUES ('account:ghost', 7)"],
+  ['debits-equal-credits', "INSERT INTO balances VALUES ('account:ghost', 7)"],
+  ['posting-has-a-call', "INSERT INTO postings VALUES (99, 'account:a', 'revenue', 1, 'nobody')"],
+  ['only-served-calls-are-charged', "UPDATE calls SET status = 'failed' WHERE rowid = 1"],
+  ['only-served-calls-are-charged', "UPDATE calls SET unbilled_reason = 'timed_out' WHERE rowid = 1"],
+  ['unbilled-calls-have-a-reason', "UPDATE calls SET status = 'timed_out' WHERE rowid = 1"],
+  ['open-calls-belong-to-a-run', "UPDATE calls SET status = 'open', run = 77 WHERE rowid = 1"],
+])('finds a breach of %s after: %s', async (rule, sql) => {
+  expect(await brokenRules()).toEqual([]);
+  database.exec(sql);
+  expect(await brokenRules()).toContain(rule);
+});
+
+test.each([
+  ['UPDATE postings SET amount_nano_usd = 1', /append-only/],
+  ['DELETE FROM postings', /append-only/],
+  ["UPDATE prices SET tiers = '[]'", /immutable/],
+  ['DELETE FROM prices', /immutable/],
+  ["INSERT INTO postings VALUES (99, 'a', 'b', -1, 'x')", /CHECK/],
+  ['UPDATE calls SET charge_nano_usd = 0.5', /REAL/],
+])('the file itself refuses: %s', (sql, reason) => {
+  expect(() => database.exec(sql)).toThrow(reason);
+});
+
+test('a file of a newer Headgate is left alone', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'headgate-newer-'));
+  const newer = openDatabase(join(directory, 'headgate.sqlite'));
+  newer.exec('PRAGMA user_version = 999');
+  expect(() => migrate(newer)).toThrow(/newer/);
+  expect(newer.prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
+  newer.close();
+  rmSync(directory, { recursive: true });
+});
+
+test('attempts can be asked for as rows', () => {
+  const rows = database.prepare(
+    'SELECT trace_id, n, channel_id, result, cost_nano_usd FROM attempts ORDER BY 1, 2',
+  );
+  expect(rows.all()).toMatchObject([
+    { trace_id: traceId(1), n: 1n, channel_id: 'channel-1', result: 'answered', cost_nano_usd: '5000000' },
+    { trace_id: traceId(1), n: 2n, channel_id: 'channel-2', result: 'refused' },
+    { trace_id: traceId(2), n: 1n },
+  ]);
+});
