@@ -1,0 +1,139 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { startSimulatorWorker } from '../packages/simulator/src/index.ts';
+import {
+  configureDirectory,
+  type ProcessOptions,
+  runHeadgate,
+  type ServingProcess,
+  serveHeadgate,
+  temporaryDirectory,
+} from './support/process.ts';
+import { chatRequest, exchange } from './support/raw-http.ts';
+
+const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? 3);
+const callers = 200;
+
+/** Calls of every age when the process dies: over in a moment, just past their `open` row, and never to be finished. */
+const models = {
+  brief: 'sim-fast+tokens=3,ttft=30ms,rate=100/s',
+  steady: 'sim-fast+tokens=9,rate=20/s',
+  endless: 'sim-fast+tokens=2000,rate=20/s',
+};
+type ModelId = keyof typeof models;
+const modelIds: readonly ModelId[] = ['brief', 'steady', 'endless'];
+
+/** What a caller saw of one call. */
+interface Sighting {
+  readonly model: ModelId;
+  readonly traceId: string | undefined;
+  readonly sawEnd: boolean;
+}
+
+/** 200 callers, each with its next call as soon as one has ended, until the process is gone. */
+class Load {
+  readonly sightings: Sighting[] = [];
+  /** Resolves once a call that had its `open` row has ended: older ones have theirs by then. */
+  readonly underWay: Promise<void>;
+  readonly over: Promise<unknown>;
+  #declareUnderWay = (): void => {};
+
+  constructor(origin: string, key: string) {
+    this.underWay = new Promise((resolve) => {
+      this.#declareUnderWay = resolve;
+    });
+    this.over = Promise.all(
+      Array.from({ length: callers }, (_, index) =>
+        this.#callOnAndOn(origin, key, modelIds[index % modelIds.length] ?? 'brief'),
+      ),
+    );
+  }
+
+  async #callOnAndOn(origin: string, key: string, model: ModelId): Promise<void> {
+    const body = { model, stream: true, messages: [{ role: 'user', content: 'Tell me a story.' }] };
+    for (;;) {
+      const answer = await exchange(origin, chatRequest(key, body));
+      const sawEnd = answer.body.includes('data: [DONE]');
+      this.sightings.push({ model, traceId: answer.headers.get('x-trace-id'), sawEnd });
+      if (model === 'steady' && sawEnd) this.#declareUnderWay();
+      if (!answer.isWhole) return;
+    }
+  }
+}
+
+interface Entry {
+  readonly traceId: string;
+  readonly status: string;
+  readonly chargeNanoUsd: string;
+}
+
+/** Kills a gateway at a moment nobody chose. */
+async function kill(serving: ServingProcess, key: string): Promise<Load> {
+  const load = new Load(serving.ready.apiOrigin, key);
+  await load.underWay;
+  await setTimeout(50 + Math.random() * 450);
+  serving.process.signal('SIGKILL');
+  await load.over;
+  await serving.process.ended;
+  return load;
+}
+
+/** Holds what the ledger says against what callers saw. Returns how many of these calls are interrupted. */
+async function expectNothingLost(
+  sightings: readonly Sighting[],
+  since: string,
+  options: ProcessOptions,
+): Promise<number> {
+  const [verified, exported] = await Promise.all([
+    runHeadgate(['ledger', 'verify', '--json'], options),
+    runHeadgate(['ledger', 'export', '--from', since], options),
+  ]);
+  expect(JSON.parse(verified.stdout)).toMatchObject({ findings: [], counts: { open: 0 } });
+  expect([verified.code, exported.code]).toEqual([0, 0]);
+  const entries = exported.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line): Entry => JSON.parse(line));
+  const durable = new Set(
+    entries
+      .filter(({ status, chargeNanoUsd }) => status === 'complete' && BigInt(chargeNanoUsd) > 0n)
+      .map(({ traceId }) => traceId),
+  );
+  const lost = sightings.filter(({ traceId = '', sawEnd }) => sawEnd && !durable.has(traceId));
+  expect(lost).toEqual([]);
+  const interrupted = entries.filter(({ status }) => status === 'interrupted');
+  expect(interrupted.filter(({ chargeNanoUsd }) => chargeNanoUsd !== '0')).toEqual([]);
+  return interrupted.length;
+}
+
+test(
+  `loses no call whose end was seen, killed ${kills} times under ${callers} streams`,
+  async () => {
+    using directory = temporaryDirectory();
+    const simulator = await startSimulatorWorker();
+    const { key, options } = configureDirectory(directory.path, {
+      channels: [{ id: 'simulated', origin: simulator.origin, models }],
+    });
+    const total = { calls: 0, ended: 0, interrupted: 0 };
+    let serving = await serveHeadgate(options);
+    try {
+      for (let round = 0; round < kills; round++) {
+        const since = new Date().toISOString();
+        const { sightings } = await kill(serving, key);
+        serving = await serveHeadgate(options);
+        const interrupted = await expectNothingLost(sightings, since, options);
+        expect(interrupted).toBeGreaterThan(0);
+        total.calls += sightings.length;
+        total.ended += sightings.filter(({ sawEnd }) => sawEnd).length;
+        total.interrupted += interrupted;
+      }
+    } finally {
+      await serving[Symbol.asyncDispose]();
+      await simulator.close();
+    }
+    console.log(
+      `crash loop: ${kills} kills, ${total.calls} calls, ${total.ended} ends seen and none lost, ${total.interrupted} interrupted and unbilled`,
+    );
+  },
+  60_000 + kills * 20_000,
+);

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { generateKey } from '../../packages/gateway/src/admin/key-secret.ts';
+import type { Platform } from '../../packages/protocols/src/index.ts';
+import { configurationText, type TestGatewayOptions } from './gateway.ts';
+
+const commandLine = fileURLToPath(new URL('../../packages/gateway/src/cli.ts', import.meta.url));
+
+/** How a process ended: with an exit code, or by a signal. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface CommandResult extends ProcessEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What HEADGATE_READY_FILE tells. */
+export interface Ready {
+  readonly apiOrigin: string;
+  readonly consoleOrigin: string;
+  readonly keys: Readonly<Partial<Record<Platform, string>>>;
+  readonly models: Readonly<Partial<Record<Platform, string>>>;
+  readonly setupToken: string | null;
+}
+
+/** Where a command runs. Nothing of this process's own environment reaches it but where programs are. */
+export interface ProcessOptions {
+  readonly dataDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+}
+
+/** A directory of its own for one test, removed at the end of its block. */
+export function temporaryDirectory(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'headgate-process-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A `headgate` command under way. Disposing of it kills what is left of it. */
+export class HeadgateProcess {
+  readonly ended: Promise<ProcessEnd>;
+  stdout = '';
+  stderr = '';
+  readonly #child: ChildProcess;
+
+  constructor(words: readonly string[], { dataDir, environment = {}, flags = [] }: ProcessOptions) {
+    this.#child = spawn(process.execPath, [commandLine, ...words, ...flags], {
+      cwd: dataDir,
+      env: { PATH: process.env['PATH'], HEADGATE_DATA_DIR: dataDir, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+    });
+    // All that it wrote has come once its pipes are closed, which is later than its exit.
+    this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Resolves when standard output has grown, or the process has ended. */
+  async moved(): Promise<void> {
+    await Promise.race([once(this.#child.stdout ?? this.#child, 'data'), this.ended]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+  }
+}
+
+/** Runs one command to its end. */
+export async function runHeadgate(words: readonly string[], options: ProcessOptions): Promise<CommandResult> {
+  await using command = new HeadgateProcess(words, options);
+  const end = await command.ended;
+  return { ...end, stdout: command.stdout, stderr: command.stderr };
+}
+
+/** A gateway that runs as operators run it: a process of its own. */
+export interface ServingProcess extends AsyncDisposable {
+  readonly ready: Ready;
+  readonly process: HeadgateProcess;
+}
+
+/** Starts `headgate serve` on free ports. Rejects with what it said when it ends before it listens. */
+export async function serveHeadgate(options: ProcessOptions): Promise<ServingProcess> {
+  const readyFile = join(options.dataDir, 'ready.json');
+  rmSync(readyFile, { force: true });
+  const environment = {
+    HEADGATE_READY_FILE: readyFile,
+    HEADGATE_API_PORT: '0',
+    HEADGATE_CONSOLE_PORT: '0',
+    ...options.environment,
+  };
+  const serving = new HeadgateProcess(['serve'], { ...options, environment });
+  // The file is written before anything is printed.
+  await serving.moved();
+  if (!existsSync(readyFile)) {
+    const { code } = await serving.ended;
+    throw new Error(`headgate serve ended with ${code}: ${serving.stderr}`);
+  }
+  const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
+  return { ready, process: serving, [Symbol.asyncDispose]: () => serving[Symbol.asyncDispose]() };
+}
+
+/** A data directory with a configuration file for real processes. */
+export interface ConfiguredDirectory {
+  readonly key: string;
+  readonly options: ProcessOptions;
+  /** Replaces the file at once, as careful editors do. */
+  write(text: string): void;
+}
+
+/** Puts a `headgate.yaml` into a data directory, where its processes find it, and makes a key for its callers. */
+export function configureDirectory(dataDir: string, configuration: TestGatewayOptions): ConfiguredDirectory {
+  const file = join(dataDir, 'headgate.yaml');
+  const key = generateKey();
+  const write = (text: string): void => {
+    writeFileSync(`${file}.draft`, text);
+    renameSync(`${file}.draft`, file);
+  };
+  write(configurationText(configuration));
+  const environment = {
+    TEST_KEY_COMPLETIONS: key,
+    TEST_KEY_MESSAGES: generateKey(),
+    TEST_KEY_NATIVE: generateKey(),
+  };
+  return { key, options: { dataDir, environment }, write };
+}
