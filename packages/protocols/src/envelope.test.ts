@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseAs } from './bytes/json-text.fixture.ts';
 import { encodeError, encodeStreamEnvelope } from './envelope.ts';
 import { type ErrorCode, errorTable, fault, type Platform } from './error.ts';
 
@@ -7,8 +8,13 @@ const traceId = '0192f3a4b5c67d8e9f00112233445566';
 const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
 
+interface Envelope {
+  readonly type?: string;
+  readonly error: Readonly<Record<'message' | 'type' | 'code' | 'status', unknown>>;
+}
+
 const body = (platform: Platform, code: ErrorCode, detail = {}) =>
-  JSON.parse(decoder.decode(encodeError(platform, fault(code, detail), traceId).body));
+  parseAs<Envelope>(decoder.decode(encodeError(platform, fault(code, detail), traceId).body));
 
 describe('encodeError', () => {
   test.each(platforms)('a wrong key reads the same on %s', (platform) => {

@@ -85,7 +85,8 @@ export interface UpstreamRefusal {
     | 'conflict' // 408, 409, 425
     | 'overloaded' // 503, 529 and their spellings inside a 200
     | 'server-error' // any other 5xx
-    | 'garbled'; // not of the protocol at all: HTML, an empty body, malformed JSON
+    | 'garbled' // not of the protocol at all: HTML, an empty body, malformed JSON
+    | 'blank'; // an answer without output and without a word on why it stopped
   /** HTTP status as received. */
   readonly status: number;
   /** The upstream's words, bounded; private until sanitised. */

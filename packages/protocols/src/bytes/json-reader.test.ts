@@ -22,6 +22,15 @@ function members(text: string): [string, string][] {
   return found;
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function failureOf(text: string) {
   const reader = new JsonReader(encoder.encode(text));
   reader.skip();
@@ -42,7 +51,7 @@ describe('JsonReader', () => {
   test('skips any valid value to its very end', () => {
     fc.assert(
       fc.property(valueText, (text) => {
-        expect(() => JSON.parse(text)).not.toThrow();
+        expect(isJson(text)).toBe(true);
         const reader = new JsonReader(encoder.encode(text));
         expect(reader.skip()).toBe(encoder.encode(text).length);
         expect(reader.isAtEnd()).toBe(true);
@@ -59,7 +68,7 @@ describe('JsonReader', () => {
         const reader = new JsonReader(short);
         reader.skip();
         if (reader.failure !== null) expect(reader.failure).toEqual({ kind: 'truncated', at: short.length });
-        else expect(() => JSON.parse(decoder.decode(short))).not.toThrow();
+        else expect(isJson(decoder.decode(short))).toBe(true);
       }),
       { numRuns: 2_000 },
     );

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
 import { defaultDialect, type FrameRole } from '../protocol.ts';
 import { totalInput, totalOutput } from '../usage.ts';
@@ -92,11 +93,20 @@ function isReasoningOnly(usage: WireUsage | null): boolean {
   return usage !== null && usage.completion_tokens_details?.reasoning_tokens === usage.completion_tokens;
 }
 
+type Delta = Readonly<Record<'content' | 'reasoning_content' | 'reasoning' | 'refusal', unknown>>;
+
+interface WireChunk {
+  readonly choices: readonly { readonly delta?: Delta }[];
+  readonly usage?: WireUsage | null;
+}
+
+function chunksOf(stream: string): readonly WireChunk[] {
+  const lines = stream.split('\n').filter((line) => line.startsWith('data: {'));
+  return lines.map((line) => parseAs<WireChunk>(line.slice('data: '.length)));
+}
+
 function lastUsage(stream: string): WireUsage | null {
-  const chunks = stream.split('\n').filter((line) => line.startsWith('data: {'));
-  return (
-    chunks.map((line) => JSON.parse(line.slice(6)).usage ?? null).findLast((usage) => usage !== null) ?? null
-  );
+  return chunksOf(stream).findLast(({ usage }) => (usage ?? null) !== null)?.usage ?? null;
 }
 
 function read(stream: string, chunkBytes: number) {
@@ -116,15 +126,17 @@ function read(stream: string, chunkBytes: number) {
 
 /** Text of all choices by plain parsing, to hold the byte counts against. */
 function outputBytes(stream: string): number {
-  let bytes = 0;
-  for (const line of stream.split('\n').filter((text) => text.startsWith('data: {'))) {
-    for (const { delta = {} } of JSON.parse(line.slice(6)).choices) {
-      for (const text of [delta.content, delta.reasoning_content, delta.reasoning, delta.refusal]) {
-        if (typeof text === 'string') bytes += encoder.encode(text).length;
-      }
-    }
-  }
-  return bytes;
+  const deltas = chunksOf(stream).flatMap(({ choices }) => choices.flatMap(({ delta }) => delta ?? []));
+  const texts = deltas.flatMap((delta) => [
+    delta.content,
+    delta.reasoning_content,
+    delta.reasoning,
+    delta.refusal,
+  ]);
+  return texts.reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? encoder.encode(text).length : 0),
+    0,
+  );
 }
 
 describe.each(streams)('stream $name', ({ text }) => {
@@ -157,7 +169,7 @@ describe.each(streams)('stream $name', ({ text }) => {
 
 describe.each(answers)('answer $name', ({ text }) => {
   test('is read with its usage', () => {
-    const { usage } = JSON.parse(text);
+    const { usage } = parseAs<{ readonly usage: WireUsage }>(text);
     const answer = chatCompletions.readAnswer(encoder.encode(text), dialectOf(usage));
     if (answer.kind !== 'answer') throw new Error(answer.refusal.message);
     const { reading } = answer;

@@ -251,6 +251,7 @@ function isPlausible(kind: Kind, status: number): boolean {
     case 'conflict':
     case 'server-error':
     case 'garbled':
+    case 'blank':
       return true;
     default:
       return unreachable(kind);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
 import { type Dialect, defaultDialect, type FrameRole, type StreamReader } from '../protocol.ts';
 import { totalInput, totalOutput } from '../usage.ts';
@@ -69,7 +70,7 @@ describe('frames alike but for their text', () => {
     const texts = ['"a"', '"\\u00e9\\"}"', '"\\ud83d\\ude00"', '"日本"', `"${'x'.repeat(300)}"`];
     const { roles, reader } = readFrames(texts.map(content));
     expect(letters(roles)).toBe('ccccc');
-    const bytes = texts.reduce((sum, text) => sum + encoder.encode(JSON.parse(text)).length, 0);
+    const bytes = texts.reduce((sum, text) => sum + encoder.encode(parseAs<string>(text)).length, 0);
     expect(reader.reading.outputBytes).toBe(bytes);
   });
 
