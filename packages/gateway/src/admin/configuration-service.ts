@@ -84,9 +84,9 @@ async function openSource(
   return succeed({ file, selfConfiguration: { kind: 'none' } });
 }
 
-async function selfConfigure(parts: Parts): Promise<SelfConfiguration> {
-  if (!parts.settings.demo) return { kind: 'none' };
-  return await configureItself({
+function selfConfigure(parts: Parts): Promise<SelfConfiguration> {
+  if (!parts.settings.demo) return Promise.resolve({ kind: 'none' });
+  return configureItself({
     store: parts.store,
     catalogue: parts.catalogueFiles,
     environment: parts.environment,

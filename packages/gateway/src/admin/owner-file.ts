@@ -10,7 +10,7 @@ export function readOrCreateOwnerFile(path: string, makeText: () => string): str
   return readIfThere(path) ?? createOwnerFile(path, makeText());
 }
 
-export function readIfThere(path: string): string | null {
+function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -117,10 +117,14 @@ const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | 
   ['price_version', (entry) => entry.priceVersion],
   ['http_status', (entry) => entry.httpStatus],
   ['error_code', (entry) => entry.errorCode],
-  ['ttft_ms', (entry) => entry.ttftMs],
-  ['duration_ms', (entry) => entry.durationMs],
+  ['ttft_ms', (entry) => wholeMs(entry.ttftMs)],
+  ['duration_ms', (entry) => wholeMs(entry.durationMs)],
   ['attempts', (entry) => entry.attempts.length],
 ];
+
+function wholeMs(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds);
+}
 
 function csvLine(entry: LedgerRecord): string {
   return `${csvColumns.map(([, read]) => csvCell(read(entry))).join(',')}\n`;

@@ -33,27 +33,27 @@ export async function runCommandLine(words: readonly string[], surroundings: Sur
   return exitCodes[await answer(request, surroundings, output)].code;
 }
 
-async function answer(
+function answer(
   request: ReturnType<typeof readArguments>,
   surroundings: Surroundings,
   output: Output,
 ): Promise<ExitReason> {
   if (!request.ok) {
     printFailure(output, [request.error]);
-    return 'usage';
+    return Promise.resolve('usage');
   }
   switch (request.value.kind) {
     case 'help':
       output.write(
         `${request.value.command === null ? overviewText(commands) : commandText(request.value.command)}\n`,
       );
-      return 'ok';
+      return Promise.resolve('ok');
     case 'version':
       output.write(`${surroundings.version}\n`);
-      return 'ok';
+      return Promise.resolve('ok');
     case 'run': {
       const { command, ...asked } = request.value;
-      return await command.run({ ...surroundings, ...asked, output });
+      return command.run({ ...surroundings, ...asked, output });
     }
   }
 }

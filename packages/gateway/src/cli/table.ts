@@ -34,7 +34,7 @@ function visibleLength(cell: string): number {
   return stripVTControlCharacters(cell).length;
 }
 
-export function dim(text: string): string {
+function dim(text: string): string {
   return `\u001b[2m${text}\u001b[22m`;
 }
 

@@ -23,14 +23,14 @@ export interface Workspace {
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** Reads the settings and hands them on, or says what is wrong with them. */
-export async function withSettings(
+export function withSettings(
   context: CommandContext,
   run: (settings: Settings) => Promise<ExitReason>,
 ): Promise<ExitReason> {
   const settings = loadSettings(context.flags, context.environment, context.directory);
-  if (settings.ok) return await run(settings.value);
+  if (settings.ok) return run(settings.value);
   printFailure(context.output, settings.error.map(describeProblem));
-  return 'configuration';
+  return Promise.resolve('configuration');
 }
 
 /** Opens the data directory for a command and lets go of it afterwards. */

@@ -2,7 +2,7 @@ import type { Dialect, ProtocolId } from '@headgate/protocols';
 import { z } from 'zod';
 import type { CredentialScheme, Provider } from '../core/catalogue.ts';
 
-export const protocolIds = [
+const protocolIds = [
   'chat-completions',
   'responses',
   'images',
@@ -11,7 +11,7 @@ export const protocolIds = [
 ] as const satisfies readonly ProtocolId[];
 
 /** What an upstream does when its row says nothing else: the protocol as its vendor wrote it down. */
-export const plainDialect: Dialect = {
+const plainDialect: Dialect = {
   usageInStream: true,
   maxTokensField: 'both',
   streamEnd: 'done-frame',

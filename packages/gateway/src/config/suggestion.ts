@@ -1,5 +1,5 @@
 /** The known name that was probably meant, or null when none is near enough to be worth saying. */
-export function suggest(given: string, known: Iterable<string>): string | null {
+function suggest(given: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(given.length * 0.4));
   let best: string | null = null;
   let bestDistance = limit + 1;

@@ -39,8 +39,9 @@ export function readYaml(
     if (isAlias(found)) return found.resolve(document) ?? null;
     return isNode(found) ? found : null;
   };
+  const plain: unknown = document.toJS();
   return succeed({
-    plain: document.toJS(),
+    plain,
     where: (path) => place(nearest(path, nodeAt)?.range?.[0] ?? 0),
     whereName: (path, name) => place(nameOffset(nodeAt(path), name)),
     exactText: (path) => {

@@ -52,13 +52,13 @@ function declareChannel(
 type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[string], null>;
 
 /** The models of a channel, whether they were given as a list or as a map. */
-export function modelEntries({ models }: ChannelShape): readonly (readonly [string, ChannelModel])[] {
+function modelEntries({ models }: ChannelShape): readonly (readonly [string, ChannelModel])[] {
   if (Array.isArray(models)) return models.map((modelId) => [modelId, {}]);
   return Object.entries(models).map(([modelId, entry]) => [modelId, entry ?? {}]);
 }
 
 /** What a provider's price seed says a model costs; null when it says nothing. */
-export function seedPrice(
+function seedPrice(
   catalogue: CatalogueFiles,
   provider: ProviderDocument,
   upstreamModel: string,

@@ -1,0 +1,93 @@
+import { startSimulator } from '@headgate/simulator';
+import { describe, expect, test } from 'vitest';
+import type { Channel, Target } from '../core/catalogue.ts';
+import { openChannelUpstream } from '../upstream/channel-upstream.ts';
+import { openHttp1Client } from '../upstream/http1-client.ts';
+import { testChannel } from './channel-test.ts';
+
+function targetAt(origin: string, upstreamModel: string, changes: Partial<Channel> = {}): Target {
+  const channel: Channel = {
+    id: 'c',
+    alias: 'C',
+    provider: {
+      id: 'p',
+      name: 'P',
+      baseUrl: origin,
+      protocols: { 'chat-completions': '/chat/completions' },
+      credential: { scheme: 'bearer' },
+      dialect: {
+        usageInStream: true,
+        maxTokensField: 'both',
+        streamEnd: 'done-frame',
+        reasoningOutsideCompletion: false,
+      },
+      modelsPath: '/models',
+      environment: [],
+      documentation: null,
+      simulated: false,
+    },
+    baseUrl: `${origin}/v1`,
+    credential: 'canary',
+    priority: 0,
+    enabled: true,
+    simulated: false,
+    allowPrivate: true,
+    ...changes,
+  };
+  return { channel, upstreamModel, cost: null };
+}
+
+async function ask(
+  model: string,
+  options: { call?: boolean; timeoutMs?: number; changes?: Partial<Channel> } = {},
+) {
+  await using simulator = await disposable(startSimulator());
+  await using client = await disposable(Promise.resolve(openHttp1Client()));
+  const target = targetAt(simulator.value.origin, model, options.changes);
+  const { call = true, timeoutMs = 5000 } = options;
+  return await testChannel(openChannelUpstream(client.value), target, { call, timeoutMs });
+}
+
+async function disposable<Value extends { close(): Promise<void> }>(opening: Promise<Value>) {
+  const value = await opening;
+  return { value, [Symbol.asyncDispose]: () => value.close() };
+}
+
+describe('testing a channel', () => {
+  test('a list of models is enough where there is one; a call can be asked for', async () => {
+    expect(await ask('sim-fast', { call: false })).toMatchObject({
+      works: true,
+      status: 200,
+      detail: 'answered its list of models',
+    });
+    expect(await ask('sim-fast')).toMatchObject({
+      works: true,
+      status: 200,
+      detail: 'answered one token of sim-fast',
+    });
+  });
+
+  test.each([
+    ['sim-fast+fault=401', 401, 'the credential is refused'],
+    ['sim-fast+fault=402', 402, 'the provider wants to be paid'],
+    ['sim-fast+fault=404', 404, 'the address or the model is not known there'],
+    ['sim-fast+fault=429', 429, 'rate limited or out of quota'],
+  ])('%s is explained', async (model, status, detail) => {
+    const result = await ask(model);
+    expect(result).toMatchObject({ works: false, status });
+    expect(result.detail).toContain(detail);
+    expect(result.detail).not.toContain('canary');
+  });
+
+  test('a channel that leads nowhere, to a forbidden place, or is silent, says so', async () => {
+    const refused = await ask('m', { changes: { baseUrl: 'http://127.0.0.1:1/v1' } });
+    expect(refused).toMatchObject({ works: false, status: null });
+    expect(refused.detail).toContain('cannot be reached');
+    expect((await ask('m', { changes: { allowPrivate: false } })).detail).toContain(
+      'allow it with allowPrivate: true',
+    );
+    expect((await ask('sim-fast+fault=stall-before-head', { timeoutMs: 50 })).detail).toContain(
+      'does not answer in time',
+    );
+  });
+});
