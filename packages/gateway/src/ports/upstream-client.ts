@@ -21,7 +21,7 @@ export interface UpstreamHead {
 
 /**
  * Why an exchange ended without a whole answer. `unreachable`: DNS, refusal, TLS or connect time-out ·
- * `reset`: the connection died · `garbled`: not HTTP, or cut before the length it announced ·
+ * `reset`: the connection died · `garbled`: not HTTP, or closed in good order before the end it announced ·
  * `forbidden-address`: the guard refused the destination · `aborted`: we let go of it.
  */
 export type UpstreamFailureKind =
@@ -52,7 +52,7 @@ export interface UpstreamExchange {
   /** Stops reading until `resume`; a few chunks may still come. */
   pause(): void;
   resume(): void;
-  /** Closes the connection; `onFailure` follows with `aborted` unless the exchange has ended. */
+  /** Closes the connection; `onFailure` follows with `aborted`, not within this call, unless the exchange has ended. */
   abort(): void;
 }
 
@@ -61,7 +61,8 @@ export interface UpstreamExchange {
  * more on a fresh connection, without the caller of `send` noticing. Redirects are never followed.
  */
 export interface UpstreamClient {
+  /** Throws a TypeError when a path or header would break the request's framing: a bug of whoever built it. */
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange;
-  /** Lets go of every connection. */
+  /** Lets go of every connection; what is under way, and what is sent later, fails as `aborted`. */
   close(): Promise<void>;
 }

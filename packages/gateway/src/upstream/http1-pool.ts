@@ -21,7 +21,7 @@ export class Http1Pool implements Route, ConnectionKeeper {
   readonly #readBuffer: Buffer;
   readonly #connections = new Set<Http1Connection>();
   readonly #dialling = new Set<Http1Exchange>();
-  /** In the order in which they became idle. */
+  /** In the order in which they became idle. One that dies stays until it is due to be used or swept. */
   #idle: Http1Connection[] = [];
   #sweepTimer: NodeJS.Timeout | null = null;
 
@@ -51,19 +51,16 @@ export class Http1Pool implements Route, ConnectionKeeper {
   onIdle(connection: Http1Connection, head: ResponseHead): void {
     const now = performance.now();
     connection.expiresAt = now + idleLifetimeMs(head, this.#settings.idleTimeoutMs);
-    const isTooOld = now - connection.openedAt > this.#settings.maxConnectionAgeMs;
-    if (isTooOld || connection.expiresAt <= now) {
+    if (now - connection.openedAt > this.#settings.maxConnectionAgeMs) {
       connection.destroy();
-    } else {
-      this.#idle.push(connection);
-      this.#sweepTimer ??= setTimeout(() => this.#sweep(), connection.expiresAt - now);
+      return;
     }
+    this.#idle.push(connection);
+    this.#sweepTimer ??= setTimeout(() => this.#sweep(), connection.expiresAt - now);
   }
 
   onGone(connection: Http1Connection): void {
     this.#connections.delete(connection);
-    const index = this.#idle.indexOf(connection);
-    if (index !== -1) this.#idle.splice(index, 1);
   }
 
   #takeIdle(): Http1Connection | null {

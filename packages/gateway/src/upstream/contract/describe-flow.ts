@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { outcomeOf, requestTo, sendRecorded } from './recorded-answer.ts';
-import { okAnswer, type Script, type ScriptedConnection } from './scripted-upstream.ts';
+import { answerAlways, okAnswer, type Script, type ScriptedConnection } from './scripted-upstream.ts';
 import { type OpenClient, setUpWorkbench } from './workbench.ts';
 
 const floodBytes = 64 * 1024 * 1024;
@@ -106,6 +106,13 @@ export function describeFlow(open: OpenClient): void {
     };
     expect((await answer.outcome).failure?.kind).toBe('aborted');
     expect(chunks).toBe(1);
+  });
+
+  test('an abort at the head keeps back the body that came with it', async () => {
+    const upstream = await workbench.upstream(answerAlways(okAnswer));
+    const answer = sendRecorded(workbench.client(), requestTo(upstream.origin));
+    answer.onHeaded = () => answer.exchange?.abort();
+    expect(await answer.outcome).toMatchObject({ status: 200, body: '', failure: { kind: 'aborted' } });
   });
 
   test('an abort before the connection is there sends nothing', async () => {

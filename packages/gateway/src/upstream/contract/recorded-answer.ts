@@ -22,6 +22,7 @@ export class RecordedAnswer implements UpstreamHandler {
   exchange: UpstreamExchange | null = null;
   readonly outcome: Promise<Outcome>;
   readonly headArrived: Promise<UpstreamHead>;
+  onHeaded: () => void = () => {};
   onChunk: (chunk: Uint8Array) => void = () => {};
   bytesReceived = 0;
   readonly #chunks: Uint8Array[] = [];
@@ -44,6 +45,7 @@ export class RecordedAnswer implements UpstreamHandler {
     if (this.#head !== null) throw new Error('a second head');
     this.#head = head;
     this.#resolveHead(head);
+    this.onHeaded();
   }
 
   onData(chunk: Uint8Array): void {
