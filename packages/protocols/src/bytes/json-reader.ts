@@ -101,6 +101,7 @@ export class JsonReader {
       this.skip();
       return false;
     }
+    if (this.#depth === depthMax) return this.#fail(tooDeep);
     this.#depth++;
     this.at++;
     this.#entered = true;

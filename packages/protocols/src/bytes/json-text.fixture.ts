@@ -24,7 +24,7 @@ const character = fc.oneof(
 );
 
 /** JSON strings as servers and clients write them, escapes of every kind included. */
-export const stringText: fc.Arbitrary<string> = fc.oneof(
+const stringText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.array(character, { maxLength: 12 }).map((parts) => `"${parts.join('')}"`) },
   {
     weight: 1,

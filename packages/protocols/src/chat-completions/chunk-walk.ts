@@ -2,12 +2,13 @@ import { JsonReader } from '../bytes/json-reader.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { TextSpan } from './frame-template.ts';
-import { writtenBytes, writtenBytesWithin } from './output-bytes.ts';
-import { answerMembers, choiceMembers, type DeltaMember, deltaMembers } from './wire.ts';
+import { writtenBytes } from './output-bytes.ts';
+import { answerMembers, choiceMembers, type DeltaMember, deltaMembers, textMembers } from './wire.ts';
 
 const answerNames = new KeyNames(answerMembers);
 const choiceNames = new KeyNames(choiceMembers);
 const deltaNames = new KeyNames(deltaMembers);
+const textNames = new KeyNames(textMembers);
 const usageName = new KeyNames(['usage']);
 
 /**
@@ -20,6 +21,8 @@ export class ChunkWalk {
   #valueStart = 0;
   #textStart = 0;
   #textEnd = 0;
+  /** Texts in the chunk, of which the last one's place is known. */
+  #texts = 0;
   #outputs = 0;
   #paddingStart = 0;
   #paddingEnd = 0;
@@ -76,7 +79,7 @@ export class ChunkWalk {
 
   /** The text of a chunk that has nothing else to say; null when it has, or has none. */
   get onlyText(): TextSpan | null {
-    const isPlain = this.#outputs === 1 && this.#textEnd !== 0 && this.#finishEnd === 0;
+    const isPlain = this.#outputs === 1 && this.#texts === 1 && this.#finishEnd === 0;
     return isPlain && !this.hasUsage && !this.hasError
       ? { start: this.#textStart, end: this.#textEnd }
       : null;
@@ -100,7 +103,7 @@ export class ChunkWalk {
     this.#bytes = bytes;
     this.#valueStart = at;
     this.#reader.reset(bytes, at);
-    this.#textEnd = 0;
+    this.#texts = 0;
     this.#outputs = 0;
     this.#paddingEnd = 0;
     this.#errorEnd = 0;
@@ -174,25 +177,46 @@ export class ChunkWalk {
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
       const name = deltaNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
-      const start = reader.at;
-      const end = reader.skip();
-      if (name !== 'role' && end !== -1 && isFilled(this.#bytes, start, end)) this.#output(name, start, end);
+      if (name === 'role') reader.skip();
+      else this.#output(name);
     }
   }
 
-  #output(name: DeltaMember | null, start: number, end: number): void {
-    const isText = this.#bytes[start] === 0x22;
-    this.outputBytes += isText
-      ? writtenBytes(this.#bytes, start, end)
-      : writtenBytesWithin(this.#bytes, start, end);
-    if (isText) {
-      this.#textStart = start;
-      this.#textEnd = end;
-    }
-    this.#outputs++;
+  #output(name: Exclude<DeltaMember, 'role'> | null): void {
+    const start = this.#reader.at;
+    if (this.#bytes[start] === 0x22) this.#text();
+    else this.#textsWithin();
+    if (!isFilled(this.#bytes, start, this.#reader.at)) return;
     this.hasOutput = true;
+    this.#outputs++;
     if (name === 'refusal') this.hasRefusal = true;
     if (name === 'tool_calls' || name === 'function_call') this.hasToolCalls = true;
+  }
+
+  #text(): void {
+    const start = this.#reader.at;
+    const end = this.#reader.skip();
+    if (end - start <= 2) return;
+    this.outputBytes += writtenBytes(this.#bytes, start, end);
+    this.#textStart = start;
+    this.#textEnd = end;
+    this.#texts++;
+  }
+
+  /** What the model wrote inside tool calls, lists of parts and sound. */
+  #textsWithin(): void {
+    const reader = this.#reader;
+    if (reader.kind === 'array') {
+      reader.enterArray();
+      while (reader.nextElement()) this.#textsWithin();
+      return;
+    }
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
+      const isText = textNames.find(this.#bytes, reader.keyStart, reader.keyEnd) !== null;
+      if (isText && this.#bytes[reader.at] === 0x22) this.#text();
+      else this.#textsWithin();
+    }
   }
 
   #nestedUsage(): void {

@@ -1,6 +1,3 @@
-import { decodeJson } from '../bytes/key-names.ts';
-import { outputTexts } from './wire.ts';
-
 /** Bytes of UTF-8 a JSON string stands for, its quotes within the span: escapes count as what they mean. */
 export function writtenBytes(bytes: Uint8Array, start: number, end: number): number {
   let length = 0;
@@ -22,22 +19,4 @@ function escapedBytes(bytes: Uint8Array, digits: number): number {
   if (isZero(0) && (bytes[digits + 1] ?? 0) < 0x38) return 2;
   const isSurrogate = ((bytes[digits] ?? 0) | 0x20) === 0x64 && (bytes[digits + 1] ?? 0) >= 0x38;
   return isSurrogate ? 2 : 3;
-}
-
-const encoder = new TextEncoder();
-
-/** Bytes of UTF-8 the model wrote somewhere inside a list or an object: arguments, parts of text, a transcript. */
-export function writtenBytesWithin(bytes: Uint8Array, start: number, end: number): number {
-  return sumTexts(decodeJson(bytes, start, end));
-}
-
-function sumTexts(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + sumTexts(element), 0);
-  let sum = 0;
-  for (const [name, member] of Object.entries(value)) {
-    sum +=
-      typeof member === 'string' && outputTexts.has(name) ? encoder.encode(member).length : sumTexts(member);
-  }
-  return sum;
 }

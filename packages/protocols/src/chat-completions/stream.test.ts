@@ -89,6 +89,19 @@ describe('frames alike but for their text', () => {
     expect(letters(readFrames([content('"a"'), frame]).roles)).toBe(`c${role}`);
   });
 
+  test('arguments of a tool call are counted piece by piece', () => {
+    const piece = (text: string) =>
+      `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":null,"function":{"arguments":${text}}}]}}]}\n\n`;
+    const { roles, reader } = readFrames(['"{\\"a\\":"', '"\\u00e9"', '""', '"}"'].map(piece));
+    expect(letters(roles)).toBe('cccc');
+    expect(reader.reading.outputBytes).toBe('{"a":'.length + 2 + 1);
+  });
+
+  test('nesting without end is garbled', () => {
+    const deep = `data: {"choices":[{"delta":{"content":${'['.repeat(100_000)}\n\n`;
+    expect(letters(readFrames([deep]).roles)).toBe('g');
+  });
+
   test('a template does not outlive a change of the frames', () => {
     const frames = Array.from({ length: 40 }, (_, n) => content('"a"').replace('"p":0', `"p":${n}`));
     const { roles, reader } = readFrames(frames);

@@ -39,7 +39,7 @@ export const deltaMembers = ['role', 'refusal', 'tool_calls', 'function_call'] a
 export type DeltaMember = (typeof deltaMembers)[number];
 
 /** Strings inside tool calls, sound and lists of parts that the model wrote; ids, types and signatures it did not. */
-export const outputTexts: ReadonlySet<string> = new Set([
+export const textMembers = [
   'arguments',
   'content',
   'input',
@@ -49,7 +49,7 @@ export const outputTexts: ReadonlySet<string> = new Set([
   'text',
   'thinking',
   'transcript',
-]);
+] as const;
 
 /** The words servers use for why they stopped: the protocol's own, and those of compatible ones. */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
