@@ -61,10 +61,7 @@ export async function loadPrices(database: Kysely<Schema>): Promise<readonly Sto
 }
 
 /** The newest version of each subject whose time has come; a withdrawn price is in force no more. */
-function pricesInForce(
-  prices: readonly StoredPrice[],
-  nowMs: number,
-): ReadonlyMap<string, StoredPrice> {
+function pricesInForce(prices: readonly StoredPrice[], nowMs: number): ReadonlyMap<string, StoredPrice> {
   const newest = new Map<string, StoredPrice>();
   for (const price of prices) {
     if (price.effectiveFromMs > nowMs) continue;

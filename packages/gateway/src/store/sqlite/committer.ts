@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Settlement } from '../../ports/ledger.ts';
 import { type Cell, callColumns } from '../call-row.ts';
 import type { Batch, BatchOutcome, SettleRow } from '../settle-batch.ts';
@@ -13,6 +13,7 @@ const changedColumns = callColumns.filter((column) => column !== 'trace_id');
 export class Committer {
   readonly #database: DatabaseSync;
   readonly #statements: ReturnType<typeof prepareCommit>;
+  readonly #postings = new Map<number, StatementSync>();
   #stopped = false;
 
   constructor(database: DatabaseSync) {
@@ -57,13 +58,22 @@ export class Committer {
   }
 
   #settle(row: SettleRow, sums: Sums): Settlement {
-    if (this.#statements.settle.run(...row.call).changes === 0n) return this.#compare(row.call);
-    for (const [debit, credit, amount, reference] of row.postings) {
-      this.#statements.posting.run(debit, credit, amount, reference);
-      sums.addPosting(debit, credit, amount);
-    }
+    if (this.#statements.settle.run(...row.call).changes === 0) return this.#compare(row.call);
+    if (row.postings.length > 0) this.#insertPostings(row.postings.length).run(...row.postings.flat());
+    for (const [debit, credit, amount] of row.postings) sums.addPosting(debit, credit, amount);
     sums.addCall(row.call);
     return 'settled';
+  }
+
+  /** One statement for all postings of a call: at this rate it is statements that cost, not rows. */
+  #insertPostings(count: number): StatementSync {
+    const known = this.#postings.get(count);
+    if (known !== undefined) return known;
+    const rows = Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ');
+    const columns = 'debit, credit, amount_nano_usd, reference';
+    const statement = this.#database.prepare(`INSERT INTO postings (${columns}) VALUES ${rows}`);
+    this.#postings.set(count, statement);
+    return statement;
   }
 
   #compare(call: readonly Cell[]): Settlement {
@@ -101,21 +111,21 @@ function isSameCell(stored: unknown, given: Cell): boolean {
 }
 
 function prepareCommit(database: DatabaseSync) {
+  // An open row is replaced by the call's end; an ended one never changes.
+  const settle = database.prepare(
+    `INSERT INTO calls (${columnList}) VALUES (${placeholders})
+     ON CONFLICT (trace_id) DO UPDATE SET run = NULL,
+       ${changedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}
+     WHERE calls.status = 'open'`,
+  );
+  // It gives back a count only, and a number is cheaper than a bigint.
+  settle.setReadBigInts(false);
   return {
+    settle,
     open: database.prepare(
       `INSERT INTO calls (${columnList}, run) VALUES (${placeholders}, ?) ON CONFLICT DO NOTHING`,
     ),
-    // An open row is replaced by the call's end; an ended one never changes.
-    settle: database.prepare(
-      `INSERT INTO calls (${columnList}) VALUES (${placeholders})
-       ON CONFLICT (trace_id) DO UPDATE SET run = NULL,
-         ${changedColumns.map((column) => `${column} = excluded.${column}`).join(', ')}
-       WHERE calls.status = 'open'`,
-    ),
     stored: database.prepare(`SELECT ${columnList} FROM calls WHERE trace_id = ?`),
-    posting: database.prepare(
-      'INSERT INTO postings (debit, credit, amount_nano_usd, reference) VALUES (?, ?, ?, ?)',
-    ),
     sums: prepareSums(database),
   };
 }

@@ -25,12 +25,12 @@ interface SlotSum {
  * batch, because most calls of a batch share their key, model and channel.
  */
 export class Sums {
-  readonly #balances = new Map<string, bigint>();
+  readonly #balances = new Map<string, { change: bigint }>();
   readonly #slots = new Map<string, SlotSum>();
 
   addPosting(debit: string, credit: string, amount: bigint): void {
-    this.#balances.set(debit, (this.#balances.get(debit) ?? 0n) - amount);
-    this.#balances.set(credit, (this.#balances.get(credit) ?? 0n) + amount);
+    this.#balanceOf(debit).change -= amount;
+    this.#balanceOf(credit).change += amount;
   }
 
   /** Takes an ended call in the columns of `callColumns`. */
@@ -42,6 +42,14 @@ export class Sums {
       sum.usage[part] = (sum.usage[part] ?? 0) + Number(cells[usageAt + part]);
     }
     sum.charge += BigInt(cells[chargeAt] ?? 0);
+  }
+
+  #balanceOf(ledgerAccount: string): { change: bigint } {
+    const known = this.#balances.get(ledgerAccount);
+    if (known !== undefined) return known;
+    const balance = { change: 0n };
+    this.#balances.set(ledgerAccount, balance);
+    return balance;
   }
 
   #slotOf(cells: readonly Cell[]): SlotSum {
@@ -63,7 +71,7 @@ export class Sums {
   }
 
   write(statements: SumStatements): void {
-    for (const [account, change] of this.#balances) statements.balance.run(account, change);
+    for (const [account, { change }] of this.#balances) statements.balance.run(account, change);
     for (const sum of this.#slots.values()) {
       statements.slot.run(...sum.identity, sum.calls, sum.billedCalls, ...sum.usage, sum.charge);
     }
