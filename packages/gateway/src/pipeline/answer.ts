@@ -59,10 +59,10 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The outcome of an answer that is not of the protocol, or that says nothing at all. */
-export function refusedAsGarbled(message: string): Outcome {
+/** The outcome of an answer that is not of the protocol (`garbled`), or that says nothing at all (`blank`). */
+export function refusedAs(kind: 'garbled' | 'blank', message: string): Outcome {
   const refusal: UpstreamRefusal = {
-    kind: 'garbled',
+    kind,
     status: 200,
     message,
     type: null,

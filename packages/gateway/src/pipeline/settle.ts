@@ -1,6 +1,14 @@
-import { noUsage, type Reading, totalOutput, type Usage, unreachable } from '@headgate/protocols';
+import {
+  noUsage,
+  type Reading,
+  totalOutput,
+  type UpstreamRefusal,
+  type Usage,
+  unreachable,
+} from '@headgate/protocols';
 import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
+import { isCallersFault } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type {
   AttemptEntry,
@@ -100,7 +108,7 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
     case undefined:
       return { status: 'failed', unbilledReason: 'refused_by_gateway' };
     case 'refused':
-      return { status: 'failed', unbilledReason: 'refused_by_upstream' };
+      return { status: 'failed', unbilledReason: reasonOfRefusal(outcome.refusal) };
     case 'timed-out':
       // A stall is a failure of the answer; only a wait for its beginning or the deadline is a time-out.
       return outcome.phase === 'stall'
@@ -118,6 +126,11 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
     default:
       return unreachable(outcome);
   }
+}
+
+function reasonOfRefusal(refusal: UpstreamRefusal): UnbilledReason {
+  if (isCallersFault(refusal)) return 'refused_by_upstream';
+  return refusal.kind === 'blank' ? 'zero_completion' : 'upstream_failed';
 }
 
 /** The upstream's own count where there is one; otherwise, if there was output, an estimate that is marked as one. */

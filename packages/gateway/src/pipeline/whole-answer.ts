@@ -1,13 +1,6 @@
 import type { Reading } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import {
-  type Answer,
-  type AnswerContext,
-  concatBytes,
-  type Ending,
-  isBlank,
-  refusedAsGarbled,
-} from './answer.ts';
+import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
  * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can
@@ -34,7 +27,7 @@ export class WholeAnswer implements Answer {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     return this.#length > this.#context.bytesMax
-      ? refusedAsGarbled('the answer is larger than allowed')
+      ? refusedAs('garbled', 'the answer is larger than allowed')
       : null;
   }
 
@@ -43,8 +36,8 @@ export class WholeAnswer implements Answer {
     const { protocol, dialect, headers } = this.#context;
     const answer = protocol.readAnswer(body, dialect);
     if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
-    if (this.#streamExpected) return refusedAsGarbled('a whole answer where a stream was asked for');
-    if (isBlank(answer.reading)) return refusedAsGarbled('an empty answer');
+    if (this.#streamExpected) return refusedAs('garbled', 'a whole answer where a stream was asked for');
+    if (isBlank(answer.reading)) return refusedAs('blank', 'an empty answer');
     this.reading = answer.reading;
     this.hasContent = answer.reading.hasOutput;
     this.ending = { kind: 'whole', headers, bytes: body };

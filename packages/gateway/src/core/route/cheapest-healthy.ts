@@ -1,5 +1,6 @@
 import type { Facts } from '@headgate/protocols';
 import type { Target } from '../catalogue.ts';
+import { isCallersFault } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
 import type { Plan, Router } from './router.ts';
 
@@ -15,7 +16,7 @@ const outputTokensAssumed = 500;
 
 /**
  * The interim order: operator priority, then healthy before failed, then cheapest. Nothing is ever excluded for its
- * health, so the last candidate always gets its try; a target whose upstream named a time to wait is excluded until then.
+ * health, so the last candidate always gets its try; a target that is rate limited until a named time is excluded until then.
  */
 export function cheapestHealthy(options: CheapestHealthyOptions): Router {
   const ailing = new Map<string, number>();
@@ -36,9 +37,10 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
         ailing.delete(key);
         return;
       }
-      if (isTargetFailure(outcome)) ailing.set(key, nowMs + options.coolDownMs);
-      if (outcome.kind === 'refused' && outcome.retryAfterMs !== null)
-        blocked.set(key, nowMs + outcome.retryAfterMs);
+      if (!isTargetFailure(outcome)) return;
+      ailing.set(key, nowMs + options.coolDownMs);
+      const waitMs = rateLimitMs(outcome);
+      if (waitMs !== null) blocked.set(key, nowMs + waitMs);
     },
   };
 }
@@ -83,7 +85,10 @@ function nothingToTry(enabled: readonly Target[], blocked: ReadonlyMap<string, n
 /** Faults of the caller and the caller's hang-ups never count (routing.md, "State"). */
 function isTargetFailure(outcome: Outcome): boolean {
   if (outcome.kind === 'caller-gone') return false;
-  if (outcome.kind !== 'refused') return true;
-  const { kind } = outcome.refusal;
-  return kind !== 'invalid-request' && kind !== 'context-length' && kind !== 'content-policy';
+  return outcome.kind !== 'refused' || !isCallersFault(outcome.refusal);
+}
+
+/** How long a rate limit asks us to wait. Any other failure that names a time is only put behind the healthy ones. */
+function rateLimitMs(outcome: Outcome): number | null {
+  return outcome.kind === 'refused' && outcome.refusal.kind === 'rate-limited' ? outcome.retryAfterMs : null;
 }

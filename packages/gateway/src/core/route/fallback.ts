@@ -43,10 +43,16 @@ function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): 'yes' | 'once' | 
     case 'overloaded':
     case 'server-error':
     case 'garbled':
+    case 'blank':
       return 'yes';
     default:
       return unreachable(kind);
   }
+}
+
+/** Whether an upstream refused the request itself: then no other channel is tried, and none is to blame. */
+export function isCallersFault({ kind }: UpstreamRefusal): boolean {
+  return retryRefusalElsewhere(kind) === 'no';
 }
 
 /** What the caller sees when no target gave an answer, from all that was tried. */
