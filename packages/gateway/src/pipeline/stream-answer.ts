@@ -6,14 +6,7 @@ import {
   unreachable,
 } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import {
-  type Answer,
-  type AnswerContext,
-  concatBytes,
-  type Ending,
-  isBlank,
-  refusedAsGarbled,
-} from './answer.ts';
+import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
  * A stream of server-sent events. Frames are held until the first one with content, so that a failure before it can be
@@ -56,6 +49,11 @@ export class StreamAnswer implements Answer {
   }
 
   end(): Outcome {
+    // Some servers forget the blank line behind their last frame, and some put no frame there but an error.
+    const rest = this.#splitter.rest();
+    if (rest.length > 0) this.#takeFrame(rest);
+    this.#relayPending();
+    if (this.#outcome !== null) return this.#outcome;
     if (this.#reader.isWholeWithoutTerminal()) return this.#answered(new Uint8Array(0));
     return this.#broken('the stream ended without its terminal frame');
   }
@@ -133,7 +131,7 @@ export class StreamAnswer implements Answer {
   }
 
   #answered(terminal: Uint8Array): Outcome {
-    if (!this.committed && isBlank(this.reading)) return refusedAsGarbled('an empty answer');
+    if (!this.committed && isBlank(this.reading)) return refusedAs('blank', 'an empty answer');
     this.ending = this.committed
       ? { kind: 'tail', bytes: terminal }
       : { kind: 'whole', headers: this.#context.headers, bytes: concatBytes([...this.#held, terminal]) };
