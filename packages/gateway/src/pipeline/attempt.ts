@@ -10,7 +10,7 @@ import type {
 } from '../ports/upstream-client.ts';
 import type { Answer, Ending } from './answer.ts';
 import { type Conversation, isOver } from './conversation.ts';
-import { answerHeaders, upstreamHeaders } from './headers.ts';
+import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
 import { RefusalAnswer } from './refusal-answer.ts';
 import { StreamAnswer } from './stream-answer.ts';
 import type { Guard } from './watchdog.ts';
@@ -67,7 +67,7 @@ class Attempt implements UpstreamHandler {
     this.#resolve = resolve;
     this.#startedAt = this.#now();
     this.#guard = {
-      expiresAt: Math.min(this.#startedAt + this.#patienceMs(), conversation.deadlineAt),
+      expiresAt: this.#beginsBy(),
       onExpire: () => this.#expire(),
     };
     this.#encoded = conversation.request.passThrough({
@@ -102,10 +102,8 @@ class Attempt implements UpstreamHandler {
     const answer = this.#answer;
     if (this.#done || answer === null) return;
     const outcome = answer.read(chunk);
-    if (answer.hasContent) {
-      this.#contentAt ??= this.#now();
-      this.#guard.expiresAt = this.#stallsAt();
-    }
+    if (answer.hasContent) this.#contentAt ??= this.#now();
+    this.#guard.expiresAt = this.#expiresAt();
     if (outcome !== null) return this.#finish(outcome);
     if (answer.callerIsSlow) this.#pause();
   }
@@ -126,17 +124,17 @@ class Attempt implements UpstreamHandler {
     if (head.status < 200 || head.status > 299) {
       return new RefusalAnswer(protocol, head.status, retryAfterMs(head.headers, gateway.clock.now()));
     }
-    const type = head.headers.get('content-type') ?? 'application/json';
+    const type = head.headers.get('content-type') ?? '';
+    // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.
+    const isWhole = !request.facts.stream || /json|html/i.test(type);
     const context = {
       protocol,
       dialect: this.#target.channel.provider.dialect,
       reply,
-      headers: answerHeaders(type, this.#n),
+      headers: isWhole ? wholeHeaders(type, this.#n) : streamHeaders(type, this.#n),
       bytesMax: gateway.limits.answerBytesMax,
       wantsUsageFrame: request.wantsUsageFrame,
     };
-    // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.
-    const isWhole = !request.facts.stream || /json|html/i.test(type);
     return isWhole ? new WholeAnswer(context, request.facts.stream) : new StreamAnswer(context);
   }
 
@@ -149,7 +147,7 @@ class Attempt implements UpstreamHandler {
   #resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#guard.expiresAt = this.#stallsAt();
+    this.#guard.expiresAt = this.#expiresAt();
     this.#exchange?.resume();
   }
 
@@ -210,15 +208,20 @@ class Attempt implements UpstreamHandler {
     };
   }
 
-  /** How long the answer may take to begin; a JSON answer begins when the model has said everything. */
-  #patienceMs(): number {
-    const { gateway, model, request } = this.#conversation;
-    if (!request.facts.stream) return gateway.limits.wholeAnswerMs;
-    return model.reasoning ? gateway.limits.firstContentReasoningMs : gateway.limits.firstContentMs;
+  /** When the answer must have begun; a JSON answer begins when the model has said everything. */
+  #beginsBy(): number {
+    const { gateway, model, request, deadlineAt } = this.#conversation;
+    const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
+    const streamMs = model.reasoning ? firstContentReasoningMs : firstContentMs;
+    return Math.min(this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs), deadlineAt);
   }
 
-  #stallsAt(): number {
-    return Math.min(this.#now() + this.#conversation.gateway.limits.stallMs, this.#conversation.deadlineAt);
+  /** Bytes have come: when the next ones must. A stream that has not begun gets no longer for pings and roles. */
+  #expiresAt(): number {
+    const { gateway, request, deadlineAt } = this.#conversation;
+    const stallsAt = Math.min(this.#now() + gateway.limits.stallMs, deadlineAt);
+    if (this.#contentAt !== null) return stallsAt;
+    return request.facts.stream ? this.#beginsBy() : Math.min(stallsAt, this.#beginsBy());
   }
 
   #committed(): boolean {

@@ -18,12 +18,18 @@ export function upstreamHeaders(inbound: Inbound, protocol: Protocol, stream: bo
   return headers;
 }
 
-/** What an answer carries beside its bytes. Nothing in it tells which channel gave it. */
-export function answerHeaders(contentType: string, attempts: number): HeaderList {
-  const headers = ['content-type', contentType, 'x-headgate-attempts', String(attempts)];
-  if (contentType.startsWith('text/event-stream')) {
-    // Proxies in front of us must neither store nor collect a stream.
-    headers.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
-  }
-  return headers;
+/**
+ * What a whole answer carries beside its bytes. Nothing in it tells which channel gave it. Where an upstream calls its
+ * answer by a strange name, ours is the one that libraries need to read it.
+ */
+export function wholeHeaders(contentType: string, attempts: number): HeaderList {
+  const type = /json/i.test(contentType) ? contentType : 'application/json';
+  return ['content-type', type, 'x-headgate-attempts', String(attempts)];
+}
+
+/** The same for a stream, which proxies in front of us must neither store nor collect. */
+export function streamHeaders(contentType: string, attempts: number): HeaderList {
+  const type = /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
+  const attempted = ['x-headgate-attempts', String(attempts)];
+  return ['content-type', type, ...attempted, 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
 }
