@@ -63,7 +63,9 @@ export class HeadgateProcess {
       this.stderr += text;
     });
     // All that it wrote has come once its pipes are closed, which is later than its exit.
-    this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
+    this.ended = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => resolve({ code, signal }));
+    });
   }
 
   signal(name: NodeJS.Signals): void {
@@ -111,7 +113,8 @@ export async function serveHeadgate(options: ProcessOptions): Promise<ServingPro
     const { code } = await serving.ended;
     throw new Error(`headgate serve ended with ${code}: ${serving.stderr}`);
   }
-  const ready: Ready = JSON.parse(readFileSync(readyFile, 'utf8'));
+  // Its shape is what the tests hold.
+  const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready;
   return { ready, process: serving, [Symbol.asyncDispose]: () => serving[Symbol.asyncDispose]() };
 }
 

@@ -1,0 +1,66 @@
+import { expect } from 'vitest';
+import type { LedgerRecord } from '../../packages/gateway/src/ports/store.ts';
+import type { TestGateway } from './gateway.ts';
+import { entryOf } from './ledger.ts';
+import { chatRequest, exchange, framesOf, type RawAnswer } from './raw-http.ts';
+
+export type Mode = 'json' | 'stream';
+
+/** One call as the caller's socket and the ledger saw it. */
+export interface ObservedCall {
+  readonly answer: RawAnswer;
+  readonly entry: LedgerRecord;
+}
+
+/** The prompt of every call: three tokens for the simulator. */
+export const promptTokens = 3;
+
+/** Calls a model once and reads the ledger; every answer must carry the trace id that its entry has. */
+export async function callOnce(gateway: TestGateway, model: string, mode: Mode): Promise<ObservedCall> {
+  const messages = [{ role: 'user', content: 'one two three' }];
+  const body = { model, messages, stream: mode === 'stream' };
+  const answer = await exchange(gateway.apiOrigin, chatRequest(gateway.keys.completions, body));
+  const traceId = answer.headers.get('x-trace-id');
+  expect(answer.headers.get('x-request-id')).toBe(traceId);
+  return { answer, entry: await entryOf(gateway, traceId) };
+}
+
+/** The error of a body or an event, whose envelope must be that of the completions surface. */
+export function errorIn(json: string): {
+  readonly code: string;
+  readonly message: string;
+  readonly trace_id: string;
+} {
+  const body = JSON.parse(json);
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(Object.keys(body.error)).toEqual(['message', 'type', 'param', 'code', 'trace_id']);
+  expect(body.error.message).not.toBe('');
+  return body.error;
+}
+
+/** What the model said, of a whole answer or of all frames of a stream. */
+export function textOf({ body }: RawAnswer, mode: Mode): string {
+  if (mode === 'json') return JSON.parse(body.toString()).choices[0].message.content;
+  return framesOf(body).map(deltaText).join('');
+}
+
+function deltaText(frame: string): string {
+  const data = frame.slice('data: '.length).trim();
+  if (data === '' || data === '[DONE]') return '';
+  return JSON.parse(data).choices?.[0]?.delta?.content ?? '';
+}
+
+/** Where a call ended in the ledger, and that it was not charged. */
+export function expectUncharged({ entry }: ObservedCall, expected: Partial<LedgerRecord>): void {
+  expect(entry).toMatchObject({ chargeNanoUsd: 0n, ...expected });
+  expect(entry.unbilledReason).not.toBeNull();
+}
+
+/** The error a stream that had begun ended with: told in-band, then cut, with no sign of an end. */
+export function errorAfterContent({ answer }: ObservedCall) {
+  expect(answer).toMatchObject({ status: 200, isWhole: false });
+  expect(answer.body.toString()).not.toContain('[DONE]');
+  const [last = ''] = framesOf(answer.body).slice(-1);
+  expect(last).toMatch(/^data: .*\n\n$/);
+  return errorIn(last.slice('data: '.length));
+}
