@@ -5,6 +5,7 @@ import type {
   ConfigurationSource,
   Declaration,
   DeclaredChannel,
+  DeclaredModel,
 } from '../ports/configuration-store.ts';
 import type { Cell } from './call-row.ts';
 import {
@@ -58,13 +59,20 @@ export async function applyDeclaration(
   const served = await replaceChannelModels(transaction, channels);
   const isListed = (id: string) => changes.some((change) => change.kind === 'channel' && change.id === id);
   for (const id of served) if (!isListed(id)) changes.push({ kind: 'channel', id, change: 'changed' });
-  const prices = new Map([
+  return [...changes, ...(await versionPrices(transaction, declaredPrices(models, channels), nowMs))];
+}
+
+/** What each subject of a price is declared to cost; null withdraws. */
+function declaredPrices(
+  models: readonly DeclaredModel[],
+  channels: readonly DeclaredChannel[],
+): ReadonlyMap<string, readonly PriceTier[] | null> {
+  return new Map([
     ...models.map((model) => [modelPriceSubject(model.id), model.price] as const),
     ...channels.flatMap((channel) =>
       channel.models.map((model) => [channelPriceSubject(channel.id, model.modelId), model.cost] as const),
     ),
   ]);
-  return [...changes, ...(await versionPrices(transaction, prices, nowMs))];
 }
 
 interface ExistingRow {
@@ -86,6 +94,12 @@ async function replaceRows(
     (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows.map((row) => [row.id, row]),
   );
   const changes: ConfigurationChange[] = [];
+  const declared = new Set(rows.map((row) => row.id));
+  for (const { id, source: owner, removed } of existing.values()) {
+    if (owner !== source || removed === 1n || declared.has(id)) continue;
+    await updateRow(transaction, kind, id, { removed: 1, ...freed(kind, id) });
+    changes.push({ kind, id, change: 'removed' });
+  }
   for (const row of rows) {
     const change = changeOf(row, existing.get(row.id), source);
     if (change === null) continue;
@@ -95,13 +109,12 @@ async function replaceRows(
     if (existing.has(row.id)) await updateRow(transaction, kind, row.id, cells);
     else await insertRow(transaction, kind, { ...cells, ...onInsert });
   }
-  const declared = new Set(rows.map((row) => row.id));
-  for (const row of existing.values()) {
-    if (row.source !== source || row.removed === 1n || declared.has(row.id)) continue;
-    await updateRow(transaction, kind, row.id, { removed: 1 });
-    changes.push({ kind, id: row.id, change: 'removed' });
-  }
   return changes;
+}
+
+/** A removed key gives up its hash, so that the same key may be declared under another id. */
+function freed(kind: Kind, id: string): Readonly<Record<string, Cell>> {
+  return kind === 'key' ? { hash: `removed:${id}` } : {};
 }
 
 function changeOf(

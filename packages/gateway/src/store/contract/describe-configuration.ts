@@ -141,6 +141,19 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     expect(await store.configuration.load()).toMatchObject({ keys: [{ id: 'key-1' }] });
   });
 
+  test('a key may be declared under another id', async () => {
+    await apply('file', declaration);
+    const renamed = { ...sampleKey('key-1'), id: 'key-2' };
+    expect(await apply('file', { ...declaration, keys: [renamed] }, later)).toEqual([
+      { kind: 'key', id: 'key-1', change: 'removed' },
+      { kind: 'key', id: 'key-2', change: 'added' },
+    ]);
+    const { keys } = await store.configuration.load();
+    expect(keys.filter((key) => key.hash === renamed.hash)).toMatchObject([
+      { id: 'key-2', status: 'active' },
+    ]);
+  });
+
   test('an inserted key belongs to the operator and outlives every declaration', async () => {
     await apply('file', declaration);
     await store.configuration.insertKey(sampleKey('key-2'), later);
