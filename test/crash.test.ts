@@ -93,7 +93,8 @@ async function expectNothingLost(
   const entries = exported.stdout
     .trimEnd()
     .split('\n')
-    .map((line): Entry => JSON.parse(line));
+    // Each line of an export is one entry.
+    .map((line) => JSON.parse(line) as Entry);
   const durable = new Set(
     entries
       .filter(({ status, chargeNanoUsd }) => status === 'complete' && BigInt(chargeNanoUsd) > 0n)

@@ -1,9 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { fail, protocols, type Result, succeed } from '@headgate/protocols';
+import { protocols, type Result, succeed } from '@headgate/protocols';
 import { type SimulatorWorker, startSimulatorWorker } from '@headgate/simulator';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
+import { makeDataDirectory, storeFile } from './admin/data-directory.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { ConfigurationProblem } from './config/problem.ts';
 import type { Environment, Settings } from './config.ts';
@@ -29,7 +28,8 @@ const sweepIntervalMs = 100;
 const openRowAfterMs = 250;
 /** How long a failed target is put behind the healthy ones. */
 const coolDownMs = 5000;
-const databaseFile = 'headgate.sqlite';
+/** After the drain time-out: for calls that have just been ended to say so, and to be written. */
+const lastWordsMs = 1000;
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -55,10 +55,14 @@ export async function startGateway(
   settings: Settings,
   environment: Environment,
 ): Promise<Result<RunningGateway, readonly ConfigurationProblem[]>> {
-  mkdirSync(settings.dataDir, { recursive: true });
+  makeDataDirectory(settings.dataDir);
+  // What was opened is let go of again when a part after it cannot be, and at the end, the last one first.
+  await using opened = new AsyncDisposableStack();
   const log = openLog({ level: settings.logLevel, format: logFormat(settings), destination: standardError });
-  const simulator = new LazySimulator();
-  const store = await openStore(settings, log);
+  opened.defer(() => log.sink.flush());
+  const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
+  const store = opened.adopt(await openStore(settings, log), (it) => it.close());
+  await endInterruptedCalls(store, log);
   const configuration = await openConfigurationService({
     settings,
     environment,
@@ -67,12 +71,9 @@ export async function startGateway(
     logger: log.logger,
     variable: (name) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
   });
-  if (!configuration.ok) {
-    await store.close();
-    await simulator.close();
-    return fail(configuration.error);
-  }
-  return succeed(await serve({ settings, log, simulator, store, configuration: configuration.value }));
+  if (!configuration.ok) return configuration;
+  opened.defer(() => configuration.value.close());
+  return succeed(await serve({ settings, log, store, configuration: configuration.value }, opened));
 }
 
 /** Standard output belongs to what the command was asked to print. */
@@ -96,9 +97,9 @@ class LazySimulator {
   }
 }
 
-async function openStore(settings: Settings, log: Log): Promise<Store> {
-  const store = await openSqliteStore({
-    file: join(settings.dataDir, databaseFile),
+function openStore(settings: Settings, log: Log): Promise<Store> {
+  return openSqliteStore({
+    file: storeFile(settings.dataDir),
     durability: settings.ledgerDurability,
     clock: systemClock,
     onAlarm: ({ kind, traceId, detail }) =>
@@ -108,46 +109,33 @@ async function openStore(settings: Settings, log: Log): Promise<Store> {
         ...(traceId === null ? {} : { traceId }),
       }),
   });
-  const interrupted = await store.recoverInterrupted();
-  if (interrupted > 0) {
-    log.logger.warn('calls of an earlier process were cut off; they are unbilled', { count: interrupted });
-  }
-  return store;
+}
+
+async function endInterruptedCalls(store: Store, log: Log): Promise<void> {
+  const count = await store.recoverInterrupted();
+  if (count > 0) log.logger.warn('calls of an earlier process were cut off; they are unbilled', { count });
 }
 
 interface Parts {
   readonly settings: Settings;
   readonly log: Log;
-  readonly simulator: LazySimulator;
   readonly store: Store;
   readonly configuration: ConfigurationService;
 }
 
-async function serve(parts: Parts): Promise<RunningGateway> {
+/** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
+async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration } = parts;
   const metrics = createMetrics({ ledgerQueued: () => 0 });
-  const client = openHttp1Client({
-    connectTimeoutMs: settings.connectTimeoutMs,
-    idleTimeoutMs: settings.upstreamIdleTimeoutMs,
-    maxConnections: settings.upstreamConnectionsMax,
-  });
-  const gateway: Gateway = {
-    catalogue: configuration.catalogue,
-    protocols,
-    router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
-    ledger: store.ledger,
-    upstream: openChannelUpstream(client),
-    observer: createCallObserver(log, metrics, settings.callLog),
-    watchdog: new Watchdog(systemClock),
-    clock: systemClock,
-    limits: callLimits(settings),
-    unpricedModels: settings.unpricedModels,
-  };
+  const gateway = openGateway(parts, metrics, opened);
   const state = { draining: false };
-  const dataPlane = await openDataPlane(parts, gateway, () => state.draining);
-  const console = await openConsole(settings, store, metrics, () => state.draining);
+  const isDraining = () => state.draining;
+  const dataPlane = opened.adopt(await openDataPlane(parts, gateway, isDraining), (it) => it.close());
+  const console = opened.adopt(await openConsole(settings, store, metrics, isDraining), (it) => it.close());
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
+  opened.defer(() => clearInterval(sweeping));
   configuration.watch();
+  const everything = opened.move();
   return {
     apiOrigin: dataPlane.origin,
     consoleOrigin: console.origin,
@@ -158,13 +146,34 @@ async function serve(parts: Parts): Promise<RunningGateway> {
     stop: async () => {
       state.draining = true;
       gateway.watchdog.endsAt = systemClock.monotonic() + settings.drainTimeoutMs;
-      await dataPlane.drain();
-      await configuration.close();
-      await store.close();
-      clearInterval(sweeping);
-      await Promise.all([dataPlane.close(), console.close(), client.close(), parts.simulator.close()]);
-      await log.sink.flush();
+      await dataPlane.drain(settings.drainTimeoutMs + lastWordsMs);
+      await everything.disposeAsync();
     },
+  };
+}
+
+function openGateway(
+  { settings, log, store, configuration }: Parts,
+  metrics: Metrics,
+  opened: AsyncDisposableStack,
+): Gateway {
+  const client = openHttp1Client({
+    connectTimeoutMs: settings.connectTimeoutMs,
+    idleTimeoutMs: settings.upstreamIdleTimeoutMs,
+    maxConnections: settings.upstreamConnectionsMax,
+  });
+  opened.defer(() => client.close());
+  return {
+    catalogue: configuration.catalogue,
+    protocols,
+    router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
+    ledger: store.ledger,
+    upstream: openChannelUpstream(client),
+    observer: createCallObserver(log, metrics, settings.callLog),
+    watchdog: new Watchdog(systemClock),
+    clock: systemClock,
+    limits: callLimits(settings),
+    unpricedModels: settings.unpricedModels,
   };
 }
 

@@ -5,6 +5,8 @@ import { runCommandLine } from './run.ts';
 /** Runs the command line of this process and leaves its exit code with the process. */
 export async function startCommandLine(): Promise<void> {
   exitWhenReaderLeaves();
+  // What any command writes holds usage, or hashes of keys: it is its owner's alone.
+  process.umask(0o077);
   const environment = processEnvironment();
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     environment,

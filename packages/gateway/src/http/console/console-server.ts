@@ -33,6 +33,8 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     close() {
       return new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
+        // A probe half sent would otherwise hold the end of the process up.
+        if ('closeAllConnections' in server) server.closeAllConnections();
       });
     },
   };

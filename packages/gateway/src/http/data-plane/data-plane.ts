@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { applyCors } from './cors.ts';
 import { answerClientError, answerUpgrade } from './protocol-errors.ts';
 import { handleRequest, type RequestContext } from './request-handler.ts';
@@ -25,8 +26,8 @@ export interface DataPlane {
   readonly origin: string;
   /** Calls under way. */
   readonly active: number;
-  /** Takes no new connections and no new requests; resolves when the last answer has left. */
-  drain(): Promise<void>;
+  /** Takes no new connections and no new requests; resolves when the last answer has left, or the time is over. */
+  drain(timeoutMs: number): Promise<void>;
   /** Closes whatever is left. */
   close(): Promise<void>;
 }
@@ -67,10 +68,13 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
     get active() {
       return activity.count;
     },
-    async drain() {
+    async drain(timeoutMs) {
       server.close();
       server.closeIdleConnections();
-      await activity.idle();
+      const patience = new AbortController();
+      const timeIsOver = delay(timeoutMs, undefined, { signal: patience.signal }).catch(() => undefined);
+      await Promise.race([activity.idle(), timeIsOver]);
+      patience.abort();
     },
     close: () => closeServer(server),
   };
