@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { z } from 'zod';
 import type { LedgerRecord } from '../../packages/gateway/src/ports/store.ts';
 import type { TestGateway } from './gateway.ts';
 import { entryOf } from './ledger.ts';
@@ -25,29 +26,36 @@ export async function callOnce(gateway: TestGateway, model: string, mode: Mode):
   return { answer, entry: await entryOf(gateway, traceId) };
 }
 
+const errorEnvelope = z.strictObject({
+  error: z.strictObject({
+    message: z.string().min(1),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string(),
+    trace_id: z.string(),
+  }),
+});
+
 /** The error of a body or an event, whose envelope must be that of the completions surface. */
-export function errorIn(json: string): {
-  readonly code: string;
-  readonly message: string;
-  readonly trace_id: string;
-} {
-  const body = JSON.parse(json);
-  expect(Object.keys(body)).toEqual(['error']);
-  expect(Object.keys(body.error)).toEqual(['message', 'type', 'param', 'code', 'trace_id']);
-  expect(body.error.message).not.toBe('');
-  return body.error;
+export function errorIn(json: string): z.infer<typeof errorEnvelope>['error'] {
+  return errorEnvelope.parse(JSON.parse(json)).error;
 }
+
+const answerText = z.object({ choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })]) });
+const deltaText = z.object({
+  choices: z.array(z.object({ delta: z.object({ content: z.string().nullish() }) })),
+});
 
 /** What the model said, of a whole answer or of all frames of a stream. */
 export function textOf({ body }: RawAnswer, mode: Mode): string {
-  if (mode === 'json') return JSON.parse(body.toString()).choices[0].message.content;
-  return framesOf(body).map(deltaText).join('');
+  if (mode === 'json') return answerText.parse(JSON.parse(body.toString())).choices[0].message.content;
+  return framesOf(body).map(textOfFrame).join('');
 }
 
-function deltaText(frame: string): string {
+function textOfFrame(frame: string): string {
   const data = frame.slice('data: '.length).trim();
   if (data === '' || data === '[DONE]') return '';
-  return JSON.parse(data).choices?.[0]?.delta?.content ?? '';
+  return deltaText.parse(JSON.parse(data)).choices[0]?.delta.content ?? '';
 }
 
 /** Where a call ended in the ledger, and that it was not charged. */

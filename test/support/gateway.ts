@@ -23,6 +23,8 @@ export interface TestGatewayOptions {
   readonly flags?: Readonly<Record<string, string>>;
   /** Public model ids → USD per million tokens; every model of the channels costs 1 and 2 if left out. */
   readonly prices?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Models that think first. */
+  readonly reasoning?: readonly string[];
   /** What the completions group pays of the list price; 1 if left out. */
   readonly multiplier?: string;
   /** More keys of the completions group, by id. */
@@ -93,13 +95,19 @@ function expectValue<Value>(result: { ok: true; value: Value } | { ok: false; er
 }
 
 /** The configuration file of a test, as an operator would write it. JSON is YAML. */
-export function configurationText({ channels, prices, multiplier, moreKeys }: TestGatewayOptions): string {
+export function configurationText({
+  channels,
+  prices,
+  multiplier,
+  moreKeys,
+  reasoning,
+}: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
   const platforms = ['completions', 'messages', 'native'];
   return JSON.stringify(
     {
       providers: Object.fromEntries(channels.map((channel) => [`p-${channel.id}`, providerOf(channel)])),
-      models: Object.fromEntries(modelIds.map((id) => [id, {}])),
+      models: Object.fromEntries(modelIds.map((id) => [id, { reasoning: reasoning?.includes(id) ?? false }])),
       prices: prices ?? Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])),
       channels: Object.fromEntries(channels.map((channel) => [channel.id, channelOf(channel)])),
       groups: {
