@@ -56,7 +56,7 @@ export async function configureItself(tools: SelfConfigurationTools): Promise<Se
 /** Withdraws what starts without configuration have put into the store, because an operator's configuration takes over. */
 export async function yieldToOperator(store: ConfigurationStore, nowMs: number): Promise<void> {
   const stored = await store.load();
-  const sources = new Set(activeKeys(stored).map((key) => key.source));
+  const sources = new Set(stored.keys.map((key) => key.source));
   if (sources.has('demo')) await withdraw({ store, nowMs }, 'demo');
   if (sources.has('environment')) await withdraw({ store, nowMs }, 'environment');
 }
