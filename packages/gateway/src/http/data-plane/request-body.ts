@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
 
@@ -43,25 +44,43 @@ function tooLarge(bytesMax: number): Fault {
 
 function collect(
   message: IncomingMessage,
-  source: NodeJS.ReadableStream,
+  source: Readable,
   bytesMax: number,
 ): Promise<Result<Uint8Array, Fault>> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const refuse = (failure: Fault) => {
+      discard(message, source);
+      resolve(fail(failure));
+    };
     source.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bytesMax) {
-        source.pause();
-        resolve(fail(tooLarge(bytesMax)));
-      } else chunks.push(chunk);
+      if (length > bytesMax) refuse(tooLarge(bytesMax));
+      else chunks.push(chunk);
     });
     source.on('end', () =>
       resolve(succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length))),
     );
-    source.on('error', () => resolve(fail(unreadable(source === message))));
-    message.on('close', () => resolve(fail(fault('request_timeout'))));
+    source.on('error', () => refuse(unreadable(source === message)));
+    message.on('close', () => {
+      // A body that came whole closes, too, before a decoder has given all of it.
+      if (!message.complete) refuse(fault('request_timeout'));
+    });
   });
+}
+
+/**
+ * Reads the rest of a body and forgets it: a caller who is still sending gets to see the answer, and the connection can
+ * carry another request.
+ */
+function discard(message: IncomingMessage, source: Readable): void {
+  source.removeAllListeners('data');
+  if (source !== message) {
+    message.unpipe();
+    source.destroy();
+  }
+  message.resume();
 }
 
 function unreadable(isPlain: boolean): Fault {
