@@ -2,6 +2,7 @@ import type { EncodedRequest } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
+import type { CallerListener } from '../ports/data-plane.ts';
 import type {
   UpstreamExchange,
   UpstreamFailure,
@@ -13,7 +14,7 @@ import { type Conversation, isOver } from './conversation.ts';
 import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
 import { RefusalAnswer } from './refusal-answer.ts';
 import { StreamAnswer } from './stream-answer.ts';
-import type { Guard } from './watchdog.ts';
+import { type Guard, guard } from './watchdog.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** How long an upstream may take to close an answer that has been read to its end, before its connection is given up. */
@@ -40,7 +41,7 @@ export function attempt(conversation: Conversation, target: Target, n: number): 
 }
 
 /** An attempt under way: it owns the time-outs, the caller's hang-up and the back-pressure between the two sides. */
-class Attempt implements UpstreamHandler {
+class Attempt implements UpstreamHandler, CallerListener {
   readonly #conversation: Conversation;
   readonly #target: Target;
   readonly #n: number;
@@ -66,10 +67,7 @@ class Attempt implements UpstreamHandler {
     this.#n = n;
     this.#resolve = resolve;
     this.#startedAt = this.#now();
-    this.#guard = {
-      expiresAt: this.#beginsBy(),
-      onExpire: () => this.#expire(),
-    };
+    this.#guard = guard(this.#beginsBy(), () => this.#expire());
     this.#encoded = conversation.request.passThrough({
       upstreamModel: target.upstreamModel,
       dialect: target.channel.provider.dialect,
@@ -82,8 +80,7 @@ class Attempt implements UpstreamHandler {
     const path = channel.provider.protocols[protocol.id];
     if (path === undefined)
       return this.#finish({ kind: 'unreachable', detail: `no path for ${protocol.id}` });
-    reply.onGone = () => this.#finish(this.#callerGone());
-    reply.onWritable = () => this.#resume();
+    reply.listener = this;
     if (reply.gone) return this.#finish(this.#callerGone());
     gateway.watchdog.watch(this.#guard);
     const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
@@ -91,6 +88,10 @@ class Attempt implements UpstreamHandler {
       { channel, method: 'POST', path, headers, body: this.#encoded.body },
       this,
     );
+  }
+
+  onCallerGone(): void {
+    this.#finish(this.#callerGone());
   }
 
   onHead(head: UpstreamHead): void {
@@ -144,7 +145,7 @@ class Attempt implements UpstreamHandler {
     this.#exchange?.pause();
   }
 
-  #resume(): void {
+  onCallerWritable(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#guard.expiresAt = this.#expiresAt();
@@ -185,8 +186,7 @@ class Attempt implements UpstreamHandler {
     if (this.#done) return;
     this.#done = true;
     const { reply } = this.#conversation;
-    reply.onGone = null;
-    reply.onWritable = null;
+    reply.listener = null;
     if (outcome.kind === 'answered' || outcome.kind === 'refused')
       this.#guard.expiresAt = this.#now() + drainMs;
     else this.#exchange?.abort();

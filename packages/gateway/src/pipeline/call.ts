@@ -8,7 +8,7 @@ import type { Conversation } from './conversation.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Gateway } from './gateway.ts';
 import { entryOf } from './settle.ts';
-import type { Guard } from './watchdog.ts';
+import { type Guard, guard } from './watchdog.ts';
 
 /**
  * The life of a call, on one page: read facts, admit, deliver, settle, conclude. It begins once the caller is known and
@@ -34,12 +34,12 @@ export async function runCall(
     admission.ok ? admission.value : null,
   );
 
-  const guard = noteLongCall(opening, inbound, gateway);
+  const openRow = noteLongCall(opening, inbound, gateway);
   const overheadUs = Math.round((gateway.clock.monotonic() - inbound.receivedAt) * 1000);
   const delivery = admission.ok
     ? await deliver(converse(inbound, protocol, admission.value, reply, gateway), admission.value.plan)
     : refused(admission.error);
-  gateway.watchdog.release(guard);
+  gateway.watchdog.release(openRow);
 
   const entry = entryOf({
     opening,
@@ -86,12 +86,11 @@ function openingOf(
 
 /** A call that lives longer than most gets its `open` row, so that it is not lost if the process dies. */
 function noteLongCall(opening: CallOpening, inbound: Inbound, gateway: Gateway): Guard {
-  const guard = {
-    expiresAt: inbound.receivedAt + gateway.limits.openRowAfterMs,
-    onExpire: () => gateway.ledger.open(opening),
-  };
-  gateway.watchdog.watch(guard);
-  return guard;
+  const openRow = guard(inbound.receivedAt + gateway.limits.openRowAfterMs, () =>
+    gateway.ledger.open(opening),
+  );
+  gateway.watchdog.watch(openRow);
+  return openRow;
 }
 
 function converse(

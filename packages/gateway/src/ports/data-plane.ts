@@ -22,7 +22,7 @@ export interface Reply {
   readonly gone: boolean;
   /** A whole answer: head and body in one write. */
   send(status: number, headers: HeaderList, body: Uint8Array): void;
-  /** Head and first bytes of a stream in one write. False: the caller reads slowly; wait for `onWritable`. */
+  /** Head and first bytes of a stream in one write. False: the caller reads slowly; wait for `onCallerWritable`. */
   begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean;
   /** False: as for `begin`. */
   write(bytes: Uint8Array): boolean;
@@ -30,8 +30,17 @@ export interface Reply {
   end(bytes: Uint8Array): void;
   /** Ends a stream that has begun so that nobody can take it for whole: the bytes, then a close without HTTP's own end. */
   breakOff(bytes: Uint8Array): void;
-  /** Set by the attempt under way; called when bytes may flow again. */
-  onWritable: (() => void) | null;
-  /** Set by the attempt under way; called once when the caller closes its connection early. */
-  onGone: (() => void) | null;
+  /** The attempt under way, which hears of the caller's side; null when there is none. */
+  listener: CallerListener | null;
+}
+
+/**
+ * Hears what happens on the caller's side. One object, not two closures: closures kept in a field of a reply made V8
+ * carry whole calls into the old generation, which cost more than the rest of garbage collection together.
+ */
+export interface CallerListener {
+  /** Bytes may flow again. */
+  onCallerWritable(): void;
+  /** The caller has closed its connection early. Called once. */
+  onCallerGone(): void;
 }

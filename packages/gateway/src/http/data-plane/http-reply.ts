@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Platform } from '@headgate/protocols';
-import type { HeaderList, Reply } from '../../ports/data-plane.ts';
+import type { CallerListener, HeaderList, Reply } from '../../ports/data-plane.ts';
 
 /** Where each surface's SDKs look for the id of a call, beside `x-trace-id`. */
 const traceHeaders = { completions: 'x-request-id', messages: 'request-id', native: null } as const;
@@ -13,8 +13,7 @@ const singleWriteBytesMax = 16_384;
 export class HttpReply implements Reply {
   readonly platform: Platform;
   gone = false;
-  onWritable: (() => void) | null = null;
-  onGone: (() => void) | null = null;
+  listener: CallerListener | null = null;
   readonly #response: ServerResponse;
   readonly #identity: HeaderList;
   /** Where chunks of a stream that has begun are written, framed by us (ADR 6). */
@@ -71,13 +70,13 @@ export class HttpReply implements Reply {
     this.#response.socket?.destroySoon();
   }
 
-  /** Arranges for `onWritable` when a write found the connection full. */
+  /** Tells the listener when a write found the connection full. */
   #drained(isWritable: boolean): boolean {
     if (isWritable || this.#awaitsDrain) return isWritable;
     this.#awaitsDrain = true;
     this.#response.socket?.once('drain', () => {
       this.#awaitsDrain = false;
-      this.onWritable?.();
+      this.listener?.onCallerWritable();
     });
     return false;
   }
@@ -85,7 +84,7 @@ export class HttpReply implements Reply {
   #close(): void {
     if (this.#response.writableFinished) return;
     this.gone = true;
-    this.onGone?.();
+    this.listener?.onCallerGone();
   }
 }
 
