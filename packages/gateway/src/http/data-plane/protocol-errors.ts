@@ -1,6 +1,13 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { encodeError, type Fault, fault, matchEndpoint } from '@headgate/protocols';
+import {
+  encodeError,
+  type Fault,
+  fault,
+  matchEndpoint,
+  type Platform,
+  platformOfPath,
+} from '@headgate/protocols';
 import type { Random } from '../../ports/random.ts';
 
 /**
@@ -8,18 +15,31 @@ import type { Random } from '../../ports/random.ts';
  * It happens before authentication, because there is nothing behind it to protect.
  */
 export function answerUpgrade(request: IncomingMessage, socket: Duplex, random: Random): void {
+  // Node has let go of the socket: nobody else hears of a reset, and nobody else reads.
+  socket.on('error', () => socket.destroy());
+  socket.resume();
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   const isKnown = matchEndpoint('GET', path).kind !== 'none' || matchEndpoint('POST', path).kind !== 'none';
-  writeFault(socket, fault(isKnown ? 'websocket_not_supported' : 'not_found'), random.traceId());
+  const failure = fault(isKnown ? 'websocket_not_supported' : 'not_found');
+  writeFault(socket, failure, platformOfPath(path), random.traceId());
 }
 
 /** Answers a request that is not HTTP we accept: too large a header block, a broken framing, a late header. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, random: Random): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  writeFault(socket, faultOfParserError(error.code), random.traceId());
+  if (isAnswered(socket)) return;
+  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) socket.destroy();
+  else writeFault(socket, faultOfParserError(error.code), 'completions', random.traceId());
+}
+
+/** Whether a fault has been written to it already: what still comes is the rest of what was refused. */
+function isAnswered(socket: Duplex): boolean {
+  return socket.writableEnded && !socket.destroyed;
+}
+
+/** Whether the caller has a part of an answer, behind which another one would read as its continuation. */
+function hasBegunAnswer(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  // Not a public member, but the one by which Node's own handler of this event decides the same.
+  return socket._httpMessage?.headersSent === true;
 }
 
 function faultOfParserError(code: string | undefined): Fault {
@@ -36,8 +56,11 @@ function faultOfParserError(code: string | undefined): Fault {
   }
 }
 
-function writeFault(socket: Duplex, failure: Fault, traceId: string): void {
-  const { status, body } = encodeError('completions', failure, traceId);
+/** How long a refused caller may take to stop sending. */
+const lingerMs = 1000;
+
+function writeFault(socket: Duplex, failure: Fault, platform: Platform, traceId: string): void {
+  const { status, body } = encodeError(platform, failure, traceId);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
     'content-type: application/json',
@@ -49,4 +72,6 @@ function writeFault(socket: Duplex, failure: Fault, traceId: string): void {
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   socket.end(body);
+  // Closing with bytes of the caller unread is a reset, and that can overtake the answer.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
