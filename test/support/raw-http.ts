@@ -55,6 +55,10 @@ export class RawConnection {
     return this.#farewell ?? 'RST';
   }
 
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
   /** Stops and starts reading. */
   pause(): void {
     this.#socket.pause();
@@ -166,6 +170,7 @@ function readChunks(payload: Buffer) {
   let at = 0;
   for (let lineEnd = payload.indexOf('\r\n'); lineEnd !== -1; lineEnd = payload.indexOf('\r\n', at)) {
     const size = Number.parseInt(payload.toString('latin1', at, lineEnd), 16);
+    if (Number.isNaN(size)) break;
     const start = lineEnd + 2;
     if (size === 0) return { body: Buffer.concat(parts), isWhole: true, length: start + 2 };
     parts.push(payload.subarray(start, start + size));
