@@ -21,6 +21,7 @@ import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { openChannelUpstream } from './upstream/channel-upstream.ts';
 import { openHttp1Client } from './upstream/http1-client.ts';
+import { openUndiciClient } from './upstream/undici-client.ts';
 
 /** Time-outs are exact to this. */
 const sweepIntervalMs = 100;
@@ -157,7 +158,8 @@ function openGateway(
   metrics: Metrics,
   opened: AsyncDisposableStack,
 ): Gateway {
-  const client = openHttp1Client({
+  const openClient = settings.upstreamClient === 'undici' ? openUndiciClient : openHttp1Client;
+  const client = openClient({
     connectTimeoutMs: settings.connectTimeoutMs,
     idleTimeoutMs: settings.upstreamIdleTimeoutMs,
     maxConnections: settings.upstreamConnectionsMax,
@@ -169,7 +171,7 @@ function openGateway(
     router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
     ledger: store.ledger,
     upstream: openChannelUpstream(client),
-    observer: createCallObserver(log, metrics, settings.callLog),
+    observer: createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog }),
     watchdog: new Watchdog(systemClock),
     clock: systemClock,
     limits: callLimits(settings),
@@ -185,6 +187,7 @@ function callLimits(settings: Settings): Gateway['limits'] {
     stallMs: settings.stallTimeoutMs,
     callMs: settings.callTimeoutMs,
     answerBytesMax: settings.answerBytesMax,
+    frameBytesMax: settings.frameBytesMax,
     openRowAfterMs,
   };
 }

@@ -238,6 +238,16 @@ export const settingsTable = {
     { min: '0s', max: '1h' },
   ),
 
+  upstreamClient: choice(
+    place(
+      'Upstreams',
+      'upstream-client',
+      'settings.upstream.client',
+      'HTTP client towards upstreams: our own, or undici for comparison',
+    ),
+    ['http1', 'undici'],
+    'http1',
+  ),
   upstreamConnectionsMax: integer(
     place(
       'Upstreams',

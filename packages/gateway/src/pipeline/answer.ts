@@ -24,6 +24,8 @@ export interface AnswerContext {
   /** Sent to the caller with status 200, if it comes to that. */
   readonly headers: HeaderList;
   readonly bytesMax: number;
+  /** Of one event of a stream. */
+  readonly frameBytesMax: number;
   /** Whether the caller asked to see the frame that only reports usage. */
   readonly wantsUsageFrame: boolean;
 }

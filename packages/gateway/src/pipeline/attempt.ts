@@ -134,6 +134,7 @@ class Attempt implements UpstreamHandler, CallerListener {
       reply,
       headers: isWhole ? wholeHeaders(type, this.#n) : streamHeaders(type, this.#n),
       bytesMax: gateway.limits.answerBytesMax,
+      frameBytesMax: gateway.limits.frameBytesMax,
       wantsUsageFrame: request.wantsUsageFrame,
     };
     return isWhole ? new WholeAnswer(context, request.facts.stream) : new StreamAnswer(context);

@@ -34,6 +34,8 @@ export function conclude(
       sendFailure(finish.fault, finish.begun, attempts.length, protocol, traceId, reply);
       break;
     case 'caller-gone':
+      // It may be there still and only have stopped reading.
+      reply.abandon();
       break;
     default:
       unreachable(finish);

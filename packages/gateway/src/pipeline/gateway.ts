@@ -20,6 +20,8 @@ export interface CallLimits {
   readonly callMs: number;
   /** A JSON answer, or the frames of a stream that are held back before first content. */
   readonly answerBytesMax: number;
+  /** One event of an upstream's stream. */
+  readonly frameBytesMax: number;
   /** A call older than this gets its `open` row. */
   readonly openRowAfterMs: number;
 }

@@ -19,7 +19,7 @@ export class StreamAnswer implements Answer {
   ending: Ending | null = null;
   readonly #context: AnswerContext;
   readonly #reader: StreamReader;
-  readonly #splitter = new SseSplitter();
+  readonly #splitter: SseSplitter;
   readonly #onFrame = (frame: Uint8Array): void => this.#takeFrame(frame);
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -29,6 +29,7 @@ export class StreamAnswer implements Answer {
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#splitter = new SseSplitter(context.frameBytesMax);
     this.#reader = context.protocol.openStream(context.dialect);
   }
 

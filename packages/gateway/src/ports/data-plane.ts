@@ -30,6 +30,8 @@ export interface Reply {
   end(bytes: Uint8Array): void;
   /** Ends a stream that has begun so that nobody can take it for whole: the bytes, then a close without HTTP's own end. */
   breakOff(bytes: Uint8Array): void;
+  /** Gives up on a caller who has stopped reading: closes its connection at once, with whatever is unsent. */
+  abandon(): void;
   /** The attempt under way, which hears of the caller's side; null when there is none. */
   listener: CallerListener | null;
 }

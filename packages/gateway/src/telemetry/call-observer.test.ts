@@ -3,10 +3,12 @@ import { createCallObserver } from './call-observer.ts';
 import { createMetrics } from './metrics.ts';
 import { completeEntry, linesWritten } from './testing.ts';
 
+const clock = { now: () => 0, monotonic: () => 0 };
+
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver(log, metrics, true);
+    const observer = createCallObserver({ log, metrics, clock, logsCalls: true });
     observer.callStarted();
     observer.callFinished(completeEntry);
     observer.alert('unpriced-model', { model: 'small' });
@@ -23,10 +25,25 @@ test('a finished call is counted and logged; an alert too', async () => {
 test('finished calls are counted all the same when they are not to be logged', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    createCallObserver(log, metrics, false).callFinished(completeEntry);
+    createCallObserver({ log, metrics, clock, logsCalls: false }).callFinished(completeEntry);
   });
   expect(lines).toEqual([]);
   expect((await metrics.expose()).text).toContain(
     'headgate_calls_total{surface="chat-completions",status="complete",code=""} 1\n',
   );
+});
+
+test('the same alert is logged once a minute and counted every time', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const time = { now: () => 0, at: 0, monotonic: () => time.at };
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: false });
+    observer.alert('credential-refused', { channel: 'a', model: 'm' });
+    observer.alert('credential-refused', { channel: 'a', model: 'm' });
+    observer.alert('credential-refused', { channel: 'b', model: 'm' });
+    time.at = 60_000;
+    observer.alert('credential-refused', { channel: 'a', model: 'm' });
+  });
+  expect(lines).toHaveLength(3);
+  expect((await metrics.expose()).text).toContain('headgate_alerts_total{kind="credential-refused"} 4\n');
 });

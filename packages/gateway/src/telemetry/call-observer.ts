@@ -1,10 +1,35 @@
+import type { Clock } from '../ports/clock.ts';
 import type { Observer } from '../ports/observer.ts';
 import { callLogLine } from './call-log.ts';
 import type { Log } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Counts what the pipeline reports, and logs it; `logsCalls`: finished calls, too, a line each. */
-export function createCallObserver(log: Log, metrics: Metrics, logsCalls: boolean): Observer {
+/** The same alert about the same thing is logged once in this time; every one is counted. */
+const alertQuietMs = 60_000;
+/** Things remembered as alerted; beyond it some alerts are repeated sooner. */
+const alertsMax = 1000;
+
+export interface CallObserverOptions {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Whether finished calls are logged, a line each. */
+  readonly logsCalls: boolean;
+}
+
+/** Counts what the pipeline reports, and logs it. */
+export function createCallObserver({ log, metrics, clock, logsCalls }: CallObserverOptions): Observer {
+  const alerted = new Map<string, number>();
+
+  const isNews = (about: string): boolean => {
+    const now = clock.monotonic();
+    const last = alerted.get(about);
+    if (last !== undefined && now - last < alertQuietMs) return false;
+    if (alerted.size >= alertsMax) alerted.clear();
+    alerted.set(about, now);
+    return true;
+  };
+
   return {
     callStarted() {
       metrics.callStarted();
@@ -15,7 +40,9 @@ export function createCallObserver(log: Log, metrics: Metrics, logsCalls: boolea
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);
-      log.logger.error('alert', { alert: kind, detail });
+      // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.
+      const about = [kind, detail.channel, detail.model, detail.traceId].join('\n');
+      if (isNews(about)) log.logger.error('alert', { alert: kind, detail });
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { frameBytesMax, readSseEvent, SseSplitter } from './sse.ts';
+import { readSseEvent, SseSplitter } from './sse.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -89,14 +89,14 @@ describe('SseSplitter', () => {
   test('a frame over the bound ends it, in one chunk or in many', () => {
     const frames: Uint8Array[] = [];
     const keep = (frame: Uint8Array) => frames.push(frame);
-    const inOne = new SseSplitter();
-    const long = new Uint8Array(frameBytesMax).fill(0x61);
+    const inOne = new SseSplitter(1000);
+    const long = new Uint8Array(1000).fill(0x61);
     expect(inOne.push(new Uint8Array([...encoder.encode('data: 1\n\n')]), keep)).toBe(true);
-    const longFrame = new Uint8Array(frameBytesMax + 2).fill(0x61);
-    longFrame.set([0x0a, 0x0a], frameBytesMax);
+    const longFrame = new Uint8Array(1000 + 2).fill(0x61);
+    longFrame.set([0x0a, 0x0a], 1000);
     expect(inOne.push(longFrame, keep)).toBe(false);
     expect(inOne.push(encoder.encode('data: 2\n\n'), keep)).toBe(false);
-    const inMany = new SseSplitter();
+    const inMany = new SseSplitter(1000);
     expect(inMany.push(long, keep)).toBe(true);
     expect(inMany.push(Uint8Array.of(0x61), keep)).toBe(false);
     expect(inMany.push(encoder.encode('\n\n'), keep)).toBe(false);

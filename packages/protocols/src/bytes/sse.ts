@@ -1,5 +1,5 @@
-/** A frame that grows beyond this is not waited for any longer. Bytes. */
-export const frameBytesMax = 4 * 1024 * 1024;
+/** How long a frame may be unless told otherwise. Bytes. */
+const frameBytesMaxDefault = 4 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -20,6 +20,12 @@ export class SseSplitter {
   /** Whether the last byte was CR, so that LF would belong to it. */
   #afterReturn = false;
   #isTooLong = false;
+  readonly #frameBytesMax: number;
+
+  /** A frame that grows beyond `frameBytesMax` bytes is not waited for any longer. */
+  constructor(frameBytesMax = frameBytesMaxDefault) {
+    this.#frameBytesMax = frameBytesMax;
+  }
 
   /**
    * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible, theirs to keep. False once a
@@ -70,7 +76,7 @@ export class SseSplitter {
 
   #emit(chunk: Uint8Array, start: number, end: number, onFrame: (frame: Uint8Array) => void): void {
     if (this.#partialLength === 0) {
-      if (end - start > frameBytesMax) this.#isTooLong = true;
+      if (end - start > this.#frameBytesMax) this.#isTooLong = true;
       else onFrame(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
       return;
     }
@@ -84,7 +90,7 @@ export class SseSplitter {
   /** The buffer doubles as it grows, so that a frame in many small chunks is not copied for each of them. */
   #keep(chunk: Uint8Array, start: number, end: number): void {
     const length = this.#partialLength + end - start;
-    this.#isTooLong ||= length > frameBytesMax;
+    this.#isTooLong ||= length > this.#frameBytesMax;
     if (this.#isTooLong) return;
     if (length > this.#partial.length) {
       const larger = new Uint8Array(Math.max(length, 2 * this.#partial.length));

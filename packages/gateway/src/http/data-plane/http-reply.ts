@@ -19,9 +19,12 @@ export class HttpReply implements Reply {
   /** Where chunks of a stream that has begun are written, framed by us (ADR 6). */
   #socket: Socket | null = null;
   #awaitsDrain = false;
+  readonly #stallMs: number;
 
-  constructor(response: ServerResponse, platform: Platform, traceId: string) {
+  /** `stallMs`: how long a caller may take nothing of an answer that is written to its end. */
+  constructor(response: ServerResponse, platform: Platform, traceId: string, stallMs: number) {
     this.#response = response;
+    this.#stallMs = stallMs;
     this.platform = platform;
     const alias = traceHeaders[platform];
     this.#identity = alias === null ? ['x-trace-id', traceId] : ['x-trace-id', traceId, alias, traceId];
@@ -34,6 +37,7 @@ export class HttpReply implements Reply {
     // A string joins the head in one write; a buffer takes two.
     if (body.length <= singleWriteBytesMax) this.#response.end(latin1(body), 'latin1');
     else this.#response.end(body);
+    this.#limitStall();
   }
 
   begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean {
@@ -60,21 +64,37 @@ export class HttpReply implements Reply {
   }
 
   end(bytes: Uint8Array): void {
-    if (!this.gone) this.#response.end(bytes);
+    if (this.gone) return;
+    this.#response.end(bytes);
+    this.#limitStall();
   }
 
   breakOff(bytes: Uint8Array): void {
     if (this.gone) return;
     this.write(bytes);
     // The chunk that would end the body is never written: whoever misses the error still sees that the answer is cut.
-    this.#response.socket?.destroySoon();
+    const { socket } = this.#response;
+    if (socket === null) this.#response.destroy();
+    else socket.destroySoon();
+    this.#limitStall();
+  }
+
+  abandon(): void {
+    if (!this.gone) this.#response.destroy();
+  }
+
+  /** What was written stays in memory until it is taken: a caller who takes none of it for a while is cut off. */
+  #limitStall(): void {
+    const { socket } = this.#response;
+    if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
   }
 
   /** Tells the listener when a write found the connection full. */
   #drained(isWritable: boolean): boolean {
     if (isWritable || this.#awaitsDrain) return isWritable;
     this.#awaitsDrain = true;
-    this.#response.socket?.once('drain', () => {
+    // Whichever of the two was written to tells when it has room again.
+    (this.#socket ?? this.#response).once('drain', () => {
       this.#awaitsDrain = false;
       this.listener?.onCallerWritable();
     });

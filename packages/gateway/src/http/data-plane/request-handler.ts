@@ -51,7 +51,7 @@ export async function handleRequest(
   const { path, search } = splitUrl(request.url ?? '/');
   const match = matchEndpoint(request.method ?? 'GET', path);
   const traceId = context.random.traceId();
-  const reply = new HttpReply(response, platformOfPath(path), traceId);
+  const reply = new HttpReply(response, platformOfPath(path), traceId, context.gateway.limits.stallMs);
   const exchange = { request, response, reply, traceId, search, context };
   try {
     await dispatch(exchange, match);
