@@ -62,7 +62,8 @@ export async function startGateway(
   const log = openLog({ level: settings.logLevel, format: logFormat(settings), destination: standardError });
   opened.defer(() => log.sink.flush());
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
-  const store = opened.adopt(await openStore(settings, log), (it) => it.close());
+  const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting });
+  const store = opened.adopt(await openStore(settings, log, metrics), (it) => it.close());
   await endInterruptedCalls(store, log);
   const configuration = await openConfigurationService({
     settings,
@@ -71,10 +72,11 @@ export async function startGateway(
     clock: systemClock,
     logger: log.logger,
     variable: (name) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
+    onCatalogue: (catalogue) => log.sink.setSecrets(credentialsOf(catalogue)),
   });
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
-  return succeed(await serve({ settings, log, store, configuration: configuration.value }, opened));
+  return succeed(await serve({ settings, log, metrics, store, configuration: configuration.value }, opened));
 }
 
 /** Standard output belongs to what the command was asked to print. */
@@ -98,11 +100,12 @@ class LazySimulator {
   }
 }
 
-function openStore(settings: Settings, log: Log): Promise<Store> {
+function openStore(settings: Settings, log: Log, metrics: Metrics): Promise<Store> {
   return openSqliteStore({
     file: storeFile(settings.dataDir),
     durability: settings.ledgerDurability,
     clock: systemClock,
+    onCommit: metrics.ledgerCommitted,
     onAlarm: ({ kind, traceId, detail }) =>
       log.logger.error('ledger alarm', {
         alert: kind,
@@ -110,6 +113,13 @@ function openStore(settings: Settings, log: Log): Promise<Store> {
         ...(traceId === null ? {} : { traceId }),
       }),
   });
+}
+
+/** What must never appear in a log, whoever writes it there. */
+function credentialsOf(catalogue: Catalogue): readonly string[] {
+  return [...catalogue.channels.values()].flatMap(({ credential }) =>
+    credential === null ? [] : [credential],
+  );
 }
 
 async function endInterruptedCalls(store: Store, log: Log): Promise<void> {
@@ -120,15 +130,15 @@ async function endInterruptedCalls(store: Store, log: Log): Promise<void> {
 interface Parts {
   readonly settings: Settings;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly store: Store;
   readonly configuration: ConfigurationService;
 }
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
-  const { settings, log, store, configuration } = parts;
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
-  const gateway = openGateway(parts, metrics, opened);
+  const { settings, log, metrics, store, configuration } = parts;
+  const gateway = openGateway(parts, opened);
   const state = { draining: false };
   const isDraining = () => state.draining;
   const dataPlane = opened.adopt(await openDataPlane(parts, gateway, isDraining), (it) => it.close());
@@ -154,8 +164,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
 }
 
 function openGateway(
-  { settings, log, store, configuration }: Parts,
-  metrics: Metrics,
+  { settings, log, metrics, store, configuration }: Parts,
   opened: AsyncDisposableStack,
 ): Gateway {
   const openClient = settings.upstreamClient === 'undici' ? openUndiciClient : openHttp1Client;

@@ -56,6 +56,7 @@ function start(
     store: store.configuration,
     clock,
     logger,
+    onCatalogue: () => undefined,
     variable: (name) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
   });
 }

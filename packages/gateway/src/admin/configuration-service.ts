@@ -28,6 +28,8 @@ export interface ConfigurationServiceOptions {
   readonly logger: Logger;
   /** Fills a gap of a base URL; `simulator` asks for the origin of a simulator, started when it is first needed. */
   readonly variable: (name: string) => Promise<string | null>;
+  /** Hears of every snapshot as it comes into force. */
+  readonly onCatalogue: (catalogue: Catalogue) => void;
 }
 
 /** Keeps the snapshot of configuration that the hot path reads, and brings every change into it. */
@@ -143,12 +145,14 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   const { store, clock, logger } = parts;
   let loaded = await loadCatalogue(parts);
   const catalogue = { current: loaded.catalogue };
+  parts.onCatalogue(loaded.catalogue);
   logProblems(logger, loaded.problems, []);
 
   const reload = async (): Promise<void> => {
     const previous = loaded;
     loaded = await loadCatalogue(parts);
     catalogue.current = loaded.catalogue;
+    parts.onCatalogue(loaded.catalogue);
     logger.info('configuration changed', { revision: loaded.catalogue.revision });
     logProblems(logger, loaded.problems, previous.problems);
   };

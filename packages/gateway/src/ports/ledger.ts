@@ -105,6 +105,8 @@ export interface Ledger {
   settle(entry: CallEntry): Promise<Settlement>;
   /** False when settlements have been failing or stuck for 2 s: then new calls are refused. */
   isWritable(): boolean;
+  /** Entries that wait for a commit. */
+  readonly waiting: number;
   /** Writes what is queued; for a drain. */
   flush(): Promise<void>;
 }

@@ -143,6 +143,7 @@ describe('a ledger that cannot be written', () => {
       clock: createClock(),
       durability: 'strict',
       onAlarm: (alarm) => alarms.push(alarm),
+      onCommit: () => undefined,
     });
     expect(await Promise.all([ledger.settle(entry(1)), ledger.settle(entry(2))])).toEqual([
       'unavailable',

@@ -28,6 +28,8 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   readonly durability: Durability;
   readonly onAlarm: (alarm: LedgerAlarm) => void;
+  /** Hears of every commit that became durable, for metrics. */
+  readonly onCommit: (entries: number, durationMs: number) => void;
 }
 
 interface WaitingSettle {
@@ -52,6 +54,10 @@ export class GroupCommit implements Ledger {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#settles.length;
   }
 
   open(opening: CallOpening): void {
@@ -117,19 +123,23 @@ export class GroupCommit implements Ledger {
   }
 
   async #commitNext(): Promise<void> {
+    const { clock, writer, onCommit } = this.#options;
     let taken: readonly WaitingSettle[] = [];
-    this.#commitSince = this.#options.clock.monotonic();
+    const since = clock.monotonic();
+    this.#commitSince = since;
     const take = (): Batch => {
       const opens = this.#opens.splice(0, batchMax);
       taken = this.#settles.splice(0, batchMax - opens.length);
       return { opens, settles: taken.map((waiting) => waiting.row) };
     };
-    const outcome = await this.#options.writer
+    const outcome = await writer
       .commit(take)
       .catch((error: unknown): BatchOutcome => ({ kind: 'failed', stopped: true, detail: String(error) }));
     this.#commitSince = null;
-    if (outcome.kind === 'committed') this.#succeed(taken, outcome.settlements, outcome.refusal);
-    else this.#fail(taken, outcome.stopped, outcome.detail);
+    if (outcome.kind === 'committed') {
+      onCommit(taken.length, clock.monotonic() - since);
+      this.#succeed(taken, outcome.settlements, outcome.refusal);
+    } else this.#fail(taken, outcome.stopped, outcome.detail);
   }
 
   #succeed(

@@ -28,7 +28,13 @@ export function openInProcessLedger(clock: Clock, durability: Durability = 'stri
     /** Entries of each commit so far. */
     sizes,
     alarms,
-    ledger: new GroupCommit({ writer, clock, durability, onAlarm: (alarm) => alarms.push(alarm) }),
+    ledger: new GroupCommit({
+      writer,
+      clock,
+      durability,
+      onAlarm: (alarm) => alarms.push(alarm),
+      onCommit: () => undefined,
+    }),
     /** Holds every commit back until the returned function is called. */
     shut(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -12,6 +12,8 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   /** Hears of what the answers of `settle` cannot say; private, for the operator. */
   readonly onAlarm: (alarm: LedgerAlarm) => void;
+  /** Hears of every commit of the ledger, for metrics. */
+  readonly onCommit?: (entries: number, durationMs: number) => void;
 }
 
 /**
@@ -33,7 +35,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await close();
       throw error;
     });
-  const ledger = new GroupCommit({ ...options, writer: batchWriter(writer, clock) });
+  const ledger = new GroupCommit({
+    onCommit: () => undefined,
+    ...options,
+    writer: batchWriter(writer, clock),
+  });
   return {
     ledger,
     reports: usageReports(reader),
