@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type EndpointMatch,
+  endpoints,
   type Fault,
   fault,
   matchEndpoint,
@@ -75,7 +76,7 @@ async function dispatch(exchange: Exchange, match: EndpointMatch): Promise<void>
   if (match.kind === 'method-not-allowed') return refuseMethod(exchange, match.allow);
   const caller = identify(exchange, match.endpoint.platform);
   if (!caller.ok) return refuse(exchange, caller.error);
-  const wrongPlatform = checkPlatform(caller.value, match.endpoint.platform);
+  const wrongPlatform = checkPlatform(exchange, caller.value, match.endpoint.platform);
   if (wrongPlatform !== null) return refuse(exchange, wrongPlatform);
   await answer(exchange, match, caller.value);
 }
@@ -107,17 +108,20 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return typeof value === 'object' ? value.join(', ') : value;
 }
 
-const pathsOfPlatform = {
-  completions: 'POST /v1/chat/completions, /v1/responses, /v1/images/generations and /v1/images/edits',
-  messages: 'POST /v1/messages and /v1/messages/count_tokens',
-  native: '/v1beta/models and POST /v1beta/models/{model}:{action}',
-} as const satisfies Record<Platform, string>;
-
-function checkPlatform({ group }: Caller, platform: Platform | 'any'): Fault | null {
+function checkPlatform({ context }: Exchange, { group }: Caller, platform: Platform | 'any'): Fault | null {
   if (platform === 'any' || platform === group.platform) return null;
+  const paths = servedPaths(group.platform, context.gateway.protocols).join(', ');
   return fault('endpoint_not_on_platform', {
-    message: `This key belongs to the ${group.platform} platform; it can use ${pathsOfPlatform[group.platform]}, and GET /v1/models and /v1/usage.`,
+    message: `This key belongs to the ${group.platform} platform; it can use ${paths}.`,
   });
+}
+
+/** What a key of the platform can call in this build. */
+function servedPaths(platform: Platform, served: Gateway['protocols']): readonly string[] {
+  return endpoints
+    .filter((endpoint) => endpoint.platform === platform || endpoint.platform === 'any')
+    .filter((endpoint) => !('protocol' in endpoint) || served[endpoint.protocol] !== undefined)
+    .map(({ method, path }) => `${method} ${path}`);
 }
 
 async function answer(
