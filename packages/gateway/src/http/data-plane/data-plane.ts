@@ -51,7 +51,8 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (context.isDraining()) response.shouldKeepAlive = false;
     activity.follow(response);
-    if (options.corsOrigins.size > 0 && applyCors(request, response, options.corsOrigins)) return;
+    if (options.corsOrigins.size > 0 && applyCors(request, response, options.corsOrigins, context.random))
+      return;
     void handleRequest(request, response, context);
   };
   server.on('request', onRequest);
