@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
 
 /** What a start tells the person who made it. */
@@ -35,7 +36,7 @@ function addresses({
     '',
     `  API      ${apiOrigin}`,
     `  Console  ${consoleOrigin}`,
-    `  Serving  ${count(models, 'model')} on ${count(channels, 'channel')}`,
+    `  Serving  ${counted(models, 'model')} on ${counted(channels, 'channel')}`,
   ].join('\n');
 }
 
@@ -96,10 +97,6 @@ function getCall(url: string, key: string): string {
 function setup({ setupToken, consoleOrigin }: BannerFacts): string {
   if (setupToken === null) return '';
   return `  Set up the first operator at ${consoleOrigin}/setup with this token:\n  ${setupToken}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function bold(text: string, color: boolean): string {

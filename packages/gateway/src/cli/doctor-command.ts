@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { loadCatalogue } from '../admin/catalogue-load.ts';
+import { counted } from '../admin/counted.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { hashKey } from '../admin/key-secret.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
@@ -35,7 +36,7 @@ export const doctorCommand = command({
       const within: Diagnosis[] = [];
       const opened = await withWorkspace(context, async (workspace) => {
         within.push(
-          checkFile(context, workspace),
+          ...checkFile(context, workspace),
           await checkLedger(workspace),
           ...(await checkCatalogue(context, workspace)),
         );
@@ -150,11 +151,11 @@ function checkPort(check: string, host: string, port: number, flag: string): Pro
 function checkFile(
   { environment }: CommandContext,
   { settings, catalogueFiles, peppers, clock }: Workspace,
-): Diagnosis {
+): readonly Diagnosis[] {
   const check = 'configuration file';
   const path = settings.configFile;
   if (path === null)
-    return { check, state: 'good', detail: 'none; the store is configured by itself or by import' };
+    return [{ check, state: 'good', detail: 'none; the store is configured by itself or by import' }];
   const file = readConfigurationText(path);
   const tools = {
     catalogue: catalogueFiles,
@@ -163,15 +164,20 @@ function checkFile(
     nowMs: clock.now(),
   };
   const declared = file.ok ? declareFile(file.value, tools) : file;
-  if (declared.ok) return { check, state: 'good', detail: path };
-  return { check, state: 'bad', detail: declared.error.map(describeProblem).join('\n') };
+  if (declared.ok) return [{ check, state: 'good', detail: path }];
+  return declared.error.map((problem) => ({ check, state: 'bad', detail: describeProblem(problem) }));
 }
 
 async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
   const { findings, counts } = await store.verify();
   const check = 'ledger';
-  if (findings.length === 0) return { check, state: 'good', detail: `sound, ${counts.calls} calls` };
-  return { check, state: 'bad', detail: `${findings.length} findings; see headgate ledger verify` };
+  if (findings.length === 0)
+    return { check, state: 'good', detail: `sound, ${counted(counts.calls, 'call')}` };
+  return {
+    check,
+    state: 'bad',
+    detail: `${counted(findings.length, 'finding')}; see headgate ledger verify`,
+  };
 }
 
 /** What the snapshot of the configuration would lack. */
@@ -197,7 +203,7 @@ async function checkCatalogue(
   const served: Diagnosis = {
     check: 'channels',
     state: 'good',
-    detail: `${catalogue.channels.size}, with ${catalogue.models.size} models`,
+    detail: `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`,
   };
   return [served, ...lacking];
 }

@@ -1,3 +1,4 @@
+import { counted } from '../admin/counted.ts';
 import { formatNanoUsd } from '../core/money.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
@@ -38,8 +39,8 @@ function verify(context: CommandContext): Promise<ExitReason> {
     const sound = findings.length === 0;
     const verdict = sound
       ? statusText('sound', 'good', color)
-      : statusText(`${findings.length} findings`, 'bad', color);
-    const summary = `${verdict}: ${counts.calls} calls (${counts.billed} billed, ${counts.open} open), ${counts.postings} postings, ${counts.prices} prices`;
+      : statusText(counted(findings.length, 'finding'), 'bad', color);
+    const summary = `${verdict}: ${counted(counts.calls, 'call')} (${counts.billed} billed, ${counts.open} open), ${counted(counts.postings, 'posting')}, ${counted(counts.prices, 'price')}`;
     const rows = findings.map(({ rule, subject, detail }) => [rule, subject, detail]);
     printResult(
       context.output,
