@@ -38,7 +38,7 @@ const scenes = {
   blank: ['tokens=0,finish=null'],
   'blank-then-well': ['tokens=0,finish=null', ''],
   'empty-but-stopped': ['tokens=0', ''],
-  'thinks-first': ['fault=stall-before-content,for=550ms'],
+  'thinks-first': ['fault=stall-before-content,for=900ms'],
 } as const satisfies Record<string, readonly string[]>;
 
 type Scene = keyof typeof scenes;
@@ -105,7 +105,7 @@ beforeAll(async () => {
   gateway = await openTestGateway({ channels });
   hasty = await openTestGateway({
     channels,
-    flags: { 'connect-timeout': '300ms', 'first-content-timeout': '400ms', 'call-timeout': '900ms' },
+    flags: { 'connect-timeout': '300ms', 'first-content-timeout': '700ms', 'call-timeout': '1200ms' },
     reasoning: [modelOf('thinks-first', 'stream')],
   });
 });
