@@ -1,7 +1,7 @@
 import { callRequest, type LoadWindow, loadServer } from './load.ts';
 import { cpuTimeUs } from './process-usage.ts';
 import type { ServerName, ServerUnderTest } from './server-under-test.ts';
-import { median, minimum, quantile, sum } from './statistics.ts';
+import { differences, median, minimum, quantile, sum } from './statistics.ts';
 
 /** One kind of load. */
 export interface LoadCase {
@@ -14,9 +14,10 @@ export interface LoadFigures extends LoadCase {
   readonly server: ServerName;
   readonly requests: number;
   readonly requestsPerSecond: number;
+  /** Medians of the windows' own quantiles. */
   readonly latencyP50Us: number;
   readonly latencyP99Us: number;
-  /** Over the upstream asked directly in the same windows. */
+  /** Over the upstream asked directly: the median of the differences, round by round. */
   readonly addedP50Us: number;
   readonly addedP99Us: number;
   /** CPU of the server per call, from the kernel's accounting; null for the upstream alone. */
@@ -27,7 +28,8 @@ export interface LoadFigures extends LoadCase {
 export interface LoadPlan {
   readonly windows: number;
   readonly windowMs: number;
-  readonly warmUpMs: number;
+  /** Load before the first window, for connections and kernel to settle. */
+  readonly settleMs: number;
 }
 
 interface MeasuredWindow extends LoadWindow {
@@ -46,13 +48,13 @@ export async function compareUnderLoad(
     windows: [] as MeasuredWindow[],
   }));
   for (const { server, request } of measured)
-    await loadServer(server, request, load.concurrency, plan.warmUpMs);
+    await loadServer(server, request, load.concurrency, { durationMs: plan.settleMs });
   for (let round = 0; round < plan.windows; round++) {
     for (const { server, request, windows } of measured) {
       windows.push(await measureWindow(server, request, load.concurrency, plan.windowMs));
     }
   }
-  const direct = latencies(measured.find(({ server }) => server.name === 'direct')?.windows ?? []);
+  const direct = measured.find(({ server }) => server.name === 'direct')?.windows ?? [];
   return measured.map(({ server, windows }) => figures(server, load, windows, direct));
 }
 
@@ -63,7 +65,7 @@ async function measureWindow(
   windowMs: number,
 ): Promise<MeasuredWindow> {
   const cpuBefore = server.pid === null ? 0 : cpuTimeUs(server.pid);
-  const window = await loadServer(server, request, concurrency, windowMs);
+  const window = await loadServer(server, request, concurrency, { durationMs: windowMs });
   const cpuUsPerCall = server.pid === null ? null : (cpuTimeUs(server.pid) - cpuBefore) / window.requests;
   return { ...window, cpuUsPerCall };
 }
@@ -72,24 +74,24 @@ function figures(
   server: ServerUnderTest,
   load: LoadCase,
   windows: readonly MeasuredWindow[],
-  direct: readonly number[],
+  direct: readonly MeasuredWindow[],
 ): LoadFigures {
-  const own = latencies(windows);
   const cpu = windows.flatMap((window) => (window.cpuUsPerCall === null ? [] : [window.cpuUsPerCall]));
   return {
     ...load,
     server: server.name,
     requests: sum(windows.map((window) => window.requests)),
     requestsPerSecond: median(windows.map((window) => (window.requests / window.durationMs) * 1000)),
-    latencyP50Us: median(own),
-    latencyP99Us: quantile(own, 0.99),
-    addedP50Us: median(own) - median(direct),
-    addedP99Us: quantile(own, 0.99) - quantile(direct, 0.99),
+    latencyP50Us: median(latencies(windows, 0.5)),
+    latencyP99Us: median(latencies(windows, 0.99)),
+    addedP50Us: median(differences(latencies(windows, 0.5), latencies(direct, 0.5))),
+    addedP99Us: median(differences(latencies(windows, 0.99), latencies(direct, 0.99))),
     cpuUsMin: cpu.length === 0 ? null : minimum(cpu),
     cpuUsMedian: cpu.length === 0 ? null : median(cpu),
   };
 }
 
-function latencies(windows: readonly LoadWindow[]): number[] {
-  return windows.flatMap((window) => [...window.latenciesUs]);
+/** One quantile of the latencies of each window. */
+function latencies(windows: readonly LoadWindow[], share: number): number[] {
+  return windows.map((window) => quantile(window.latenciesUs, share));
 }

@@ -9,6 +9,13 @@ export interface LoadWindow {
   readonly latenciesUs: readonly number[];
 }
 
+/** A load ends with the first of its bounds. */
+export interface LoadBounds {
+  readonly durationMs: number;
+  /** Calls, give or take those under way. */
+  readonly callsMax?: number;
+}
+
 /**
  * Loads a server for a while: `concurrency` kept-alive connections, each sending its next request when the answer to the
  * one before is complete. Rejects when a connection breaks or an answer is anything but 200.
@@ -17,13 +24,14 @@ export async function loadServer(
   server: ServerUnderTest,
   request: Buffer,
   concurrency: number,
-  durationMs: number,
+  { durationMs, callsMax = Number.POSITIVE_INFINITY }: LoadBounds,
 ): Promise<LoadWindow> {
   const latenciesUs: number[] = [];
   const startedAt = performance.now();
   const deadline = startedAt + durationMs;
+  const goesOn = (now: number) => now < deadline && latenciesUs.length < callsMax;
   const callers = Array.from({ length: concurrency }, () =>
-    callInTurn(server.port, request, deadline, latenciesUs),
+    callInTurn(server.port, request, goesOn, latenciesUs),
   );
   await Promise.all(callers);
   return { requests: latenciesUs.length, durationMs: performance.now() - startedAt, latenciesUs };
@@ -41,7 +49,12 @@ export function callRequest(key: string, bodyBytes: number, stream: boolean): Bu
   );
 }
 
-function callInTurn(port: number, request: Buffer, deadline: number, latenciesUs: number[]): Promise<void> {
+function callInTurn(
+  port: number,
+  request: Buffer,
+  goesOn: (now: number) => boolean,
+  latenciesUs: number[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     let answerBytesLeft = 0;
@@ -60,7 +73,7 @@ function callInTurn(port: number, request: Buffer, deadline: number, latenciesUs
       if (answerBytesLeft > 0) return true;
       const now = performance.now();
       latenciesUs.push((now - sentAt) * 1000);
-      if (now < deadline) send();
+      if (goesOn(now)) send();
       else socket.end(resolve);
       return true;
     };

@@ -14,8 +14,14 @@ import {
 } from './pinned-process.ts';
 import { makeReport, printableReport } from './report.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
-import { compareStreams, frameRate, idleMemory, type StreamFigures } from './stream-comparison.ts';
-import type { StreamLoad } from './stream-load.ts';
+import {
+  compareStreams,
+  frameRate,
+  idleMemory,
+  type StreamFigures,
+  type StreamPlan,
+} from './stream-comparison.ts';
+import { type WarmUpPlan, warmUp } from './warm-up.ts';
 
 const usage = `npm run bench -- [options]
   --quick        fewer and shorter windows; under 50 seconds in all
@@ -23,33 +29,48 @@ const usage = `npm run bench -- [options]
   --servers a,b  of nginx, bare-proxy, headgate, headgate-soon; all if left out`;
 
 interface BenchPlan {
+  readonly warmUp: WarmUpPlan;
   readonly load: readonly (readonly [LoadCase, LoadPlan])[];
-  readonly streams: readonly StreamLoad[];
+  readonly streams: readonly StreamPlan[];
+  /** Measured last: what large bodies leave in a process's memory would count as the streams'. */
+  readonly largeLoad: readonly (readonly [LoadCase, LoadPlan])[];
 }
 
 /** The case that the ratios are taken from. */
 const mainCase: LoadCase = { bodyBytes: 1_500, concurrency: 32 };
-const otherCases: readonly LoadCase[] = [
-  { bodyBytes: 1_500, concurrency: 1 },
-  { bodyBytes: 1_000_000, concurrency: 32 },
-  { bodyBytes: 1_000_000, concurrency: 1 },
-];
+const singleCase: LoadCase = { bodyBytes: 1_500, concurrency: 1 };
+const largeCase: LoadCase = { bodyBytes: 1_000_000, concurrency: 32 };
+const largeSingleCase: LoadCase = { bodyBytes: 1_000_000, concurrency: 1 };
 
-const fullPlan: BenchPlan = loadPlan(
-  { warmUpMs: 3_000, windows: 10, windowMs: 1_000 },
-  { warmUpMs: 1_000, windows: 5, windowMs: 1_000 },
-  [500, 1_000, 2_000].map((streams) => ({ streams, settleMs: 1_500, durationMs: 5_000 })),
-);
+const fullLoad: LoadPlan = { settleMs: 500, windows: 5, windowMs: 1_000 };
+const fullPlan: BenchPlan = {
+  warmUp: { calls: 40_000, durationMsMax: 25_000 },
+  load: [
+    [mainCase, { ...fullLoad, windows: 10 }],
+    [singleCase, fullLoad],
+  ],
+  streams: [500, 1_000, 2_000].map((streams) => ({
+    streams,
+    rounds: 3,
+    settleMs: 1_000,
+    durationMs: 2_000,
+  })),
+  largeLoad: [
+    [largeCase, fullLoad],
+    [largeSingleCase, fullLoad],
+  ],
+};
 
-const quickPlan: BenchPlan = loadPlan(
-  { warmUpMs: 1_000, windows: 5, windowMs: 200 },
-  { warmUpMs: 150, windows: 2, windowMs: 200 },
-  [{ streams: 500, settleMs: 500, durationMs: 1_000 }],
-);
-
-function loadPlan(main: LoadPlan, other: LoadPlan, streams: readonly StreamLoad[]): BenchPlan {
-  return { load: [[mainCase, main], ...otherCases.map((one) => [one, other] as const)], streams };
-}
+const quickLoad: LoadPlan = { settleMs: 100, windows: 2, windowMs: 200 };
+const quickPlan: BenchPlan = {
+  warmUp: { calls: 30_000, durationMsMax: 8_000 },
+  load: [
+    [mainCase, { ...quickLoad, windows: 5 }],
+    [singleCase, quickLoad],
+  ],
+  streams: [{ streams: 500, rounds: 1, settleMs: 500, durationMs: 1_000 }],
+  largeLoad: [[largeSingleCase, quickLoad]],
+};
 
 const { values: options } = parseArgs({
   options: {
@@ -71,22 +92,33 @@ async function runBenchmark(
   pinRunning(process.pid, loadCore);
   const upstream = await startScript(loadCore, './fixed-upstream.ts', String(frameRate));
   const servers = await startServers(upstream, names);
+  progress('warming up');
+  const warmth = await warmUp(servers, plan.warmUp);
+  const load = await compareLoads(servers, plan.load);
   const idleKib = idleMemory(servers);
-  const load: LoadFigures[] = [];
-  for (const [one, windows] of plan.load) {
-    progress(`${one.bodyBytes / 1000} KB bodies, ${one.concurrency} at once`);
-    load.push(...(await compareUnderLoad(servers, one, windows)));
-  }
   const streams: StreamFigures[] = [];
   for (const one of plan.streams) {
     progress(`${one.streams} streams`);
     streams.push(...(await compareStreams(servers, upstream, one, idleKib)));
   }
+  load.push(...(await compareLoads(servers, plan.largeLoad)));
   // The upstream, first in the list, goes last: those who still close streams should not see it vanish.
   for (const server of servers.toReversed()) await server.stop();
-  const report = makeReport(load, streams, notes());
+  const report = makeReport(load, streams, [...notes(), warmth]);
   console.log(printableReport(report));
   if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+async function compareLoads(
+  servers: readonly ServerUnderTest[],
+  cases: BenchPlan['load'],
+): Promise<LoadFigures[]> {
+  const load: LoadFigures[] = [];
+  for (const [one, windows] of cases) {
+    progress(`${one.bodyBytes / 1000} KB bodies, ${one.concurrency} at once`);
+    load.push(...(await compareUnderLoad(servers, one, windows)));
+  }
+  return load;
 }
 
 /** The upstream itself comes first: everything else is compared with it. */

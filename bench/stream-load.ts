@@ -67,6 +67,7 @@ async function countFrames(
   await setTimeout(durationMs);
   const { frames, latenciesUs } = counter;
   const elapsedMs = performance.now() - startedAt;
+  if (latenciesUs.length === 0) throw new Error(`No frame came through ${server.name}.`);
   return {
     frames,
     durationMs: elapsedMs,
