@@ -56,7 +56,7 @@ describe('the text of a start', () => {
   test('a configured gateway says where it is and no more', () => {
     const text = bannerText({ ...facts, selfConfiguration: { kind: 'none' }, models: 1, channels: 1 });
     expect(text).toBe(
-      '\n  Headgate is ready\n\n  API      http://127.0.0.1:8080\n  Console  http://127.0.0.1:8081\n  Serving  1 model on 1 channel\n\n',
+      '\n  Headgate is ready\n\n  API      http://127.0.0.1:8080\n  Console  http://127.0.0.1:8081  (for now /healthz, /readyz and /metrics)\n  Serving  1 model on 1 channel\n\n',
     );
   });
 

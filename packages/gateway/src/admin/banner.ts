@@ -35,7 +35,7 @@ function addresses({
     `  ${bold(`${deploymentName} is ready`, color)}`,
     '',
     `  API      ${apiOrigin}`,
-    `  Console  ${consoleOrigin}`,
+    `  Console  ${consoleOrigin}  (for now /healthz, /readyz and /metrics)`,
     `  Serving  ${counted(models, 'model')} on ${counted(channels, 'channel')}`,
   ].join('\n');
 }
