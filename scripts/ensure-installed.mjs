@@ -19,11 +19,15 @@ if (!installed) {
   const npm = process.env.npm_execpath;
   const [command, first] = npm ? [process.execPath, [npm]] : ['npm', []];
   // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms. Nothing is written back.
-  const run = spawnSync(command, [...first, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    // Standard output belongs to the command that follows.
-    stdio: ['ignore', 2, 2],
-  });
+  const run = spawnSync(
+    command,
+    [...first, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      // Standard output belongs to the command that follows.
+      stdio: ['ignore', 2, 2],
+    },
+  );
   if (run.status !== 0) {
     console.error('Headgate: `npm install` failed; see its messages above.');
     process.exit(run.status ?? 1);

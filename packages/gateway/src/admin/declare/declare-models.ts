@@ -69,7 +69,8 @@ export function describeModel(
   return {
     id,
     displayName: shape.displayName ?? origin?.seed?.name ?? id,
-    ownedBy: shape.ownedBy ?? origin?.provider.id ?? 'unknown',
+    // Callers see this word: it must not tell which provider serves them.
+    ownedBy: shape.ownedBy ?? 'headgate',
     created: shape.created === undefined ? 0 : Date.parse(shape.created) / 1000,
     contextWindow: shape.contextWindow ?? origin?.seed?.contextWindow ?? null,
     maxOutputTokens: shape.maxOutputTokens ?? null,
