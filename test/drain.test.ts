@@ -10,6 +10,9 @@ import {
 } from './support/process.ts';
 import { chatRequest, framesOf, RawConnection, request } from './support/raw-http.ts';
 
+// Every test starts processes, and shares the machine with other tests that do.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 const models = {
   unhurried: 'sim-fast+tokens=60,rate=20/s',
   endless: 'sim-fast+tokens=100000,rate=20/s',

@@ -11,6 +11,9 @@ import {
 } from './support/process.ts';
 import { chatRequest, exchange, framesOf, RawConnection } from './support/raw-http.ts';
 
+// Every test starts processes, and shares the machine with other tests that do.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 /** Changes take effect within a second, on a machine that does not run other tests beside. */
 const promptly = { timeout: 3_000, interval: 20 };
 

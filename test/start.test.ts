@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   type ProcessOptions,
   runHeadgate,
@@ -12,6 +12,9 @@ import {
   serveHeadgate,
   temporaryDirectory,
 } from './support/process.ts';
+
+// Every test starts processes, and shares the machine with other tests that do.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 describe('a first start without configuration', () => {
   const directory = temporaryDirectory();
