@@ -10,7 +10,7 @@ import type {
   UpstreamHead,
 } from '../ports/upstream-client.ts';
 import type { Answer, Ending } from './answer.ts';
-import { type Conversation, isOver } from './conversation.ts';
+import { type Conversation, isOver, isShutDown } from './conversation.ts';
 import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
 import { RefusalAnswer } from './refusal-answer.ts';
 import { StreamAnswer } from './stream-answer.ts';
@@ -158,11 +158,14 @@ class Attempt implements UpstreamHandler, CallerListener {
       this.#exchange?.abort();
       return;
     }
+    const committed = this.#committed();
+    const reading = this.#reading();
+    if (isShutDown(this.#conversation)) return this.#finish({ kind: 'shut-down', committed, reading });
     const deadlinePassed = isOver(this.#conversation);
     // Time passed while the caller did not read is the caller's, not the upstream's.
     if (this.#paused && !deadlinePassed) return this.#finish(this.#callerGone());
     const phase = deadlinePassed ? 'deadline' : this.#contentAt === null ? 'first-content' : 'stall';
-    this.#finish({ kind: 'timed-out', phase, committed: this.#committed(), reading: this.#reading() });
+    this.#finish({ kind: 'timed-out', phase, committed, reading });
   }
 
   #outcomeOf({ kind, detail }: UpstreamFailure): Outcome {

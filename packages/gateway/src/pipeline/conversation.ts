@@ -16,6 +16,11 @@ export interface Conversation {
 }
 
 /** Whether the time of the whole call has run out, or the process may not wait any longer. */
-export function isOver({ gateway, deadlineAt }: Conversation): boolean {
-  return gateway.clock.monotonic() >= Math.min(deadlineAt, gateway.watchdog.endsAt);
+export function isOver(conversation: Conversation): boolean {
+  return isShutDown(conversation) || conversation.gateway.clock.monotonic() >= conversation.deadlineAt;
+}
+
+/** Whether the process has been told to stop and its patience is over. */
+export function isShutDown({ gateway }: Conversation): boolean {
+  return gateway.clock.monotonic() >= gateway.watchdog.endsAt;
 }

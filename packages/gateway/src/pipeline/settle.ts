@@ -114,6 +114,11 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
       return outcome.phase === 'stall'
         ? { status: 'failed', unbilledReason: 'cut_after_content' }
         : { status: 'timed_out', unbilledReason: 'timed_out' };
+    case 'shut-down':
+      return {
+        status: 'failed',
+        unbilledReason: outcome.committed ? 'cut_after_content' : 'refused_by_gateway',
+      };
     case 'cut':
       return {
         status: 'failed',
@@ -189,6 +194,7 @@ function resultOf(outcome: Outcome): AttemptResult {
     case 'timed-out':
       return 'timed_out';
     case 'cut':
+    case 'shut-down':
       return outcome.committed ? 'cut_after_content' : 'cut_before_content';
     case 'caller-gone':
       return 'caller_gone';
@@ -204,6 +210,8 @@ function detailOf(outcome: Outcome): string | null {
       return null;
     case 'refused':
       return `${outcome.refusal.kind}: ${outcome.refusal.message}`.slice(0, 500);
+    case 'shut-down':
+      return 'the gateway had to stop';
     case 'timed-out':
       return outcome.phase;
     case 'unreachable':

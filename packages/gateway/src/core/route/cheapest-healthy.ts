@@ -84,7 +84,7 @@ function nothingToTry(enabled: readonly Target[], blocked: ReadonlyMap<string, n
 
 /** Faults of the caller and the caller's hang-ups never count (routing.md, "State"). */
 function isTargetFailure(outcome: Outcome): boolean {
-  if (outcome.kind === 'caller-gone') return false;
+  if (outcome.kind === 'caller-gone' || outcome.kind === 'shut-down') return false;
   return outcome.kind !== 'refused' || !isCallersFault(outcome.refusal);
 }
 

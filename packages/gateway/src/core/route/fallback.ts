@@ -15,6 +15,7 @@ export function retryElsewhere(outcome: Outcome): 'yes' | 'once' | 'no' {
   switch (outcome.kind) {
     case 'answered':
     case 'caller-gone':
+    case 'shut-down':
       return 'no';
     case 'refused':
       return retryRefusalElsewhere(outcome.refusal.kind);
@@ -59,6 +60,7 @@ export function isCallersFault({ kind }: UpstreamRefusal): boolean {
 export function faultOf(outcomes: readonly Outcome[]): Fault {
   const last = outcomes.at(-1);
   if (last === undefined) return fault('no_available_channel');
+  if (last.kind === 'shut-down') return fault('overloaded');
   if (last.kind === 'refused') {
     const said = faultOfCallerRefusal(last.refusal);
     if (said !== null) return said;

@@ -11,6 +11,8 @@ export type Outcome =
       readonly committed: boolean;
       readonly reading: Reading | null;
     }
+  /** Our own process had to stop and could wait no longer: no failure of the target. */
+  | { readonly kind: 'shut-down'; readonly committed: boolean; readonly reading: Reading | null }
   | {
       readonly kind: 'cut';
       readonly committed: boolean;
