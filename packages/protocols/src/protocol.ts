@@ -107,6 +107,11 @@ export interface Reading {
   readonly hasOutput: boolean;
   /** Bytes of UTF-8 text the model produced so far; the base of an estimate when usage never came. */
   readonly outputBytes: number;
+  /**
+   * `outputBytes` as they were when `usage` was last reported; 0 before that. Fewer than `outputBytes`: more was produced
+   * since, and the report does not cover it.
+   */
+  readonly usageAtOutputBytes: number;
 }
 
 export type AnswerReading =
@@ -148,7 +153,7 @@ export interface Protocol {
   readRequest(body: Uint8Array): Result<InboundRequest, Fault>;
   /** Reads a whole JSON answer of status 200. */
   readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading;
-  /** Reads an answer with an error status. `headers` are looked up in lower case. */
+  /** Reads an answer with an error status (400 to 599), whatever its content type says it is. */
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
   openStream(dialect: Dialect): StreamReader;
   /** An error inside a stream that has begun, in this protocol's shape; it is never a clean end. */

@@ -35,17 +35,20 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }
-  return { attempts, finish: finishOf(attempts) };
+  return { attempts, finish: finishOf(attempts, plan.retryAfterMs) };
 }
 
-function finishOf(attempts: readonly AttemptRecord[]): Finish {
+function finishOf(attempts: readonly AttemptRecord[], blockedRetryMs: number | null): Finish {
   const last = attempts.at(-1);
   if (last === undefined) return { kind: 'failed', fault: fault('no_available_channel'), begun: false };
   if (last.ending !== null) return { kind: 'answered', ending: last.ending };
   if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone' };
   return {
     kind: 'failed',
-    fault: faultOf(attempts.map(({ outcome }) => outcome)),
+    fault: faultOf(
+      attempts.map(({ outcome }) => outcome),
+      blockedRetryMs,
+    ),
     begun: isCommitted(last.outcome),
   };
 }

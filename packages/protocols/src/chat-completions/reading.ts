@@ -14,6 +14,7 @@ export class RunningReading implements Reading {
   /** Of what can be seen; reasoning that is kept back shows in `usage` alone. */
   hasOutput = false;
   outputBytes = 0;
+  usageAtOutputBytes = 0;
   #hasToolCalls = false;
   #hasRefusal = false;
 
@@ -22,14 +23,21 @@ export class RunningReading implements Reading {
   }
 
   take(chunk: ChunkWalk): void {
-    // Usage is cumulative where it is repeated: the last one counts.
-    if (chunk.hasUsage) this.usage = readUsage(chunk.usage, this.#dialect) ?? this.usage;
     this.finishReasonRaw = chunk.finishReason ?? this.finishReasonRaw;
     this.modelServed ??= chunk.model;
     this.hasOutput ||= chunk.hasOutput;
     this.outputBytes += chunk.outputBytes;
+    if (chunk.hasUsage) this.#takeUsage(chunk.usage);
     this.#hasToolCalls ||= chunk.hasToolCalls;
     this.#hasRefusal ||= chunk.hasRefusal;
+  }
+
+  /** Usage is cumulative where it is repeated: the last one counts, and it covers the chunk it came with. */
+  #takeUsage(wire: unknown): void {
+    const usage = readUsage(wire, this.#dialect);
+    if (usage === null) return;
+    this.usage = usage;
+    this.usageAtOutputBytes = this.outputBytes;
   }
 
   /** Servers say `stop` for tool calls, too, and always for a refusal: what was produced knows better. */

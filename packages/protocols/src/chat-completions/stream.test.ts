@@ -110,6 +110,22 @@ describe('frames alike but for their text', () => {
   });
 });
 
+describe('a usage report', () => {
+  const usage = '"usage":{"prompt_tokens":1,"completion_tokens":1}';
+  const report = `data: {"choices":[],${usage}}\n\n`;
+
+  test.each([
+    ['none', [content('"abc"')], 0],
+    ['after the content', [content('"abc"'), report], 3],
+    ['with the content', [content('"abc"').replace('"p":0', usage)], 3],
+    ['before more content', [content('"abc"'), report, content('"de"')], 3],
+    ['without a count, later', [content('"abc"'), report, content('"d"').replace('"p":0', '"usage":{}')], 3],
+    ['again at the end', [report, content('"abc"'), content('"de"'), report], 5],
+  ])('%s is known by the output it covers', (_, frames, covered) => {
+    expect(readFrames(frames).reader.reading.usageAtOutputBytes).toBe(covered);
+  });
+});
+
 describe('errors within a stream', () => {
   const overloaded = {
     kind: 'overloaded',

@@ -56,8 +56,11 @@ export function isCallersFault({ kind }: UpstreamRefusal): boolean {
   return retryRefusalElsewhere(kind) === 'no';
 }
 
-/** What the caller sees when no target gave an answer, from all that was tried. */
-export function faultOf(outcomes: readonly Outcome[]): Fault {
+/**
+ * What the caller sees when no target gave an answer, from all that was tried. `blockedRetryMs`: milliseconds until the
+ * first of the targets that were not tried for their rate limit may be, or null when there is none.
+ */
+export function faultOf(outcomes: readonly Outcome[], blockedRetryMs: number | null): Fault {
   const last = outcomes.at(-1);
   if (last === undefined) return fault('no_available_channel');
   if (last.kind === 'shut-down') return fault('overloaded');
@@ -68,7 +71,7 @@ export function faultOf(outcomes: readonly Outcome[]): Fault {
   if (outcomes.every((outcome) => isRefusal(outcome, 'model-missing')))
     return fault('model_not_found', { param: 'model' });
   if (outcomes.every((outcome) => isRefusal(outcome, 'rate-limited'))) {
-    return fault('upstream_rate_limited', { retryAfterMs: soonestRetryMs(outcomes) });
+    return fault('upstream_rate_limited', { retryAfterMs: soonestRetryMs(outcomes, blockedRetryMs) });
   }
   if (last.kind === 'timed-out' && (last.phase === 'deadline' || last.committed))
     return fault('upstream_timeout');
@@ -99,9 +102,10 @@ function isRefusal(outcome: Outcome, kind: UpstreamRefusal['kind']): boolean {
   return outcome.kind === 'refused' && outcome.refusal.kind === kind;
 }
 
-function soonestRetryMs(outcomes: readonly Outcome[]): number | null {
+function soonestRetryMs(outcomes: readonly Outcome[], blockedRetryMs: number | null): number | null {
   const waits = outcomes.flatMap((outcome) =>
     outcome.kind === 'refused' && outcome.retryAfterMs !== null ? [outcome.retryAfterMs] : [],
   );
+  if (blockedRetryMs !== null) waits.push(blockedRetryMs);
   return waits.length === 0 ? null : Math.min(...waits);
 }
