@@ -48,26 +48,64 @@ function collect(
   bytesMax: number,
 ): Promise<Result<Uint8Array, Fault>> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const bytes = new GrowingBytes(Number(message.headers['content-length'] ?? 0), bytesMax);
     const refuse = (failure: Fault) => {
       discard(message, source);
       resolve(fail(failure));
     };
     source.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > bytesMax) refuse(tooLarge(bytesMax));
-      else chunks.push(chunk);
+      if (bytes.length + chunk.length > bytesMax) refuse(tooLarge(bytesMax));
+      else bytes.append(chunk);
     });
-    source.on('end', () =>
-      resolve(succeed(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length))),
-    );
+    source.on('end', () => resolve(succeed(bytes.all())));
     source.on('error', () => refuse(unreadable(source === message)));
     message.on('close', () => {
       // A body that came whole closes, too, before a decoder has given all of it.
       if (!message.complete) refuse(fault('request_timeout'));
     });
   });
+}
+
+/** Up to this size an announced length is believed before its bytes have come. */
+const announcedBytesMax = 4 * 1024 * 1024;
+const smallestCapacity = 16 * 1024;
+
+/**
+ * Bytes that come in pieces, in one place: a list of them would cost a hundred times its bytes if each piece is one.
+ * The usual body is one piece, and stays as it came.
+ */
+class GrowingBytes {
+  length = 0;
+  #place: Uint8Array = new Uint8Array(0);
+  readonly #announced: number;
+  readonly #bytesMax: number;
+
+  constructor(announced: number, bytesMax: number) {
+    this.#announced = Math.min(announced, announcedBytesMax);
+    this.#bytesMax = bytesMax;
+  }
+
+  append(piece: Uint8Array): void {
+    const length = this.length + piece.length;
+    if (this.length === 0) this.#place = piece;
+    else {
+      // The first piece fills its place to the end, so it is never written to.
+      if (length > this.#place.length) this.#grow(length);
+      this.#place.set(piece, this.length);
+    }
+    this.length = length;
+  }
+
+  all(): Uint8Array {
+    return this.#place.subarray(0, this.length);
+  }
+
+  #grow(length: number): void {
+    const doubled = Math.min(Math.max(2 * length, smallestCapacity), this.#bytesMax);
+    const place = Buffer.allocUnsafeSlow(length <= this.#announced ? this.#announced : doubled);
+    place.set(this.all());
+    this.#place = place;
+  }
 }
 
 /**
