@@ -332,10 +332,57 @@ describe('other refusals of a request', () => {
     ];
     expect((await get('/v1/responses', ...upgrade)).status).toBe(426);
     expect((await get('/v1/nothing', ...upgrade)).status).toBe(404);
+    const messages = await get('/v1/messages', ...upgrade);
+    expect(messages.headers.get('request-id')).toBe(messages.headers.get('x-trace-id'));
+    expect(messages.headers.has('x-request-id')).toBe(false);
+    expect(messages.headers.get('x-should-retry')).toBe('false');
     expect(
       (await get('/v1/models', bearer(gateway.keys.completions), 'connection: Upgrade', 'upgrade: h2c'))
         .status,
     ).toBe(200);
+  });
+
+  test('417 for what nobody can expect of us, which HTTP/1.0 cannot even ask', async () => {
+    const headers = [bearer(gateway.keys.completions), 'expect: 200-ok'];
+    const answer = await get('/v1/models', ...headers);
+    expect(answer.status).toBe(417);
+    expect(bodyOf(answer)).toMatchObject({ error: { code: 'invalid_request', param: 'expect' } });
+    for (const expectation of ['200-ok', '100-continue']) {
+      const body = chatRequest(gateway.keys.completions, { model: 'demo', messages: [{}] }, [
+        `expect: ${expectation}`,
+      ]);
+      expect((await send(body.toString().replace('HTTP/1.1', 'HTTP/1.0'))).status).toBe(200);
+    }
+  });
+
+  test('every refusal is counted, by platform and code', async () => {
+    const counted = async (platform: Platform, code: string) => {
+      const text = await (await fetch(`${gateway.consoleOrigin}/metrics`)).text();
+      const line = `headgate_refusals_total{platform="${platform}",code="${code}"} `;
+      return Number(
+        text
+          .split('\n')
+          .find((sample) => sample.startsWith(line))
+          ?.slice(line.length) ?? 0,
+      );
+    };
+    const refusals: [Platform, string, () => Promise<unknown>][] = [
+      ['messages', 'invalid_api_key', () => post(paths.messages)],
+      ['native', 'method_not_allowed', () => get(paths.native)],
+      ['completions', 'not_found', () => get('/v1/nothing')],
+      [
+        'messages',
+        'websocket_not_supported',
+        () => get(paths.messages, 'connection: upgrade', 'upgrade: websocket'),
+      ],
+      ['completions', 'invalid_request', () => send('not HTTP\r\n\r\n')],
+      ['completions', 'invalid_request', () => get('/v1/models', 'expect: x')],
+    ];
+    for (const [platform, code, provoke] of refusals) {
+      const before = await counted(platform, code);
+      await provoke();
+      expect(await counted(platform, code)).toBe(before + 1);
+    }
   });
 
   test('408 for a body that does not come', async () => {
@@ -347,5 +394,7 @@ describe('other refusals of a request', () => {
     const answer = await send(request(`POST ${paths.completions}`, headers));
     expect(answer.status).toBe(408);
     expect(bodyOf(answer)).toMatchObject({ error: { code: 'request_timeout' } });
+    // The same request may succeed on a better day.
+    expect(answer.headers.has('x-should-retry')).toBe(false);
   });
 });

@@ -10,10 +10,16 @@ export function sendFault(
   extra: readonly string[] = [],
 ): void {
   const { status, body } = encodeError(reply.platform, failure, traceId);
-  const headers = ['content-type', 'application/json', ...extra];
+  const headers = [...faultHeaders(failure), ...extra];
   if (attempts > 0) headers.push('x-headgate-attempts', String(attempts));
+  reply.send(status, headers, body);
+}
+
+/** What the head of every error says, whoever writes it. */
+export function faultHeaders(failure: Fault): string[] {
+  const headers = ['content-type', 'application/json'];
   if (!errorTable[failure.code].retry) headers.push('x-should-retry', 'false');
   if (failure.retryAfterMs !== null)
     headers.push('retry-after', String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))));
-  reply.send(status, headers, body);
+  return headers;
 }

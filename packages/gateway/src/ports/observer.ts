@@ -1,3 +1,4 @@
+import type { ErrorCode, Platform } from '@headgate/protocols';
 import type { CallEntry } from './ledger.ts';
 
 /** Things an operator should hear of, by name. */
@@ -9,11 +10,20 @@ export type AlertKind =
   | 'model-missing-upstream'
   | 'unpriced-model';
 
+/** A request that was answered with an error before it became a call. Nothing of what the caller sent is in it. */
+export interface Refusal {
+  readonly platform: Platform;
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly traceId: string;
+}
+
 /** Who watches calls from outside the hot path: logs and metrics. Never throws, never waits. */
 export interface Observer {
   callStarted(): void;
   /** Also called for calls the ledger could not take. */
   callFinished(entry: CallEntry): void;
+  refused(refusal: Refusal): void;
   /** `detail` is private: it goes to the log, never to a caller. */
   alert(kind: AlertKind, detail: Readonly<Record<string, string | number>>): void;
 }

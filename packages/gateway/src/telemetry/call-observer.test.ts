@@ -33,6 +33,27 @@ test('finished calls are counted all the same when they are not to be logged', a
   );
 });
 
+test('refusals of one kind are logged once a second, with how many there were, and counted every time', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const time = { now: () => 0, at: 0, monotonic: () => time.at };
+  const noKey = { platform: 'completions', code: 'invalid_api_key', status: 401 } as const;
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: true });
+    for (let count = 0; count < 500; count++) observer.refused({ ...noKey, traceId: 'a' });
+    observer.refused({ platform: 'messages', code: 'not_found', status: 404, traceId: 'b' });
+    time.at = 1000;
+    observer.refused({ ...noKey, traceId: 'c' });
+  });
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { level: 30, msg: 'refused', traceId: 'a', count: 1, detail: noKey },
+    { traceId: 'b', count: 1, detail: { platform: 'messages', code: 'not_found', status: 404 } },
+    { traceId: 'c', count: 500, detail: noKey },
+  ]);
+  const { text } = await metrics.expose();
+  expect(text).toContain('headgate_refusals_total{platform="completions",code="invalid_api_key"} 501\n');
+  expect(text).toContain('headgate_refusals_total{platform="messages",code="not_found"} 1\n');
+});
+
 test('the same alert is logged once a minute and counted every time', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Observer } from '../ports/observer.ts';
+import type { Observer, Refusal } from '../ports/observer.ts';
 import { callLogLine } from './call-log.ts';
 import type { Log } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -8,6 +8,8 @@ import type { Metrics } from './metrics.ts';
 const alertQuietMs = 60_000;
 /** Things remembered as alerted; beyond it some alerts are repeated sooner. */
 const alertsMax = 1000;
+/** Refusals of one kind get one line in this time, so that a flood of them cannot drown the log; every one is counted. */
+const refusalQuietMs = 1000;
 
 export interface CallObserverOptions {
   readonly log: Log;
@@ -20,6 +22,21 @@ export interface CallObserverOptions {
 /** Counts what the pipeline reports, and logs it. */
 export function createCallObserver({ log, metrics, clock, logsCalls }: CallObserverOptions): Observer {
   const alerted = new Map<string, number>();
+
+  const refusals = new Map<string, { loggedAt: number; unlogged: number }>();
+
+  const logRefusal = ({ platform, code, status, traceId }: Refusal): void => {
+    const kind = [platform, code, status].join(' ');
+    const now = clock.monotonic();
+    const past = refusals.get(kind) ?? { loggedAt: Number.NEGATIVE_INFINITY, unlogged: 0 };
+    refusals.set(kind, past);
+    past.unlogged += 1;
+    if (now - past.loggedAt < refusalQuietMs) return;
+    // The count is of all since the line before, of which this one is named.
+    log.logger.info('refused', { traceId, count: past.unlogged, detail: { platform, code, status } });
+    past.loggedAt = now;
+    past.unlogged = 0;
+  };
 
   const isNews = (about: string): boolean => {
     const now = clock.monotonic();
@@ -37,6 +54,10 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
     callFinished(entry) {
       metrics.callFinished(entry);
       if (logsCalls) log.sink.write(callLogLine(entry));
+    },
+    refused(refusal) {
+      metrics.refused(refusal);
+      logRefusal(refusal);
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);

@@ -1,14 +1,16 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallEntry } from '../ports/ledger.ts';
-import type { AlertKind } from '../ports/observer.ts';
+import type { AlertKind, Refusal } from '../ports/observer.ts';
 import { CallMetrics } from './call-metrics.ts';
 import { exposeHistograms, exposeSamples } from './exposition.ts';
 import { createHistogram, recordValue } from './histogram.ts';
+import { LabelTable } from './label-table.ts';
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
   callStarted(): void;
   callFinished(entry: CallEntry): void;
+  refused(refusal: Refusal): void;
   alertRaised(kind: AlertKind): void;
   /** One group commit of the ledger became durable. */
   ledgerCommitted(entries: number, durationMs: number): void;
@@ -35,6 +37,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   collectDefaultMetrics({ register: process });
   const calls = new CallMetrics();
   const commits = createHistogram(commitBounds);
+  const refusals = new LabelTable(() => ({ count: 0 }));
   const alerts = new Map<AlertKind, number>();
   let callsInFlight = 0;
   let entriesCommitted = 0;
@@ -45,6 +48,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
     callFinished(entry) {
       callsInFlight--;
       calls.record(entry);
+    },
+    refused({ platform, code }) {
+      refusals.at(platform, code).count++;
     },
     alertRaised(kind) {
       alerts.set(kind, (alerts.get(kind) ?? 0) + 1);
@@ -69,6 +75,15 @@ export function createMetrics(sources: MetricsSources): Metrics {
         exposeHistograms(
           { name: 'headgate_ledger_commit_seconds', help: 'Duration of one group commit.', labels: [] },
           [{ labels: [], cell: commits }],
+        ) +
+        exposeSamples(
+          'counter',
+          {
+            name: 'headgate_refusals_total',
+            help: 'Requests answered with an error before they became calls.',
+            labels: ['platform', 'code'],
+          },
+          [...refusals.entries()].map(({ labels, cell }) => ({ labels, cell: cell.count })),
         ) +
         exposeSamples(
           'counter',

@@ -57,11 +57,10 @@ export async function startDataPlane(options: DataPlaneOptions, context: Request
   };
   server.on('request', onRequest);
   server.on('checkContinue', onRequest);
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex) =>
-    answerUpgrade(request, socket, context.random),
-  );
+  server.on('checkExpectation', onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, context));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    answerClientError(error, socket, context.random),
+    answerClientError(error, socket, context),
   );
   await listen(server, options);
   return {

@@ -26,8 +26,7 @@ export class HttpReply implements Reply {
     this.#response = response;
     this.#stallMs = stallMs;
     this.platform = platform;
-    const alias = traceHeaders[platform];
-    this.#identity = alias === null ? ['x-trace-id', traceId] : ['x-trace-id', traceId, alias, traceId];
+    this.#identity = identityHeaders(platform, traceId);
     response.on('close', () => this.#close());
   }
 
@@ -106,6 +105,12 @@ export class HttpReply implements Reply {
     this.gone = true;
     this.listener?.onCallerGone();
   }
+}
+
+/** The headers that name a call, on every answer. */
+export function identityHeaders(platform: Platform, traceId: string): HeaderList {
+  const alias = traceHeaders[platform];
+  return alias === null ? ['x-trace-id', traceId] : ['x-trace-id', traceId, alias, traceId];
 }
 
 /** One chunk of a chunked body (RFC 9112 §7.1), in one write if it is small. */

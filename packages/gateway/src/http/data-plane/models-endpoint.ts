@@ -1,20 +1,42 @@
-import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
-import { type Caller, type Catalogue, type Model, mayCall } from '../../core/catalogue.ts';
+import { endpoints, type Fault, fail, type ProtocolId, type Result, succeed } from '@headgate/protocols';
+import {
+  type Caller,
+  type Catalogue,
+  canServe,
+  type Model,
+  mayCall,
+  modelNotFound,
+} from '../../core/catalogue.ts';
 
-/** Models the key may call and that some channel serves, in the order of their ids. */
-function callableModels(caller: Caller, catalogue: Catalogue): readonly Model[] {
+/** The protocols this build speaks. */
+type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
+
+/** Models the key may call and that some channel serves on its surface, in the order of their ids. */
+function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
+  const spoken = protocolsOf(caller, served);
   return [...catalogue.models.values()]
-    .filter((model) => isCallable(model, caller))
+    .filter((model) => isCallable(model, caller, spoken))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function isCallable(model: Model, caller: Caller): boolean {
-  return model.targets.length > 0 && mayCall(caller, model.id);
+function isCallable(model: Model, caller: Caller, spoken: readonly ProtocolId[]): boolean {
+  return (
+    mayCall(caller, model.id) &&
+    model.targets.some((target) => spoken.some((protocol) => canServe(target, protocol)))
+  );
+}
+
+function protocolsOf({ group }: Caller, served: Served): readonly ProtocolId[] {
+  return endpoints.flatMap((endpoint) =>
+    endpoint.kind === 'call' && endpoint.platform === group.platform && endpoint.protocol in served
+      ? [endpoint.protocol]
+      : [],
+  );
 }
 
 /** `GET /v1/models`: the union of what the completions and messages SDKs expect, and for native keys their own list too. */
-export function listModels(caller: Caller, catalogue: Catalogue): object {
-  const models = callableModels(caller, catalogue);
+export function listModels(caller: Caller, catalogue: Catalogue, served: Served): object {
+  const models = callableModels(caller, catalogue, served);
   const list = {
     object: 'list',
     data: models.map(modelView),
@@ -26,15 +48,15 @@ export function listModels(caller: Caller, catalogue: Catalogue): object {
 }
 
 /** `GET /v1/models/{id}`. */
-export function findModel(id: string, caller: Caller, catalogue: Catalogue): Result<object, Fault> {
+export function findModel(
+  id: string,
+  caller: Caller,
+  catalogue: Catalogue,
+  served: Served,
+): Result<object, Fault> {
   const model = catalogue.models.get(id);
-  if (model !== undefined && isCallable(model, caller)) return succeed(modelView(model));
-  return fail(
-    fault('model_not_found', {
-      message: `The model '${id.slice(0, 200)}' does not exist or this key may not use it; GET /v1/models lists what it may.`,
-      param: 'model',
-    }),
-  );
+  const isTheirs = model !== undefined && isCallable(model, caller, protocolsOf(caller, served));
+  return isTheirs ? succeed(modelView(model)) : fail(modelNotFound(id));
 }
 
 function modelView(model: Model) {

@@ -8,27 +8,34 @@ import {
   type Platform,
   platformOfPath,
 } from '@headgate/protocols';
-import type { Random } from '../../ports/random.ts';
+import { faultHeaders } from '../../pipeline/send-fault.ts';
+import { identityHeaders } from './http-reply.ts';
+import type { RequestContext } from './request-handler.ts';
 
 /**
  * Refuses an upgrade to WebSocket on any path, at once: agents try it before they fall back to server-sent events.
- * It happens before authentication, because there is nothing behind it to protect.
+ * It happens before authentication, because there is nothing behind it to protect. The answer has no `upgrade` header,
+ * which RFC 9110 §15.5.22 asks for: it would have to name a protocol to change to, and we offer none.
  */
-export function answerUpgrade(request: IncomingMessage, socket: Duplex, random: Random): void {
+export function answerUpgrade(request: IncomingMessage, socket: Duplex, context: RequestContext): void {
   // Node has let go of the socket: nobody else hears of a reset, and nobody else reads.
   socket.on('error', () => socket.destroy());
   socket.resume();
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
   const isKnown = matchEndpoint('GET', path).kind !== 'none' || matchEndpoint('POST', path).kind !== 'none';
   const failure = fault(isKnown ? 'websocket_not_supported' : 'not_found');
-  writeFault(socket, failure, platformOfPath(path), random.traceId());
+  writeFault(socket, failure, platformOfPath(path), context);
 }
 
 /** Answers a request that is not HTTP we accept: too large a header block, a broken framing, a late header. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, random: Random): void {
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  context: RequestContext,
+): void {
   if (isAnswered(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || hasBegunAnswer(socket)) socket.destroy();
-  else writeFault(socket, faultOfParserError(error.code), 'completions', random.traceId());
+  else writeFault(socket, faultOfParserError(error.code), 'completions', context);
 }
 
 /** Whether a fault has been written to it already: what still comes is the rest of what was refused. */
@@ -59,18 +66,14 @@ function faultOfParserError(code: string | undefined): Fault {
 /** How long a refused caller may take to stop sending. */
 const lingerMs = 1000;
 
-function writeFault(socket: Duplex, failure: Fault, platform: Platform, traceId: string): void {
+function writeFault(socket: Duplex, failure: Fault, platform: Platform, context: RequestContext): void {
+  const traceId = context.random.traceId();
   const { status, body } = encodeError(platform, failure, traceId);
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    `x-trace-id: ${traceId}`,
-    `x-request-id: ${traceId}`,
-    'x-should-retry: false',
-    'connection: close',
-  ];
-  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  context.gateway.observer.refused({ platform, code: failure.code, status, traceId });
+  const headers = [...identityHeaders(platform, traceId), ...faultHeaders(failure), 'connection', 'close'];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n`;
+  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n`);
   socket.end(body);
   // Closing with bytes of the caller unread is a reset, and that can overtake the answer.
   setTimeout(() => socket.destroy(), lingerMs).unref();

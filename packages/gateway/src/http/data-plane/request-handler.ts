@@ -72,6 +72,9 @@ function splitUrl(url: string): { readonly path: string; readonly search: string
 }
 
 async function dispatch(exchange: Exchange, match: EndpointMatch): Promise<void> {
+  const expectation = expectationOf(exchange.request);
+  if (expectation !== null && expectation !== '100-continue')
+    return refuse(exchange, expectationFailed(expectation));
   if (match.kind === 'none') return refuse(exchange, fault('not_found'));
   if (match.kind === 'method-not-allowed') return refuseMethod(exchange, match.allow);
   const caller = identify(exchange, match.endpoint.platform);
@@ -81,8 +84,23 @@ async function dispatch(exchange: Exchange, match: EndpointMatch): Promise<void>
   await answer(exchange, match, caller.value);
 }
 
-function refuse({ reply, traceId }: Exchange, failure: Fault, headers: HeaderList = []): void {
+function refuse({ reply, traceId, context }: Exchange, failure: Fault, headers: HeaderList = []): void {
+  const { code, status } = failure;
+  context.gateway.observer.refused({ platform: reply.platform, code, status, traceId });
   sendFault(failure, 0, traceId, reply, headers);
+}
+
+/** What the caller wants to be told before it sends its body. HTTP/1.0 cannot ask (RFC 9110 §10.1.1). */
+function expectationOf({ httpVersion, headers }: IncomingMessage): string | null {
+  return httpVersion === '1.0' ? null : (headers.expect?.trim().toLowerCase() ?? null);
+}
+
+function expectationFailed(expectation: string): Fault {
+  return fault('invalid_request', {
+    status: 417,
+    message: `The expectation '${expectation.slice(0, 60)}' cannot be met; '100-continue' can.`,
+    param: 'expect',
+  });
 }
 
 function refuseMethod(exchange: Exchange, allowed: readonly string[]): void {
@@ -135,9 +153,9 @@ async function answer(
   const { endpoint, params } = match;
   switch (endpoint.kind) {
     case 'models':
-      return sendJson(exchange, listModels(caller, catalogue));
+      return sendJson(exchange, listModels(caller, catalogue, gateway.protocols));
     case 'model': {
-      const model = findModel(params.model ?? '', caller, catalogue);
+      const model = findModel(params.model ?? '', caller, catalogue, gateway.protocols);
       return model.ok ? sendJson(exchange, model.value) : refuse(exchange, model.error);
     }
     case 'usage': {
@@ -164,7 +182,7 @@ async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Ca
   const type = refusedContentType(request.headers['content-type']);
   if (type !== null) return refuse(exchange, type);
   // Only now is a caller that asks first told to send its body.
-  if (request.headers.expect !== undefined) exchange.response.writeContinue();
+  if (expectationOf(request) !== null) exchange.response.writeContinue();
   const body = await readBody(request, context.bodyBytesMax);
   if (!body.ok) return refuse(exchange, body.error);
   const inbound = {
