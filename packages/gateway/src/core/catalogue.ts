@@ -1,4 +1,4 @@
-import type { Dialect, Platform, ProtocolId } from '@headgate/protocols';
+import { type Dialect, type Fault, fault, type Platform, type ProtocolId } from '@headgate/protocols';
 import type { PriceVersion } from './price.ts';
 
 /** How a provider expects its credential on a request. */
@@ -108,7 +108,20 @@ export interface Catalogue {
   readonly channels: ReadonlyMap<string, Channel>;
 }
 
+/** Whether a target takes calls of the protocol at all. */
+export function canServe({ channel }: Target, protocol: ProtocolId): boolean {
+  return channel.enabled && channel.provider.protocols[protocol] !== undefined;
+}
+
 /** Whether a key may name this model; unknown and forbidden look the same to it. */
 export function mayCall(caller: Caller, modelId: string): boolean {
   return (caller.group.models?.has(modelId) ?? true) && (caller.models?.has(modelId) ?? true);
+}
+
+/** One fault for unknown and forbidden, wherever a model is named. */
+export function modelNotFound(modelId: string): Fault {
+  return fault('model_not_found', {
+    message: `The model '${modelId.slice(0, 200)}' does not exist or this key may not use it; GET /v1/models lists what it may.`,
+    param: 'model',
+  });
 }

@@ -123,7 +123,7 @@ class Attempt implements UpstreamHandler, CallerListener {
   #openAnswer(head: UpstreamHead): Answer {
     const { gateway, protocol, reply, request } = this.#conversation;
     if (head.status < 200 || head.status > 299) {
-      return new RefusalAnswer(protocol, head.status, retryAfterMs(head.headers, gateway.clock.now()));
+      return new RefusalAnswer(protocol, head.status, retryAfterMs(head, gateway.clock.now()));
     }
     const type = head.headers.get('content-type') ?? '';
     // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.

@@ -25,7 +25,7 @@ export async function runCall(
   gateway.observer.callStarted();
   const request = protocol.readRequest(inbound.body);
   const catalogue = gateway.catalogue.current;
-  const admission = request.ok ? admit(request.value, caller, catalogue, gateway) : request;
+  const admission = request.ok ? admit(request.value, protocol.id, caller, catalogue, gateway) : request;
   const opening = openingOf(
     inbound,
     caller,

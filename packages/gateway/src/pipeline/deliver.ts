@@ -35,7 +35,7 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }
-  return { attempts, finish: finishOf(attempts, plan.retryAfterMs) };
+  return { attempts, finish: finishOf(attempts, plan.blockedRetryMs) };
 }
 
 function finishOf(attempts: readonly AttemptRecord[], blockedRetryMs: number | null): Finish {

@@ -115,6 +115,7 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
         ? { status: 'failed', unbilledReason: 'cut_after_content' }
         : { status: 'timed_out', unbilledReason: 'timed_out' };
     case 'shut-down':
+    case 'bug':
       return {
         status: 'failed',
         unbilledReason: outcome.committed ? 'cut_after_content' : 'refused_by_gateway',
@@ -195,6 +196,7 @@ function resultOf(outcome: Outcome): AttemptResult {
       return 'timed_out';
     case 'cut':
     case 'shut-down':
+    case 'bug':
       return outcome.committed ? 'cut_after_content' : 'cut_before_content';
     case 'caller-gone':
       return 'caller_gone';
@@ -212,6 +214,8 @@ function detailOf(outcome: Outcome): string | null {
       return `${outcome.refusal.kind}: ${outcome.refusal.message}`.slice(0, 500);
     case 'shut-down':
       return 'the gateway had to stop';
+    case 'bug':
+      return 'a bug in the gateway';
     case 'timed-out':
       return outcome.phase;
     case 'unreachable':

@@ -1,8 +1,8 @@
-import type { Facts } from '@headgate/protocols';
-import type { Target } from '../catalogue.ts';
+import { type Facts, unreachable } from '@headgate/protocols';
+import { canServe, type Target } from '../catalogue.ts';
 import { isCallersFault } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
-import type { Plan, Router } from './router.ts';
+import type { Router } from './router.ts';
 
 interface CheapestHealthyOptions {
   /** Targets tried for one call. */
@@ -23,13 +23,17 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
   const blocked = new Map<string, number>();
 
   return {
-    plan(facts, model, nowMs) {
-      const enabled = model.targets.filter((target) => target.channel.enabled);
-      const open = enabled.filter((target) => (blocked.get(targetKey(target)) ?? 0) <= nowMs);
-      if (open.length === 0) return nothingToTry(enabled, blocked, nowMs);
+    plan(facts, model, protocol, nowMs) {
+      const able = model.targets.filter((target) => canServe(target, protocol));
+      const waitMs = (target: Target) => (blocked.get(targetKey(target)) ?? 0) - nowMs;
+      const open = able.filter((target) => waitMs(target) <= 0);
       const rank = (target: Target) => ((ailing.get(targetKey(target)) ?? 0) > nowMs ? 1 : 0);
-      const ordered = open.length === 1 ? open : open.sort((a, b) => compareTargets(a, b, facts, rank));
-      return { targets: oncePerChannel(ordered).slice(0, options.attemptsMax), retryAfterMs: null };
+      const ordered = open.length <= 1 ? open : open.sort((a, b) => compareTargets(a, b, facts, rank));
+      const waits = open.length === able.length ? [] : able.map(waitMs).filter((wait) => wait > 0);
+      return {
+        targets: oncePerChannel(ordered).slice(0, options.attemptsMax),
+        blockedRetryMs: waits.length === 0 ? null : Math.min(...waits),
+      };
     },
     observe(target, outcome, nowMs) {
       const key = targetKey(target);
@@ -57,7 +61,7 @@ function compareTargets(a: Target, b: Target, facts: Facts, rank: (target: Targe
   const costA = expectedCost(a, facts);
   const costB = expectedCost(b, facts);
   if (costA !== costB) return costA === null ? 1 : costB === null || costA < costB ? -1 : 1;
-  return a.channel.id < b.channel.id ? -1 : 1;
+  return targetKey(a) < targetKey(b) ? -1 : 1;
 }
 
 /** In pico-dollars; null when the channel's price is not known, which sorts last. */
@@ -77,15 +81,27 @@ function oncePerChannel(targets: readonly Target[]): readonly Target[] {
   return targets.filter((target) => !seen.has(target.channel.id) && seen.add(target.channel.id));
 }
 
-function nothingToTry(enabled: readonly Target[], blocked: ReadonlyMap<string, number>, nowMs: number): Plan {
-  const waits = enabled.map((target) => (blocked.get(targetKey(target)) ?? nowMs) - nowMs);
-  return { targets: [], retryAfterMs: waits.length === 0 ? null : Math.max(0, Math.min(...waits)) };
-}
-
-/** Faults of the caller and the caller's hang-ups never count (routing.md, "State"). */
+/**
+ * Faults of the caller and the caller's hang-ups never count (routing.md, "State"), nor do our own. The deadline is that
+ * of the whole call: whoever ran into it may have had little of it.
+ */
 function isTargetFailure(outcome: Outcome): boolean {
-  if (outcome.kind === 'caller-gone' || outcome.kind === 'shut-down') return false;
-  return outcome.kind !== 'refused' || !isCallersFault(outcome.refusal);
+  switch (outcome.kind) {
+    case 'answered':
+    case 'caller-gone':
+    case 'shut-down':
+    case 'bug':
+      return false;
+    case 'timed-out':
+      return outcome.phase !== 'deadline';
+    case 'refused':
+      return !isCallersFault(outcome.refusal);
+    case 'unreachable':
+    case 'cut':
+      return true;
+    default:
+      return unreachable(outcome);
+  }
 }
 
 /** How long a rate limit asks us to wait. Any other failure that names a time is only put behind the healthy ones. */

@@ -16,6 +16,7 @@ export function retryElsewhere(outcome: Outcome): 'yes' | 'once' | 'no' {
     case 'answered':
     case 'caller-gone':
     case 'shut-down':
+    case 'bug':
       return 'no';
     case 'refused':
       return retryRefusalElsewhere(outcome.refusal.kind);
@@ -64,6 +65,7 @@ export function faultOf(outcomes: readonly Outcome[], blockedRetryMs: number | n
   const last = outcomes.at(-1);
   if (last === undefined) return fault('no_available_channel');
   if (last.kind === 'shut-down') return fault('overloaded');
+  if (last.kind === 'bug') return fault('internal');
   if (last.kind === 'refused') {
     const said = faultOfCallerRefusal(last.refusal);
     if (said !== null) return said;

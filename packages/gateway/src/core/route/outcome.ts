@@ -13,6 +13,8 @@ export type Outcome =
     }
   /** Our own process had to stop and could wait no longer: no failure of the target. */
   | { readonly kind: 'shut-down'; readonly committed: boolean; readonly reading: Reading | null }
+  /** A bug of ours: alerted where it was caught, and no failure of the target. */
+  | { readonly kind: 'bug'; readonly committed: boolean; readonly reading: Reading | null }
   | {
       readonly kind: 'cut';
       readonly committed: boolean;
