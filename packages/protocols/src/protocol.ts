@@ -76,20 +76,20 @@ export type FinishReason =
 /** What an upstream said in the place of an answer, whatever the status it came with. */
 export interface UpstreamRefusal {
   readonly kind:
-    | 'invalid-request' // the request itself: 400, 413, 422
-    | 'context-length' // too long for this model on this channel
+    | 'invalid-request' // the request itself: 400, 413, 414, 422, 431, a 404 for what it names
+    | 'context-length' // too long for this model or this account on this channel
     | 'content-policy'
     | 'rate-limited'
     | 'credential' // key, permission, quota or balance of the channel
     | 'model-missing' // the upstream does not know the model
-    | 'conflict' // 408, 409, 425
+    | 'conflict' // 408, 409, 425, a 403 without a reason
     | 'overloaded' // 503, 529 and their spellings inside a 200
     | 'server-error' // any other 5xx
     | 'garbled' // not of the protocol at all: HTML, an empty body, malformed JSON
     | 'blank'; // an answer without output and without a word on why it stopped
   /** HTTP status as received. */
   readonly status: number;
-  /** The upstream's words, bounded; private until sanitised. */
+  /** The upstream's words, bounded; private until sanitised. Empty when it refused the request without any. */
   readonly message: string;
   readonly type: string | null;
   readonly code: string | null;

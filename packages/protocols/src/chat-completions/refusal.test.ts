@@ -5,9 +5,12 @@ const encoder = new TextEncoder();
 const read = (status: number, body: unknown) =>
   chatCompletions.readRefusal(status, encoder.encode(typeof body === 'string' ? body : JSON.stringify(body)));
 
-const error = (message: string, code: unknown = null, type = 'invalid_request_error') => ({
-  error: { message, type, param: null, code },
-});
+const error = (
+  message: string,
+  code: unknown = null,
+  type = 'invalid_request_error',
+  param: string | null = null,
+) => ({ error: { message, type, param, code } });
 
 describe('readRefusal', () => {
   test('keeps the words', () => {
@@ -35,7 +38,7 @@ describe('readRefusal', () => {
     [422, { detail: [{ loc: ['body', 'n'], msg: 'not an integer', type: 'int' }] }, 'invalid-request'],
     [401, error('Incorrect API key provided: sk-x', 'invalid_api_key'), 'credential'],
     [402, error('Insufficient Balance'), 'credential'],
-    [403, error('Not allowed'), 'credential'],
+    [403, error('Not allowed'), 'conflict'],
     [404, error('The model `x` does not exist', 'model_not_found'), 'model-missing'],
     [404, { detail: 'Not Found' }, 'model-missing'],
     [405, { detail: 'Method Not Allowed' }, 'model-missing'],
@@ -98,7 +101,7 @@ describe('readRefusal', () => {
     [
       413,
       error('Request too large for model on tokens per minute', 'rate_limit_exceeded', 'tokens'),
-      'rate-limited',
+      'context-length',
     ],
     [
       402,
@@ -116,6 +119,94 @@ describe('readRefusal', () => {
     error('Invalid schema for function f: Your credit balance is too low'),
   ])("a caller's own words, repeated by the upstream, do not put a channel out of service: %j", (body) => {
     expect(read(400, body).kind).toBe('invalid-request');
+  });
+
+  test.each([
+    error('Your API key does not have permission to use the specified resource.', null, 'permission_error'),
+    error('You are not allowed to sample from this model', 'permission_denied'),
+    error('Country, region, or territory not supported'),
+    error('Your account has been suspended for violating our usage guidelines.'),
+    error('The billing account for the owning project is disabled in state absent.'),
+    error('Generative models have not been used in project 123 before.'),
+    error('No permission to access this organization.'),
+    error('x', 'unsupported_country_region_territory'),
+  ])('a 403 about the account is the credential: %j', (body) => {
+    expect(read(403, body).kind).toBe('credential');
+  });
+
+  test.each([
+    [
+      error('Content violates usage guidelines. Team: 12ab, API key ID: 34cd, Failed check: X'),
+      'content-policy',
+    ],
+    [error('Your request was flagged as unsafe; contact the owner of your account.'), 'content-policy'],
+    [error('Blocked: violation of the safety policy'), 'content-policy'],
+    [error('Prompt rejected by moderation'), 'content-policy'],
+    [error('Forbidden'), 'conflict'],
+    [error('You do not have permission to access the File abc123 or it may not exist.'), 'conflict'],
+    [error('The caller said `your api key is blocked`'), 'conflict'],
+    [{ detail: 'Forbidden' }, 'conflict'],
+  ])('any other 403 must not be the credential: %j is %s', (body, kind) => {
+    expect(read(403, body).kind).toBe(kind);
+  });
+
+  test.each([
+    [404, error('x', null, 'invalid_request_error', 'model')],
+    [404, error("model 'llama' not found, try pulling it first")],
+    [404, error('The model org/x:free does not exist or you do not have access to it.')],
+    [404, error('Model not found, inaccessible, and/or not deployed')],
+    [404, error('models/m-1 is not found for API version v1, or is not supported for generateContent.')],
+    [404, error('No endpoints found for org/x.')],
+    [404, error('Not found the model m-1 or Permission denied')],
+    [404, error('The API deployment for this resource does not exist.', 'DeploymentNotFound')],
+    [404, { error: { message: 'Resource not found', code: '404' } }],
+    [400, error('Model m-1 is not supported.')],
+    [400, error("The requested model 'm-1' is not supported by any provider you have enabled.")],
+    [400, error('Invalid model: m-1')],
+    [400, error("Invalid model 'm-1'. Permitted models are listed in the documentation.")],
+  ])('%i %j is a model the upstream does not have', (status, body) => {
+    expect(read(status, body).kind).toBe('model-missing');
+  });
+
+  test.each([
+    [404, error('No such File object: file-abc123')],
+    [404, error('Requested entity was not found.')],
+    [404, error('No endpoints found that support tool use.')],
+    [404, error('Previous answer with id model_1 not found.')],
+    [
+      400,
+      error('The model returned the following errors: messages.0: the media type image/bmp is not supported'),
+    ],
+    [400, error('Model x: tool_choice is not supported')],
+    [400, error('The model m-1 is not supported with tools.')],
+    [400, error('Model x requires a tool; the tool f is not found')],
+    [400, error('This model is not supported together with audio')],
+    [400, error('Invalid model output schema')],
+    [400, error('x', null, 'invalid_request_error', 'model')],
+  ])('%i %j must not be a missing model', (status, body) => {
+    expect(read(status, body).kind).toBe('invalid-request');
+  });
+
+  test('a request beyond a limit is too long, and no rate limit', () => {
+    const message =
+      'Request too large for m-1 in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.';
+    expect(read(429, error(message, 'rate_limit_exceeded', 'tokens')).kind).toBe('context-length');
+    const used =
+      'Rate limit reached for m-1 on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.';
+    expect(read(429, error(used, 'rate_limit_exceeded', 'tokens')).kind).toBe('rate-limited');
+  });
+
+  test.each([413, 414, 422, 431])("%i without an error in it is the caller's, and has no words", (status) => {
+    for (const body of ['<html><h1>Request Entity Too Large</h1><hr>nginx</html>', '', '{}']) {
+      expect(read(status, body)).toEqual({
+        kind: 'invalid-request',
+        status,
+        message: '',
+        type: null,
+        code: null,
+        param: null,
+      });
+    }
   });
 
   test.each([

@@ -25,33 +25,28 @@ export function readErrorValue(status: number, value: unknown): UpstreamRefusal 
 
 /** Text that is no JSON, or JSON that is no error: a middlebox, a wrong address, or nothing at all. */
 export function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
+  const kind = kindOfBareStatus(status);
   const excerpt = text.slice(0, excerptBytesMax).trim();
-  const message = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
-  return { kind: kindOfBareStatus(status), status, message, type: null, code: null, param: null };
+  const found = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
+  // What is told to the caller must be an upstream's words, and a middlebox's page is not.
+  const message = kind === 'invalid-request' ? '' : found;
+  return { kind, status, message, type: null, code: null, param: null };
 }
+
+/** Statuses that mean the same whoever sends them. */
+const bareStatuses: readonly number[] = [401, 402, 408, 409, 413, 414, 422, 425, 429, 431];
 
 /** What a status says when the body says nothing. A 403, 404 or 400 from a middlebox says nothing about the request. */
 function kindOfBareStatus(status: number): Kind {
-  if (
-    status === 401 ||
-    status === 402 ||
-    status === 429 ||
-    status === 408 ||
-    status === 409 ||
-    status === 425
-  ) {
-    return kindOfStatus(status);
-  }
-  return status >= 500 ? kindOfStatus(status) : 'garbled';
+  return status >= 500 || bareStatuses.includes(status) ? kindOfStatus(status) : 'garbled';
 }
 
 function kindOfStatus(status: number): Kind {
   switch (status) {
     case 401:
     case 402:
-    case 403:
       return 'credential';
-    case 404:
+    // Path and method are ours: only the channel can be wrong.
     case 405:
       return 'model-missing';
     case 408:
@@ -124,7 +119,7 @@ function wordsOf(error: Fields, around: Fields = {}): ErrorWords | null {
 
 function classify(httpStatus: number, words: ErrorWords): UpstreamRefusal {
   const status = httpStatus >= 400 ? httpStatus : (words.status ?? statusOfType(words));
-  const kind = kindOfWords(status, words) ?? kindOfStatus(status);
+  const kind = kindOfWords(status, words) ?? kindOfVagueStatus(status, words);
   return {
     kind,
     status: httpStatus,
@@ -133,6 +128,32 @@ function classify(httpStatus: number, words: ErrorWords): UpstreamRefusal {
     code: words.code,
     param: words.param,
   };
+}
+
+/** Two statuses mean nothing for certain: a caller can provoke both, so words must say that it was not the caller. */
+function kindOfVagueStatus(status: number, words: ErrorWords): Kind {
+  if (status === 403) return kindOfForbidden(plainOf(words.message));
+  if (status === 404) {
+    const isModel = words.param === 'model' || wrongAddress.test(plainOf(words.message));
+    return isModel ? 'model-missing' : 'invalid-request';
+  }
+  return kindOfStatus(status);
+}
+
+/** What servers say of a path, not of something the request names. */
+const wrongAddress = /^(resource )?not found\W*$/;
+
+const refusedContent =
+  /^(content|((your|the|this) )?(request|input|prompt|message|content|output|image)s?)\b.{0,100}\b(violat|flagged|moderation|safety|usage guidelines)/;
+const accountWords =
+  /\b(api[ _-]?keys?|accounts?|organi[sz]ations?|projects?|teams?|workspaces?|subscriptions?|your (current )?plan|billing|credits?|balance|quota|suspended|deactivated|country|region|territory|user location|ip address|unregistered callers)\b|\b(to|access|use) .{0,30}\b(this|the) model\b/;
+const policyWords = /\bviolat|\bflagged\b|\bmoderation\b|\bsafety\b|\busage guidelines\b|\bcontent policy\b/;
+
+/** One without a reason may be tried elsewhere once; nobody is told that a key is bad, and no second channel is doubted. */
+function kindOfForbidden(plain: string): Kind {
+  if (refusedContent.test(plain)) return 'content-policy';
+  if (accountWords.test(plain)) return 'credential';
+  return policyWords.test(plain) ? 'content-policy' : 'conflict';
 }
 
 /** The status an error without one stands for. */
@@ -187,6 +208,15 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['insufficient_system_resource', 'overloaded'],
 ]);
 
+/** A model's name in a message, where nothing but a name may stand between two words of the server. */
+const modelName = '[\\w./:@+-]{1,200}';
+const modelIsMissing = new RegExp(
+  `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
+);
+const modelIsUnknown = new RegExp(
+  `^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`,
+);
+
 /**
  * What is said in words only. They are looked for at the beginning, and after quoted text is taken out: a caller whose
  * own words an upstream repeats must not be able to put a channel out of service.
@@ -196,11 +226,10 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
   [/^insufficient (account )?(balance|credits?|funds|quota)\b/, 'credential'],
   [/^(incorrect|invalid) api key|^api key not valid|^api key expired/, 'credential'],
   [/^this request requires more credits|^you (have )?exceeded your (monthly )?(spend|budget)/, 'credential'],
-  [
-    /^(the |requested )?model\b.{0,200}\b(does not exist|not found|is not found|not exist|is not supported)/,
-    'model-missing',
-  ],
-  [/^(no endpoints found|unknown model|no such model|invalid model)\b/, 'model-missing'],
+  [/^user location is not supported\b/, 'credential'],
+  [modelIsMissing, 'model-missing'],
+  [modelIsUnknown, 'model-missing'],
+  [/^no endpoints found for\b|^not found the model\b/, 'model-missing'],
   [/^this model's maximum context length|^prompt is too long|^input is too long/, 'context-length'],
   [
     /\bmaximum context length\b|\bcontext (length|window|size)\b.{0,80}\bexceed|\bexceed.{0,80}\bcontext (length|window|size)\b/,
@@ -215,7 +244,11 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
   [/^rate limit\b|^too many requests\b/, 'rate-limited'],
 ];
 
+/** Larger than a limit is even when nothing else is asked for: waiting does not help, whatever code it comes with. */
+const tooLarge = /^request too large\b/;
+
 function kindOfWords(status: number, words: ErrorWords): Kind | null {
+  if (status < 500 && tooLarge.test(plainOf(words.message))) return 'context-length';
   const byCode =
     kindsByCode.get(words.code?.toLowerCase() ?? '') ?? kindsByCode.get(words.type?.toLowerCase() ?? '');
   const kind = byCode ?? kindByMessage(words.message);
@@ -223,12 +256,14 @@ function kindOfWords(status: number, words: ErrorWords): Kind | null {
 }
 
 function kindByMessage(message: string): Kind | null {
-  const plain = withoutQuotes(message).toLowerCase();
+  const plain = plainOf(message);
   return kindsByMessage.find(([pattern]) => pattern.test(plain))?.[1] ?? null;
 }
 
-function withoutQuotes(message: string): string {
+/** In lower case, on one line, without what is quoted. */
+function plainOf(message: string): string {
   return message
+    .toLowerCase()
     .replace(/`[^`]*`|"[^"]*"|(?<!\w)'[^']*'/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

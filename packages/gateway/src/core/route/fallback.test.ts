@@ -1,6 +1,6 @@
-import type { UpstreamRefusal } from '@headgate/protocols';
+import { errorTable, type UpstreamRefusal } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { faultOf } from './fallback.ts';
+import { faultOf, isCallersFault, retryElsewhere } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
 
 function refused(refusal: Partial<UpstreamRefusal>, retryAfterMs: number | null = null): Outcome {
@@ -18,6 +18,61 @@ function refused(refusal: Partial<UpstreamRefusal>, retryAfterMs: number | null 
 const limited = (retryAfterMs: number | null) => refused({ kind: 'rate-limited', status: 429 }, retryAfterMs);
 
 describe('faultOf', () => {
+  test('without words of the upstream the caller reads ours', () => {
+    const outcome = refused({ status: 413, message: '' });
+    expect(faultOf([outcome], null)).toMatchObject({
+      status: 413,
+      message: errorTable.upstream_invalid_request.text,
+      upstreamCode: null,
+    });
+    expect(retryElsewhere(outcome)).toBe('no');
+    expect(outcome.kind === 'refused' && isCallersFault(outcome.refusal)).toBe(true);
+  });
+
+  test.each([
+    [400, 400],
+    [422, 422],
+    [431, 431],
+    [200, 400],
+    [429, 400],
+    [401, 400],
+  ])('%i in front of a fault of the caller is told as %i', (status, told) => {
+    expect(faultOf([refused({ status })], null).status).toBe(told);
+  });
+
+  test.each(['messages[0].role', 'n', 'response_format.json_schema', 'user_location', 'top-p'])(
+    'a path of the request is told: %s',
+    (param) => expect(faultOf([refused({ param })], null).param).toBe(param),
+  );
+
+  test.each(['', 'a b', 'https://10.0.0.7/x', 'a\r\nx: y', '<b>', 'ü', 'x'.repeat(101)])(
+    'what is no path is not: %j',
+    (param) => expect(faultOf([refused({ param })], null).param).toBeNull(),
+  );
+
+  test.each(['context_length_exceeded', 'InvalidParameter.DataCheck', 'E1261'])(
+    'a word for a code is told: %s',
+    (code) => expect(faultOf([refused({ code })], null).upstreamCode).toBe(code),
+  );
+
+  test.each([
+    '',
+    '400',
+    '10.0.0.7',
+    'sk-proj-abcdefghijklmnop',
+    'org-a1b2c3d4',
+    'a b',
+    'a\n',
+    'x'.repeat(65),
+  ])('what is no word is not: %j', (code) =>
+    expect(faultOf([refused({ code })], null).upstreamCode).toBeNull(),
+  );
+
+  test('too long has one code, whatever the upstream called it', () => {
+    const outcome = refused({ kind: 'context-length', status: 429, code: 'rate_limit_exceeded' });
+    expect(faultOf([outcome], null)).toMatchObject({ status: 400, upstreamCode: 'context_length_exceeded' });
+  });
+
   test.each([
     [[30_000, 7_000], null, 7_000],
     [[30_000, null], 2_000, 2_000],

@@ -81,23 +81,40 @@ export function faultOf(outcomes: readonly Outcome[], blockedRetryMs: number | n
   return fault('upstream_error');
 }
 
+/** Statuses a caller may be told: all others say something about the channel, or ask for another try. */
+const callerStatuses: readonly number[] = [400, 403, 404, 413, 414, 415, 422, 431];
+
 /** Refusals that are the caller's own fault pass through, sanitised; null for every other kind. */
 function faultOfCallerRefusal(refusal: UpstreamRefusal): Fault | null {
+  const message = sanitiseUpstreamMessage(refusal.message);
   const said = {
-    status: refusal.status >= 400 && refusal.status < 500 ? refusal.status : 400,
-    message: sanitiseUpstreamMessage(refusal.message),
-    param: refusal.param,
-    upstreamCode: refusal.code,
+    status: callerStatuses.includes(refusal.status) ? refusal.status : 400,
+    // Without words of the upstream's, the table's stand.
+    ...(message === '' ? {} : { message }),
+    param: pathOrNull(refusal.param),
+    upstreamCode: codeWordOrNull(refusal.code),
   };
   switch (refusal.kind) {
     case 'invalid-request':
-    case 'context-length':
       return fault('upstream_invalid_request', said);
+    case 'context-length':
+      // The word that clients know, whatever this upstream calls it.
+      return fault('upstream_invalid_request', { ...said, upstreamCode: 'context_length_exceeded' });
     case 'content-policy':
       return fault('content_refused', said);
     default:
       return null;
   }
+}
+
+function pathOrNull(param: string | null): string | null {
+  return param !== null && /^[\w.[\]-]{1,100}$/.test(param) ? param : null;
+}
+
+/** A number is a status again, and what the sanitiser would change is no word but a key, an account or an address. */
+function codeWordOrNull(code: string | null): string | null {
+  const isWord = code !== null && /^[a-z][\w.-]{0,63}$/i.test(code);
+  return isWord && sanitiseUpstreamMessage(code) === code ? code : null;
 }
 
 function isRefusal(outcome: Outcome, kind: UpstreamRefusal['kind']): boolean {
