@@ -1,7 +1,13 @@
 import type { LookupAddress } from 'node:dns';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { checkLiteralAddress, ForbiddenAddressError, guardedLookup, type Resolve } from './address-guard.ts';
+import {
+  checkLiteralAddress,
+  ForbiddenAddressError,
+  guardedLookup,
+  type Resolve,
+  systemResolve,
+} from './address-guard.ts';
 
 const publicAddresses: readonly LookupAddress[] = [
   { address: '93.184.216.34', family: 4 },
@@ -59,4 +65,13 @@ test('a literal address is judged, a name is not', () => {
   expect(checkLiteralAddress('127.0.0.1')).toBeInstanceOf(ForbiddenAddressError);
   expect(checkLiteralAddress('93.184.216.34')).toBeNull();
   expect(checkLiteralAddress('localhost')).toBeNull();
+});
+
+test("the system's resolver failing is an error, not an exception nobody catches", async () => {
+  // Too long for a name: refused without asking anyone.
+  const hostname = 'x'.repeat(300);
+  const [error] = await new Promise<unknown[]>((answer) =>
+    guardedLookup(systemResolve)(hostname, { all: true }, (...given) => answer(given)),
+  );
+  expect(error).toMatchObject({ code: expect.stringMatching(/^E/) });
 });

@@ -14,7 +14,10 @@ export type Resolve = (
 ) => void;
 
 export const systemResolve: Resolve = (hostname, done) => {
-  lookup(hostname, { all: true, order: 'verbatim' }, done);
+  // With an error there are no addresses at all, whatever the types of node:dns say.
+  lookup(hostname, { all: true, order: 'verbatim' }, (error, addresses) =>
+    done(error, error === null ? addresses : []),
+  );
 };
 
 /** Why a literal address may not be connected to; null when it may, or when it is a name to be resolved. */
@@ -30,9 +33,9 @@ export function guardedLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, (error, addresses) => {
       const refusal = error ?? findForbidden(hostname, addresses);
+      if (refusal !== null) return done(refusal, '');
       const [first] = addresses;
-      if (refusal !== null || first === undefined)
-        done(refusal ?? new Error(`${hostname} has no address`), '');
+      if (first === undefined) done(new Error(`${hostname} has no address`), '');
       else if (options.all) done(null, [...addresses]);
       else done(null, first.address, first.family);
     });
