@@ -21,13 +21,13 @@ class Reader {
   bytes = 0;
   head = '';
   tail = '';
-  #isClosed = false;
+  isClosed = false;
 
   constructor(origin: string, bytes: Uint8Array) {
     this.#socket = connect(Number(new URL(origin).port), '127.0.0.1');
     this.#socket.on('data', (chunk) => this.#take(chunk.toString('latin1')));
     this.#socket.on('close', () => {
-      this.#isClosed = true;
+      this.isClosed = true;
     });
     this.#socket.on('error', () => {});
     this.#socket.write(bytes);
@@ -41,10 +41,16 @@ class Reader {
     this.#socket.resume();
   }
 
+  /** Takes a little, and stops again. */
+  sip(): void {
+    this.#socket.once('data', () => this.pause());
+    this.resume();
+  }
+
   /** Whether the connection is still there; a caller who does not read notices by writing. */
   probe(): 'open' | 'closed' {
-    if (!this.#isClosed) this.#socket.write('\r\n');
-    return this.#isClosed ? 'closed' : 'open';
+    if (!this.isClosed) this.#socket.write('\r\n');
+    return this.isClosed ? 'closed' : 'open';
   }
 
   close(): void {
@@ -150,6 +156,37 @@ describe('a caller who reads slowly', () => {
     await expect.poll(() => reader.probe()).toBe('closed');
     expect(reader.bytes).toBeLessThan(answerBytes);
     expect(reader.tail).not.toContain('[DONE]');
+  });
+
+  test('a time-out for taking one answer does not cut the next on the connection', async () => {
+    const simulator = await startSimulator();
+    await using hasty = await openTestGateway({
+      channels: [
+        { id: 'flood', origin: upstream.origin, models: { flood: 'flood' } },
+        { id: 'late', origin: simulator.origin, models: { late: 'late+ttft=1s,tokens=1' } },
+      ],
+      flags: { 'stall-timeout': '300ms' },
+    });
+    const whole = chatRequest(hasty.keys.completions, { model: 'flood', messages: [] });
+    const late = chatRequest(hasty.keys.completions, { model: 'late', messages: [{}], stream: true });
+    const reader = new Reader(hasty.apiOrigin, Buffer.concat([whole, late]));
+    await expect.poll(() => reader.tail, { timeout: 10_000 }).toMatch(/\[DONE\]\n\n\r\n0\r\n\r\n$/);
+    reader.close();
+    await simulator.close();
+  });
+
+  test('who takes a whole answer in sips is cut off when a call would be', async () => {
+    await using hasty = await openTestGateway({
+      channels: [{ id: 'flood', origin: upstream.origin, models: { flood: 'flood' } }],
+      flags: { 'stall-timeout': '1500ms', 'call-timeout': '2s' },
+    });
+    const reader = read(hasty, false);
+    await expect.poll(() => reader.traceId, { interval: 1, timeout: 10_000 }).toBeDefined();
+    reader.pause();
+    const sipping = setInterval(() => reader.sip(), 25);
+    await expect.poll(() => reader.isClosed, { timeout: 10_000 }).toBe(true);
+    clearInterval(sipping);
+    expect(reader.bytes).toBeLessThan(wholeAnswerBytes);
   });
 
   test('who never takes a whole answer does not keep it in memory', async () => {

@@ -1,6 +1,7 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { entriesOf, entryOfModel } from './support/ledger.ts';
 import { chatRequest, exchange, RawConnection, request } from './support/raw-http.ts';
 
 let simulator: Simulator;
@@ -14,7 +15,13 @@ beforeAll(async () => {
       {
         id: 'a',
         origin: simulator.origin,
-        models: { demo: 'sim+tokens=3', slow: 'slow+tokens=400,rate=100/s' },
+        models: {
+          demo: 'sim+tokens=3',
+          slow: 'slow+tokens=400,rate=100/s',
+          ahead: 'ahead+tokens=400,rate=100/s',
+          behind: 'behind+tokens=3',
+          broken: 'sim+tokens=5,fault=cut-mid-stream',
+        },
       },
     ],
     flags: { 'headers-timeout': '1s', 'body-timeout': '1s' },
@@ -174,6 +181,17 @@ describe('connections', () => {
     connection.close();
   });
 
+  test('a call behind another one on its connection is not made for a caller who leaves before its turn', async () => {
+    const call = (model: string) =>
+      chatRequest(gateway.keys.completions, { model, messages: [{}], stream: true });
+    const connection = new RawConnection(gateway.apiOrigin);
+    connection.send(Buffer.concat([call('ahead'), call('behind')]));
+    await connection.seen('content');
+    connection.reset();
+    await entryOfModel(gateway, 'ahead');
+    expect((await entriesOf(gateway)).map((entry) => entry.modelRequested)).not.toContain('behind');
+  });
+
   test('a caller that asks before it sends its body is told to, but not when it is refused anyway', async () => {
     const body = JSON.stringify({ model: 'demo', messages: [{}] });
     const headers = [
@@ -202,5 +220,14 @@ describe('connections', () => {
     const connection = new RawConnection(gateway.apiOrigin).send(bytes.replace('HTTP/1.1', 'HTTP/1.0'));
     await connection.seen('[DONE]\n\n');
     expect(await connection.farewell()).toBe('FIN');
+  });
+
+  test('HTTP/1.0 is told in the stream that it broke, since its end is only a close', async () => {
+    const bytes = chatRequest(gateway.keys.completions, { model: 'broken', messages: [{}], stream: true });
+    const connection = new RawConnection(gateway.apiOrigin).send(
+      bytes.toString().replace('HTTP/1.1', 'HTTP/1.0'),
+    );
+    await connection.seen('"code":"upstream_error"');
+    await expect(connection.seen('[DONE]')).rejects.toThrow('closed without');
   });
 });

@@ -86,6 +86,17 @@ class Activity {
   #waiting: (() => void)[] = [];
 
   follow(response: ServerResponse): void {
+    // One that waits behind another on its connection does not close if the connection goes before its turn.
+    if (response.socket === null) response.once('socket', () => this.#add(response));
+    else this.#add(response);
+  }
+
+  idle(): Promise<void> {
+    if (this.count === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #add(response: ServerResponse): void {
     this.count += 1;
     response.on('close', () => {
       this.count -= 1;
@@ -93,11 +104,6 @@ class Activity {
       for (const resolve of this.#waiting) resolve();
       this.#waiting = [];
     });
-  }
-
-  idle(): Promise<void> {
-    if (this.count === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 

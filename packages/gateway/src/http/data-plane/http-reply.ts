@@ -9,6 +9,14 @@ const traceHeaders = { completions: 'x-request-id', messages: 'request-id', nati
 /** Up to this size a chunk is written as one string; above it copying would cost more than a second write. */
 const singleWriteBytesMax = 16_384;
 
+/** How long a caller may take for an answer that is written to its end. */
+export interface DeliveryLimits {
+  /** Taking nothing of it. */
+  readonly stallMs: number;
+  /** Taking all of it. */
+  readonly callMs: number;
+}
+
 /** A reply over one response of node:http. */
 export class HttpReply implements Reply {
   readonly platform: Platform;
@@ -19,12 +27,11 @@ export class HttpReply implements Reply {
   /** Where chunks of a stream that has begun are written, framed by us (ADR 6). */
   #socket: Socket | null = null;
   #awaitsDrain = false;
-  readonly #stallMs: number;
+  readonly #limits: DeliveryLimits;
 
-  /** `stallMs`: how long a caller may take nothing of an answer that is written to its end. */
-  constructor(response: ServerResponse, platform: Platform, traceId: string, stallMs: number) {
+  constructor(response: ServerResponse, platform: Platform, traceId: string, limits: DeliveryLimits) {
     this.#response = response;
-    this.#stallMs = stallMs;
+    this.#limits = limits;
     this.platform = platform;
     this.#identity = identityHeaders(platform, traceId);
     response.on('close', () => this.#close());
@@ -36,14 +43,14 @@ export class HttpReply implements Reply {
     // A string joins the head in one write; a buffer takes two.
     if (body.length <= singleWriteBytesMax) this.#response.end(latin1(body), 'latin1');
     else this.#response.end(body);
-    this.#limitStall();
+    this.#limitDelivery();
   }
 
   begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean {
     if (this.gone) return true;
     const response = this.#response;
     response.writeHead(status, [...this.#identity, ...headers]);
-    // A response that waits behind another one on its connection has no socket yet, and HTTP/1.0 has no chunks.
+    // HTTP/1.0 has no chunks, and a connection that is let go of has no socket.
     const { socket } = response;
     if (socket === null || !response.chunkedEncoding) return this.#drained(response.write(bytes));
     this.#socket = socket;
@@ -65,7 +72,7 @@ export class HttpReply implements Reply {
   end(bytes: Uint8Array): void {
     if (this.gone) return;
     this.#response.end(bytes);
-    this.#limitStall();
+    this.#limitDelivery();
   }
 
   breakOff(bytes: Uint8Array): void {
@@ -75,17 +82,28 @@ export class HttpReply implements Reply {
     const { socket } = this.#response;
     if (socket === null) this.#response.destroy();
     else socket.destroySoon();
-    this.#limitStall();
+    this.#limitDelivery();
   }
 
   abandon(): void {
     if (!this.gone) this.#response.destroy();
   }
 
-  /** What was written stays in memory until it is taken: a caller who takes none of it for a while is cut off. */
-  #limitStall(): void {
-    const { socket } = this.#response;
-    if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
+  /** What was written stays in memory until it is taken: a caller who takes none of it, or only sips, is cut off. */
+  #limitDelivery(): void {
+    const response = this.#response;
+    const { socket } = response;
+    if (socket === null) {
+      // Behind another answer on its connection; what was written follows its turn at once.
+      response.once('socket', () => process.nextTick(() => this.#limitDelivery()));
+      return;
+    }
+    if (socket.writableLength === 0) return;
+    socket.setTimeout(this.#limits.stallMs);
+    const patience = setTimeout(() => socket.destroy(), this.#limits.callMs);
+    response.once('close', () => clearTimeout(patience));
+    // Before Node's own listener, which sets the time-out of an idle connection or turns to the next answer on it.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
   }
 
   /** Tells the listener when a write found the connection full. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type EndpointMatch,
@@ -10,6 +11,7 @@ import {
   platformOfPath,
 } from '@headgate/protocols';
 import type { Caller } from '../../core/catalogue.ts';
+import { alertBug } from '../../pipeline/alert-bug.ts';
 import { authenticate, type HashKey } from '../../pipeline/authenticate.ts';
 import { runCall } from '../../pipeline/call.ts';
 import type { Gateway } from '../../pipeline/gateway.ts';
@@ -52,15 +54,12 @@ export async function handleRequest(
   const { path, search } = splitUrl(request.url ?? '/');
   const match = matchEndpoint(request.method ?? 'GET', path);
   const traceId = context.random.traceId();
-  const reply = new HttpReply(response, platformOfPath(path), traceId, context.gateway.limits.stallMs);
+  const reply = new HttpReply(response, platformOfPath(path), traceId, context.gateway.limits);
   const exchange = { request, response, reply, traceId, search, context };
   try {
     await dispatch(exchange, match);
   } catch (error) {
-    context.gateway.observer.alert('bug', {
-      traceId,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    });
+    alertBug(error, traceId, context.gateway.observer);
     if (response.headersSent) response.destroy();
     else sendFault(fault('internal'), 0, traceId, reply);
   }
@@ -185,6 +184,8 @@ async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Ca
   if (expectationOf(request) !== null) exchange.response.writeContinue();
   const body = await readBody(request, context.bodyBytesMax);
   if (!body.ok) return refuse(exchange, body.error);
+  // Behind another answer on its connection: until its turn nothing could reach its caller, who may leave unheard.
+  if (exchange.response.socket === null) await once(exchange.response, 'socket');
   const inbound = {
     traceId,
     header: (name: string) => headerOf(request, name),
