@@ -122,7 +122,7 @@ export class CallMetrics {
           help: 'Tokens used, in classes that do not overlap; images in pieces.',
           labels: ['surface', 'model', 'type'],
         },
-        [...this.#models.entries()].flatMap(({ labels, cell }) => tokenSamples(labels, cell)),
+        this.#models.entries().flatMap(({ labels, cell }) => tokenSamples(labels, cell)),
       ) +
       exposeSamples(
         'counter',
@@ -186,7 +186,7 @@ function counts(table: LabelTable<Count>): Sample[] {
 }
 
 function map<Cell, Value>(table: LabelTable<Cell>, read: (cell: Cell) => Value): LabelledCell<Value>[] {
-  return [...table.entries()].map(({ labels, cell }) => ({ labels, cell: read(cell) }));
+  return table.entries().map(({ labels, cell }) => ({ labels, cell: read(cell) }));
 }
 
 /** Exact, because money never passes through a float. */
