@@ -121,7 +121,7 @@ export type AnswerReading =
 /**
  * What one server-sent-event frame is:
  * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start): held until
- * content · `content` · `finish` carries the finish reason · `usage` only usage, withheld unless asked for ·
+ * content · `content` whatever else it carries · `finish` carries the finish reason and no content · `usage` only usage, withheld unless asked for ·
  * `terminal` the end of the stream · `error` an error in the place of content · `garbled` not of the protocol.
  */
 export type FrameRole =

@@ -117,6 +117,9 @@ describe('readSseEvent', () => {
       { name: 'error', data: 'a\nb', isWellFormed: true },
     ],
     ['\uFEFFdata: 1\n\n', { name: null, data: '1', isWellFormed: true }],
+    ['x-trace: 1\ndata: 1\n\n', { name: null, data: '1', isWellFormed: true }],
+    ['<html>\n: comment\n\n', { name: null, data: null, isWellFormed: true }],
+    ['{"error":{\n"message":"x"}}\n\n', { name: null, data: null, isWellFormed: false }],
     ['<html>\n\n', { name: null, data: null, isWellFormed: false }],
   ])('reads %j', (frame, event) => {
     expect(readSseEvent(encoder.encode(frame))).toEqual(event);

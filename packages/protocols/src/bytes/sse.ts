@@ -114,24 +114,30 @@ export interface SseEvent {
   readonly name: string | null;
   /** The `data` lines, joined by LF; null when there are none, as in a comment. */
   readonly data: string | null;
-  /** Whether every line is one the format knows. Text that is not an event stream at all has others. */
+  /** Whether it has a line the format knows, or none at all. Unknown fields are ignored; other text has nothing else. */
   readonly isWellFormed: boolean;
 }
 
 const lenientUtf8 = new TextDecoder();
 
+/** Nothing before the colon is a comment. */
+const knownFields: readonly string[] = ['', 'data', 'event', 'id', 'retry'];
+
 /** Reads a frame in full; for the frames that are not of the usual shape. A byte order mark is ignored. */
 export function readSseEvent(frame: Uint8Array): SseEvent {
   let name: string | null = null;
   const data: string[] = [];
-  let isWellFormed = true;
+  let isKnown = false;
+  let isStrange = false;
   for (const line of lenientUtf8.decode(frame).split(/\r\n|\r|\n/)) {
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') data.push(value);
     else if (field === 'event') name = value;
-    else if (field !== '' && field !== 'id' && field !== 'retry') isWellFormed = false;
+    if (line === '') continue;
+    if (knownFields.includes(field)) isKnown = true;
+    else isStrange = true;
   }
-  return { name, data: data.length === 0 ? null : data.join('\n'), isWellFormed };
+  return { name, data: data.length === 0 ? null : data.join('\n'), isWellFormed: isKnown || !isStrange };
 }

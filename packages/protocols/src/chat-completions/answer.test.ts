@@ -49,6 +49,7 @@ describe('readAnswer', () => {
 
   test.each([
     '{"role":"assistant","content":""}',
+    '{"role":"assistant","name":"bot","id":"msg_1","type":"message","status":"done","content":""}',
     '{"role":"assistant","content":null,"tool_calls":[]}',
     '{}',
     'null',

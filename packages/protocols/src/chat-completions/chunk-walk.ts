@@ -3,10 +3,18 @@ import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { TextSpan } from './frame-template.ts';
 import { writtenBytes } from './output-bytes.ts';
-import { answerMembers, choiceMembers, type DeltaMember, deltaMembers, textMembers } from './wire.ts';
+import {
+  answerMembers,
+  choiceMembers,
+  type DeltaMember,
+  deltaMembers,
+  metadataMembers,
+  textMembers,
+} from './wire.ts';
 
 const answerNames = new KeyNames(answerMembers);
 const choiceNames = new KeyNames(choiceMembers);
+const metadataNames = new KeyNames(metadataMembers);
 const deltaNames = new KeyNames(deltaMembers);
 const textNames = new KeyNames(textMembers);
 const usageName = new KeyNames(['usage']);
@@ -36,7 +44,12 @@ export class ChunkWalk {
   #modelEnd = 0;
   #finishStart = 0;
   #finishEnd = 0;
+  #choiceIndex = 0;
+  #choiceIsFinished = false;
 
+  /** Indexes of the choices in the chunk, by whether it says why they stopped. */
+  readonly openChoices: number[] = [];
+  readonly finishedChoices: number[] = [];
   /** Whether there is a list of choices, and how many are in it. */
   hasChoices = false;
   choices = 0;
@@ -110,6 +123,8 @@ export class ChunkWalk {
     this.#usageRank = 0;
     this.#modelEnd = 0;
     this.#finishEnd = 0;
+    this.openChoices.length = 0;
+    this.finishedChoices.length = 0;
     this.hasChoices = false;
     this.choices = 0;
     this.hasOutput = false;
@@ -154,20 +169,36 @@ export class ChunkWalk {
 
   #choice(): void {
     const reader = this.#reader;
+    this.#choiceIndex = this.choices - 1;
+    this.#choiceIsFinished = false;
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
       const name = choiceNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
       if (name === null) reader.skip();
       else if (name === 'usage') this.#usage(1);
       else if (name === 'finish_reason') this.#finish();
+      else if (name === 'index') this.#index();
       else this.#delta();
     }
+    (this.#choiceIsFinished ? this.finishedChoices : this.openChoices).push(this.#choiceIndex);
+  }
+
+  /** Where a server gives no number, the choice's place in the chunk is its index. */
+  #index(): void {
+    const { kind, at: start } = this.#reader;
+    const end = this.#reader.skip();
+    if (kind !== 'number' || end === -1) return;
+    this.#choiceIndex = 0;
+    // It only has to tell choices apart, so what is no whole number may come to anything.
+    for (let at = start; at < end; at++)
+      this.#choiceIndex = this.#choiceIndex * 10 + (this.#bytes[at] ?? 0) - 0x30;
   }
 
   #finish(): void {
     const { kind, at: start } = this.#reader;
     const end = this.#reader.skip();
     if (kind !== 'string' || end - start <= 2) return;
+    this.#choiceIsFinished = true;
     this.#finishStart = start;
     this.#finishEnd = end;
   }
@@ -176,13 +207,13 @@ export class ChunkWalk {
     const reader = this.#reader;
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
-      const name = deltaNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
-      if (name === 'role') reader.skip();
-      else this.#output(name);
+      const { keyStart, keyEnd } = reader;
+      if (metadataNames.find(this.#bytes, keyStart, keyEnd) !== null) reader.skip();
+      else this.#output(deltaNames.find(this.#bytes, keyStart, keyEnd));
     }
   }
 
-  #output(name: Exclude<DeltaMember, 'role'> | null): void {
+  #output(name: DeltaMember | null): void {
     const start = this.#reader.at;
     if (this.#bytes[start] === 0x22) this.#text();
     else this.#textsWithin();

@@ -42,6 +42,29 @@ export const streamFixtures: readonly StreamFixture[] = [
     outputBytes: 8,
   },
   {
+    name: 'what describes the message in its opening, and a field of the stream that nobody knows',
+    frames: [
+      choice(
+        '{"role":"assistant","name":"bot","id":"msg_1","type":"message","status":"in_progress","model":"m","object":"x","prefix":"p","content":""}',
+      ),
+      `x-trace: 7\n${choice('{"content":"a"}')}`,
+      `x-trace: 8\n${choice('{"name":"bot"}', '"stop"')}`,
+      done,
+    ],
+    roles: 'pcft',
+    usage: null,
+    finish: 'stop',
+    outputBytes: 1,
+  },
+  {
+    name: 'words in a member of the server',
+    frames: [opening, choice('{"musings":"hm"}'), choice('{}', '"stop"'), done],
+    roles: 'pcft',
+    usage: null,
+    finish: 'stop',
+    outputBytes: 2,
+  },
+  {
     name: 'tool calls in pieces, ended with stop',
     frames: [
       choice('{"role":"assistant","content":null}'),
@@ -151,7 +174,7 @@ export const streamFixtures: readonly StreamFixture[] = [
       choice('{"role":"assistant","content":"b"}', 'null', `,${usage(5, 2)}`),
       choice('{"role":"assistant","content":"c"}', '"stop"', `,${usage(5, 3)}`),
     ],
-    roles: 'ccf',
+    roles: 'ccc',
     usage: { input: 5, output: 3 },
     finish: 'stop',
     outputBytes: 3,
@@ -180,7 +203,7 @@ export const streamFixtures: readonly StreamFixture[] = [
       ),
       done,
     ],
-    roles: 'pft',
+    roles: 'pct',
     usage: { input: 9, output: 4 },
     finish: 'tool-calls',
     outputBytes: 3,

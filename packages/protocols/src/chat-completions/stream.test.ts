@@ -78,7 +78,8 @@ describe('frames alike but for their text', () => {
     [content('""'), 'p'],
     [content('null'), 'p'],
     [content('"b"').replace('"p":0', '"p":1'), 'c'],
-    [content('"b"').replace('}],', ',"finish_reason":"stop"}],'), 'f'],
+    [content('"b"').replace('}],', ',"finish_reason":"stop"}],'), 'c'],
+    [content('""').replace('}],', ',"finish_reason":"stop"}],'), 'f'],
     [content('"b"').replace('"p":0', '"usage":{"prompt_tokens":1,"completion_tokens":1}'), 'c'],
     [content('"b"').replace('"p":0', '"error":{"message":"x"}'), 'e'],
     [content('"b"').replace('}\n\n', '\n\n'), 'g'],
@@ -219,6 +220,27 @@ describe('the end', () => {
     expect(
       readFrames(frames.slice(0, 1), { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal(),
     ).toBe(false);
+  });
+
+  test('is not whole before every choice has finished', () => {
+    const part = (index: number, finish: string) =>
+      `data: {"choices":[{"delta":{"content":"a"},"finish_reason":${finish},"index":${index}}]}\n\n`;
+    const isWhole = (...parts: string[]) =>
+      readFrames(parts, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal();
+    expect(isWhole(part(0, 'null'), part(1, 'null'), part(0, '"stop"'))).toBe(false);
+    expect(isWhole(part(0, 'null'), part(1, 'null'), part(0, '"stop"'), part(1, '"length"'))).toBe(true);
+    expect(isWhole(part(1, '"stop"'), part(12, 'null'))).toBe(false);
+    const both = 'data: {"choices":[{"delta":{},"finish_reason":"stop"},{"delta":{"content":"b"}}]}\n\n';
+    expect(isWhole(both)).toBe(false);
+    expect(isWhole(both, 'data: {"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\n')).toBe(true);
+  });
+
+  test('a frame with content that finishes is content, and its finish is known', () => {
+    const frame = 'data: {"choices":[{"delta":{"content":"all"},"finish_reason":"stop"}]}\n\n';
+    const { roles, reader } = readFrames([frame], { streamEnd: 'finish-reason' });
+    expect(roles).toEqual(['content']);
+    expect(reader.reading).toMatchObject({ finishReason: 'stop', hasOutput: true });
+    expect(reader.isWholeWithoutTerminal()).toBe(true);
   });
 
   test('is not whole after an error', () => {

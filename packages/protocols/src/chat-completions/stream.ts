@@ -13,6 +13,8 @@ export class ChatStreamReader implements StreamReader {
   readonly #reading: RunningReading;
   readonly #chunk = new ChunkWalk();
   readonly #template = new FrameTemplate();
+  /** Whether each choice seen so far has finished, by its index. */
+  readonly #choices = new Map<number, boolean>();
   #refusal: UpstreamRefusal | null = null;
 
   constructor(dialect: Dialect) {
@@ -46,6 +48,7 @@ export class ChatStreamReader implements StreamReader {
     return (
       this.#dialect.streamEnd === 'finish-reason' &&
       this.#reading.finishReasonRaw !== null &&
+      this.#choices.values().every((isFinished) => isFinished) &&
       this.#refusal === null
     );
   }
@@ -67,8 +70,10 @@ export class ChatStreamReader implements StreamReader {
     const refusal = refusalIn(chunk);
     if (refusal !== null) return this.#fail(refusal);
     this.#reading.take(chunk);
-    if (chunk.finishReason !== null) return 'finish';
+    for (const index of chunk.openChoices) this.#choices.set(index, this.#choices.get(index) ?? false);
+    for (const index of chunk.finishedChoices) this.#choices.set(index, true);
     if (chunk.hasOutput) return 'content';
+    if (chunk.finishReason !== null) return 'finish';
     return chunk.choices === 0 && chunk.hasUsage ? 'usage' : 'preamble';
   }
 

@@ -33,9 +33,25 @@ export const partTypes: readonly PartType[] = ['image_url', 'input_audio', 'file
 
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
 export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq', 'obfuscation'] as const;
-export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage'] as const;
-/** What a delta may carry without producing anything. Any other text, list or object in it is output. */
-export const deltaMembers = ['role', 'refusal', 'tool_calls', 'function_call'] as const;
+export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage', 'index'] as const;
+/** What a delta may carry without producing anything. Any other text, list or object in it is output, known or not. */
+export const metadataMembers = [
+  'role',
+  'name',
+  'id',
+  'type',
+  'object',
+  'status',
+  'prefix',
+  'index',
+  'created',
+  'model',
+  'finish_reason',
+  'stop_reason',
+  'metadata',
+] as const;
+/** Output of a kind that the finish reason may keep silent about. */
+export const deltaMembers = ['refusal', 'tool_calls', 'function_call'] as const;
 export type DeltaMember = (typeof deltaMembers)[number];
 
 /** Strings inside tool calls, sound and lists of parts that the model wrote; ids, types and signatures it did not. */
