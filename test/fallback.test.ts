@@ -177,7 +177,11 @@ describe('how many channels are tried', () => {
     const silent = await callOnce(hasty, modelOf('all-silent', 'stream'), 'stream');
     expect(silent.answer.status).toBe(504);
     expectUncharged(silent, { status: 'timed_out', unbilledReason: 'timed_out' });
-    expect(silent.entry.attempts.map(({ detail }) => detail)).toEqual(['first-content', 'deadline']);
+    expect(silent.entry.attempts.map(({ detail }) => detail)).toEqual([
+      'first-content',
+      'first-content',
+      'deadline',
+    ]);
     const last = simulator.requestCount;
     expect(
       (await simulator.until(({ sequence, outcome }) => sequence === last && outcome !== 'open')).outcome,

@@ -204,7 +204,7 @@ export const settingsTable = {
       'settings.timeouts.wholeAnswer',
       'From sending a request to the end of an answer that is not streamed',
     ),
-    '10m',
+    '180s',
     { min: '10ms', max: '1h' },
   ),
   stallTimeoutMs: duration(
@@ -213,7 +213,12 @@ export const settingsTable = {
     { min: '10ms', max: '1h' },
   ),
   callTimeoutMs: duration(
-    place('Time-outs', 'call-timeout', 'settings.timeouts.call', 'The whole call, all attempts together'),
+    place(
+      'Time-outs',
+      'call-timeout',
+      'settings.timeouts.call',
+      'The whole call, all attempts together; an answer must begin within an even share of what is left',
+    ),
     '10m',
     { min: '10ms', max: '24h' },
   ),

@@ -113,6 +113,13 @@ export function canServe({ channel }: Target, protocol: ProtocolId): boolean {
   return channel.enabled && channel.provider.protocols[protocol] !== undefined;
 }
 
+/** The path of a protocol on a target that can serve it. Throws for any other: it must not have been planned. */
+export function pathOf({ channel }: Target, protocol: ProtocolId): string {
+  const path = channel.provider.protocols[protocol];
+  if (path === undefined) throw new Error(`channel ${channel.id} has no path for ${protocol}`);
+  return path;
+}
+
 /** Whether a key may name this model; unknown and forbidden look the same to it. */
 export function mayCall(caller: Caller, modelId: string): boolean {
   return (caller.group.models?.has(modelId) ?? true) && (caller.models?.has(modelId) ?? true);

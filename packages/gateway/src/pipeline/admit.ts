@@ -13,7 +13,7 @@ import type { Plan } from '../core/route/router.ts';
 import type { Gateway } from './gateway.ts';
 
 /** A call that may be made: what it is priced by is fixed here and does not change while it runs. */
-export interface Hold {
+export interface Tariff {
   readonly price: PriceVersion | null;
   readonly multiplierPpm: bigint;
 }
@@ -23,7 +23,7 @@ export interface Admission {
   readonly request: InboundRequest;
   readonly model: Model;
   readonly plan: Plan;
-  readonly hold: Hold;
+  readonly tariff: Tariff;
 }
 
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
@@ -50,7 +50,7 @@ export function admit(
     request,
     model,
     plan,
-    hold: { price, multiplierPpm: caller.group.multiplierPpm },
+    tariff: { price, multiplierPpm: caller.group.multiplierPpm },
   });
 }
 

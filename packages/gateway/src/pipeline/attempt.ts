@@ -1,5 +1,4 @@
-import type { EncodedRequest } from '@headgate/protocols';
-import type { Target } from '../core/catalogue.ts';
+import { pathOf, type Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
@@ -9,6 +8,7 @@ import type {
   UpstreamHandler,
   UpstreamHead,
 } from '../ports/upstream-client.ts';
+import { alertBug } from './alert-bug.ts';
 import type { Answer, Ending } from './answer.ts';
 import { type Conversation, isOver, isShutDown } from './conversation.ts';
 import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
@@ -24,6 +24,8 @@ const drainMs = 1000;
 export interface AttemptRecord {
   readonly target: Target;
   readonly outcome: Outcome;
+  /** When the request was sent, on the clock that never jumps. */
+  readonly startedAt: number;
   readonly upstreamRequestId: string | null;
   readonly httpStatus: number | null;
   readonly ttftMs: number | null;
@@ -33,22 +35,30 @@ export interface AttemptRecord {
   readonly ending: Ending | null;
 }
 
-/** Sends one request and follows it to its outcome. Never rejects: a failure is an outcome. `n` counts from 1. */
-export function attempt(conversation: Conversation, target: Target, n: number): Promise<AttemptRecord> {
+/** Which of a call's attempts this is. */
+export interface AttemptPlace {
+  readonly target: Target;
+  /** 1 for the first. */
+  readonly n: number;
+  /** On the clock that never jumps: when an answer must have begun, so that there is time for the next attempt. */
+  readonly beginsBy: number;
+}
+
+/** Sends one request and follows it to its outcome. Never rejects: a failure is an outcome, and so is a bug. */
+export function attempt(conversation: Conversation, place: AttemptPlace): Promise<AttemptRecord> {
   return new Promise((resolve) => {
-    new Attempt(conversation, target, n, resolve).start();
+    new Attempt(conversation, place, resolve).start();
   });
 }
 
 /** An attempt under way: it owns the time-outs, the caller's hang-up and the back-pressure between the two sides. */
 class Attempt implements UpstreamHandler, CallerListener {
   readonly #conversation: Conversation;
-  readonly #target: Target;
-  readonly #n: number;
+  readonly #place: AttemptPlace;
   readonly #resolve: (record: AttemptRecord) => void;
   readonly #guard: Guard;
-  readonly #startedAt: number;
-  readonly #encoded: EncodedRequest;
+  #startedAt: number;
+  #edits: readonly string[] = [];
   #exchange: UpstreamExchange | null = null;
   #head: UpstreamHead | null = null;
   #answer: Answer | null = null;
@@ -56,38 +66,16 @@ class Attempt implements UpstreamHandler, CallerListener {
   #paused = false;
   #done = false;
 
-  constructor(
-    conversation: Conversation,
-    target: Target,
-    n: number,
-    resolve: (record: AttemptRecord) => void,
-  ) {
+  constructor(conversation: Conversation, place: AttemptPlace, resolve: (record: AttemptRecord) => void) {
     this.#conversation = conversation;
-    this.#target = target;
-    this.#n = n;
+    this.#place = place;
     this.#resolve = resolve;
     this.#startedAt = this.#now();
-    this.#guard = guard(this.#beginsBy(), () => this.#expire());
-    this.#encoded = conversation.request.passThrough({
-      upstreamModel: target.upstreamModel,
-      dialect: target.channel.provider.dialect,
-    });
+    this.#guard = guard(place.beginsBy, () => this.#expire());
   }
 
   start(): void {
-    const { gateway, protocol, reply, inbound, request } = this.#conversation;
-    const { channel } = this.#target;
-    const path = channel.provider.protocols[protocol.id];
-    if (path === undefined)
-      return this.#finish({ kind: 'unreachable', detail: `no path for ${protocol.id}` });
-    reply.listener = this;
-    if (reply.gone) return this.#finish(this.#callerGone());
-    gateway.watchdog.watch(this.#guard);
-    const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
-    this.#exchange = gateway.upstream.send(
-      { channel, method: 'POST', path, headers, body: this.#encoded.body },
-      this,
-    );
+    this.#safely(this.#send, undefined);
   }
 
   onCallerGone(): void {
@@ -95,11 +83,57 @@ class Attempt implements UpstreamHandler, CallerListener {
   }
 
   onHead(head: UpstreamHead): void {
+    this.#safely(this.#takeHead, head);
+  }
+
+  onData(chunk: Uint8Array): void {
+    this.#safely(this.#takeChunk, chunk);
+  }
+
+  onEnd(): void {
+    this.#safely(this.#takeEnd, undefined);
+    this.#conversation.gateway.watchdog.release(this.#guard);
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    if (!this.#done) this.#finish(this.#outcomeOf(failure));
+    this.#conversation.gateway.watchdog.release(this.#guard);
+  }
+
+  /** Every step goes through here: what is thrown in one is a bug, and the attempt's outcome. */
+  #safely<Input>(step: (this: Attempt, input: Input) => void, input: Input): void {
+    try {
+      step.call(this, input);
+    } catch (error) {
+      const { gateway, inbound } = this.#conversation;
+      alertBug(error, inbound.traceId, gateway.observer);
+      gateway.watchdog.release(this.#guard);
+      this.#finish({ kind: 'bug', committed: this.#committed(), reading: this.#reading() });
+    }
+  }
+
+  #send(): void {
+    const { gateway, protocol, reply, inbound, request } = this.#conversation;
+    const { target } = this.#place;
+    const { channel, upstreamModel } = target;
+    reply.listener = this;
+    if (reply.gone) return this.#finish(this.#callerGone());
+    const path = pathOf(target, protocol.id);
+    const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
+    const { body, edits } = request.passThrough({ upstreamModel, dialect: channel.provider.dialect });
+    this.#edits = edits;
+    this.#startedAt = this.#now();
+    this.#guard.expiresAt = this.#beginsBy();
+    gateway.watchdog.watch(this.#guard);
+    this.#exchange = gateway.upstream.send({ channel, method: 'POST', path, headers, body }, this);
+  }
+
+  #takeHead(head: UpstreamHead): void {
     this.#head = head;
     this.#answer = this.#openAnswer(head);
   }
 
-  onData(chunk: Uint8Array): void {
+  #takeChunk(chunk: Uint8Array): void {
     const answer = this.#answer;
     if (this.#done || answer === null) return;
     const outcome = answer.read(chunk);
@@ -109,15 +143,12 @@ class Attempt implements UpstreamHandler, CallerListener {
     if (answer.callerIsSlow) this.#pause();
   }
 
-  onEnd(): void {
-    const { watchdog } = this.#conversation.gateway;
-    if (!this.#done) this.#finish(this.#answer?.end() ?? this.#cut('the answer ended before it began'));
-    watchdog.release(this.#guard);
-  }
-
-  onFailure(failure: UpstreamFailure): void {
-    if (!this.#done) this.#finish(this.#outcomeOf(failure));
-    this.#conversation.gateway.watchdog.release(this.#guard);
+  #takeEnd(): void {
+    const answer = this.#answer;
+    if (this.#done) return;
+    const outcome = answer?.end() ?? this.#cut('the answer ended before it began');
+    if (answer?.hasContent) this.#contentAt ??= this.#now();
+    this.#finish(outcome);
   }
 
   #openAnswer(head: UpstreamHead): Answer {
@@ -130,9 +161,9 @@ class Attempt implements UpstreamHandler, CallerListener {
     const isWhole = !request.facts.stream || /json|html/i.test(type);
     const context = {
       protocol,
-      dialect: this.#target.channel.provider.dialect,
+      dialect: this.#place.target.channel.provider.dialect,
       reply,
-      headers: isWhole ? wholeHeaders(type, this.#n) : streamHeaders(type, this.#n),
+      headers: isWhole ? wholeHeaders(type, this.#place.n) : streamHeaders(type, this.#place.n),
       bytesMax: gateway.limits.answerBytesMax,
       frameBytesMax: gateway.limits.frameBytesMax,
       wantsUsageFrame: request.wantsUsageFrame,
@@ -161,10 +192,13 @@ class Attempt implements UpstreamHandler, CallerListener {
     const committed = this.#committed();
     const reading = this.#reading();
     if (isShutDown(this.#conversation)) return this.#finish({ kind: 'shut-down', committed, reading });
-    const deadlinePassed = isOver(this.#conversation);
-    // Time passed while the caller did not read is the caller's, not the upstream's.
-    if (this.#paused && !deadlinePassed) return this.#finish(this.#callerGone());
-    const phase = deadlinePassed ? 'deadline' : this.#contentAt === null ? 'first-content' : 'stall';
+    // Time passed while the caller did not read is the caller's, not the upstream's, whichever limit it ran into.
+    if (this.#paused) return this.#finish(this.#callerGone());
+    const phase = isOver(this.#conversation)
+      ? 'deadline'
+      : this.#contentAt === null
+        ? 'first-content'
+        : 'stall';
     this.#finish({ kind: 'timed-out', phase, committed, reading });
   }
 
@@ -201,23 +235,27 @@ class Attempt implements UpstreamHandler, CallerListener {
   #record(outcome: Outcome): AttemptRecord {
     const headers = this.#head?.headers;
     return {
-      target: this.#target,
+      target: this.#place.target,
       outcome,
+      startedAt: this.#startedAt,
       upstreamRequestId: headers?.get('x-request-id') ?? headers?.get('request-id') ?? null,
       httpStatus: this.#head?.status ?? null,
       ttftMs: this.#contentAt === null ? null : this.#contentAt - this.#startedAt,
       durationMs: this.#now() - this.#startedAt,
-      edits: this.#encoded.edits,
+      edits: this.#edits,
       ending: outcome.kind === 'answered' ? (this.#answer?.ending ?? null) : null,
     };
   }
 
   /** When the answer must have begun; a JSON answer begins when the model has said everything. */
   #beginsBy(): number {
-    const { gateway, model, request, deadlineAt } = this.#conversation;
+    const { gateway, model, request } = this.#conversation;
     const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
     const streamMs = model.reasoning ? firstContentReasoningMs : firstContentMs;
-    return Math.min(this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs), deadlineAt);
+    return Math.min(
+      this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs),
+      this.#place.beginsBy,
+    );
   }
 
   /** Bytes have come: when the next ones must. A stream that has not begun gets no longer for pings and roles. */

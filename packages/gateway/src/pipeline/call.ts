@@ -1,13 +1,21 @@
-import type { Fault, InboundRequest, Protocol } from '@headgate/protocols';
+import {
+  type Fault,
+  fail,
+  fault,
+  type InboundRequest,
+  type Protocol,
+  type Result,
+} from '@headgate/protocols';
 import type { Caller } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { type Admission, admit } from './admit.ts';
-import { conclude } from './conclude.ts';
+import { alertBug } from './alert-bug.ts';
+import { conclude, withheld } from './conclude.ts';
 import type { Conversation } from './conversation.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Gateway } from './gateway.ts';
-import { entryOf } from './settle.ts';
+import { entryOf, unsettledEntryOf } from './settle.ts';
 import { type Guard, guard } from './watchdog.ts';
 
 /**
@@ -23,37 +31,53 @@ export async function runCall(
   gateway: Gateway,
 ): Promise<void> {
   gateway.observer.callStarted();
-  const request = protocol.readRequest(inbound.body);
-  const catalogue = gateway.catalogue.current;
-  const admission = request.ok ? admit(request.value, protocol.id, caller, catalogue, gateway) : request;
-  const opening = openingOf(
-    inbound,
-    caller,
-    protocol,
-    request.ok ? request.value : null,
-    admission.ok ? admission.value : null,
-  );
+  const { request, admission } = consider(inbound, caller, protocol, gateway);
+  const opening = openingOf(inbound, caller, protocol, request, admission.ok ? admission.value : null);
 
   const openRow = noteLongCall(opening, inbound, gateway);
-  const overheadUs = Math.round((gateway.clock.monotonic() - inbound.receivedAt) * 1000);
   const delivery = admission.ok
     ? await deliver(converse(inbound, protocol, admission.value, reply, gateway), admission.value.plan)
     : refused(admission.error);
   gateway.watchdog.release(openRow);
 
-  const entry = entryOf({
+  const closing = {
     opening,
-    hold: admission.ok ? admission.value.hold : null,
+    tariff: admission.ok ? admission.value.tariff : null,
     delivery,
-    inputTokensEstimate: request.ok ? request.value.facts.inputTokensEstimate : 0,
+    inputTokensEstimate: request?.facts.inputTokensEstimate ?? 0,
     durationMs: gateway.clock.monotonic() - inbound.receivedAt,
-    overheadUs,
+    overheadUs: overheadUsOf(delivery, inbound, gateway),
     ttftMs: ttftOf(delivery),
     finishedAtMs: gateway.clock.now(),
-  });
+  };
+  const entry = entryOf(closing);
   const settlement = await gateway.ledger.settle(entry);
-  conclude(delivery, settlement, protocol, inbound.traceId, reply);
-  report(entry, settlement, gateway);
+  const isDurable = settlement === 'settled' || settlement === 'already-settled';
+  const told = isDurable ? delivery : withheld(delivery);
+  conclude(told, protocol, inbound.traceId, reply);
+  report(isDurable ? entry : unsettledEntryOf({ ...closing, delivery: told }), settlement, gateway);
+}
+
+interface Consideration {
+  /** Null when it could not be read. */
+  readonly request: InboundRequest | null;
+  readonly admission: Result<Admission, Fault>;
+}
+
+/** Reads what is asked for and decides whether it may be. A bug on the way is a refusal. */
+function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway: Gateway): Consideration {
+  try {
+    const request = protocol.readRequest(inbound.body);
+    if (!request.ok) return { request: null, admission: request };
+    const catalogue = gateway.catalogue.current;
+    return {
+      request: request.value,
+      admission: admit(request.value, protocol.id, caller, catalogue, gateway),
+    };
+  } catch (error) {
+    alertBug(error, inbound.traceId, gateway.observer);
+    return { request: null, admission: fail(fault('internal')) };
+  }
 }
 
 function refused(error: Fault): Delivery {
@@ -76,7 +100,7 @@ function openingOf(
     modelRequested: request?.facts.model.slice(0, 200) ?? '',
     stream: request?.facts.stream ?? false,
     startedAtMs: inbound.receivedAtMs,
-    priceVersion: admission?.hold.price?.id ?? null,
+    priceVersion: admission?.tariff.price?.id ?? null,
     multiplierPpm: caller.group.multiplierPpm,
     clientRequestId: inbound.header('x-client-request-id')?.slice(0, 200) ?? null,
     parentTrace: inbound.header('traceparent')?.slice(0, 200) ?? null,
@@ -102,6 +126,11 @@ function converse(
 ): Conversation {
   const deadlineAt = inbound.receivedAt + gateway.limits.callMs;
   return { gateway, protocol, inbound, request, model, reply, deadlineAt };
+}
+
+/** To the moment the first request was sent upstream, or, if none was, the refusal decided. */
+function overheadUsOf({ attempts }: Delivery, { receivedAt }: Inbound, { clock }: Gateway): number {
+  return Math.round(((attempts[0]?.startedAt ?? clock.monotonic()) - receivedAt) * 1000);
 }
 
 /** From the request's last byte to first content: what failed attempts took counts too. */

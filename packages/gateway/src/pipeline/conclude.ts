@@ -1,37 +1,33 @@
-import { type Fault, fault, type Protocol, unreachable } from '@headgate/protocols';
+import { fault, type Protocol, unreachable } from '@headgate/protocols';
 import type { Reply } from '../ports/data-plane.ts';
-import type { Settlement } from '../ports/ledger.ts';
 import type { Ending } from './answer.ts';
 import type { Delivery } from './deliver.ts';
 import { sendFault } from './send-fault.ts';
 
+/** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
+export function withheld({ attempts, finish }: Delivery): Delivery {
+  if (finish.kind !== 'answered') return { attempts, finish };
+  const begun = finish.ending.kind === 'tail';
+  return { attempts, finish: { kind: 'failed', fault: fault('internal'), begun } };
+}
+
 /**
- * Sends the end of a call, now that its entry is durable. An end whose entry could not be written is not sent: the caller
- * gets an error instead, and nothing is billed.
+ * Sends the end of a call, now that its entry is durable or its answer withheld. After the beginning of an answer a
+ * failure can only be said in-band, and never looks like an end.
  */
 export function conclude(
   { attempts, finish }: Delivery,
-  settlement: Settlement,
   protocol: Protocol,
   traceId: string,
   reply: Reply,
 ): void {
-  const isDurable = settlement === 'settled' || settlement === 'already-settled';
   switch (finish.kind) {
     case 'answered':
-      if (isDurable) sendEnding(finish.ending, reply);
-      else
-        sendFailure(
-          fault('internal'),
-          finish.ending.kind === 'tail',
-          attempts.length,
-          protocol,
-          traceId,
-          reply,
-        );
+      sendEnding(finish.ending, reply);
       break;
     case 'failed':
-      sendFailure(finish.fault, finish.begun, attempts.length, protocol, traceId, reply);
+      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId));
+      else sendFault(finish.fault, attempts.length, traceId, reply);
       break;
     case 'caller-gone':
       // It may be there still and only have stopped reading.
@@ -45,17 +41,4 @@ export function conclude(
 function sendEnding(ending: Ending, reply: Reply): void {
   if (ending.kind === 'tail') reply.end(ending.bytes);
   else reply.send(200, ending.headers, ending.bytes);
-}
-
-/** After the beginning of an answer a failure can only be said in-band, and never looks like an end. */
-function sendFailure(
-  failure: Fault,
-  begun: boolean,
-  attempts: number,
-  protocol: Protocol,
-  traceId: string,
-  reply: Reply,
-): void {
-  if (begun) reply.breakOff(protocol.encodeStreamError(failure, traceId));
-  else sendFault(failure, attempts, traceId, reply);
 }

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '@headgate/protocols';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
-import type { Outcome } from '../core/route/outcome.ts';
 import type { Plan } from '../core/route/router.ts';
+import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
 import { type AttemptRecord, attempt } from './attempt.ts';
 import { type Conversation, isOver } from './conversation.ts';
@@ -21,13 +21,32 @@ export interface Delivery {
   readonly finish: Finish;
 }
 
-/** Tries the planned targets until one answers or none may be tried any more. Never throws: a failure is a Finish. */
+/** Tries the planned targets until one answers or none may be tried any more. Never rejects: a failure is a Finish. */
 export async function deliver(conversation: Conversation, plan: Plan): Promise<Delivery> {
-  const { gateway } = conversation;
+  const { gateway, inbound } = conversation;
   const attempts: AttemptRecord[] = [];
+  try {
+    await tryTargets(conversation, plan, attempts);
+    return { attempts, finish: finishOf(attempts, plan.blockedRetryMs) };
+  } catch (error) {
+    alertBug(error, inbound.traceId, gateway.observer);
+    return {
+      attempts,
+      finish: { kind: 'failed', fault: fault('internal'), begun: hasBegun(attempts.at(-1)) },
+    };
+  }
+}
+
+async function tryTargets(
+  conversation: Conversation,
+  { targets }: Plan,
+  attempts: AttemptRecord[],
+): Promise<void> {
+  const { gateway } = conversation;
   let repeatsLeft = 1;
-  for (const target of plan.targets) {
-    const record = await attempt(conversation, target, attempts.length + 1);
+  for (const [tried, target] of targets.entries()) {
+    const beginsBy = shareEndsAt(conversation, targets.length - tried);
+    const record = await attempt(conversation, { target, n: tried + 1, beginsBy });
     attempts.push(record);
     gateway.router.observe(target, record.outcome, gateway.clock.now());
     warnOperator(conversation, record);
@@ -35,7 +54,12 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }
-  return { attempts, finish: finishOf(attempts, plan.blockedRetryMs) };
+}
+
+/** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */
+function shareEndsAt({ gateway, deadlineAt }: Conversation, attemptsLeft: number): number {
+  const now = gateway.clock.monotonic();
+  return now + (deadlineAt - now) / attemptsLeft;
 }
 
 function finishOf(attempts: readonly AttemptRecord[], blockedRetryMs: number | null): Finish {
@@ -49,12 +73,15 @@ function finishOf(attempts: readonly AttemptRecord[], blockedRetryMs: number | n
       attempts.map(({ outcome }) => outcome),
       blockedRetryMs,
     ),
-    begun: isCommitted(last.outcome),
+    begun: hasBegun(last),
   };
 }
 
-function isCommitted(outcome: Outcome): boolean {
-  return 'committed' in outcome && outcome.committed;
+/** Whether the caller has the beginning of this attempt's answer. */
+function hasBegun(record: AttemptRecord | undefined): boolean {
+  if (record === undefined) return false;
+  const { ending, outcome } = record;
+  return ending?.kind === 'tail' || ('committed' in outcome && outcome.committed);
 }
 
 /** Trouble that only the operator can mend is told, and never shown as the caller's. */

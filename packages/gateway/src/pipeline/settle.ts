@@ -18,7 +18,7 @@ import type {
   UnbilledReason,
   UsageSource,
 } from '../ports/ledger.ts';
-import type { Hold } from './admit.ts';
+import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Delivery } from './deliver.ts';
 
@@ -29,7 +29,7 @@ const bytesPerTokenEstimate = 4;
 export interface Closing {
   readonly opening: CallOpening;
   /** Null when the call was refused before it was admitted. */
-  readonly hold: Hold | null;
+  readonly tariff: Tariff | null;
   readonly delivery: Delivery;
   readonly inputTokensEstimate: number;
   readonly durationMs: number;
@@ -45,13 +45,13 @@ interface Metered {
 
 /** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
 export function entryOf(closing: Closing): CallEntry {
-  const { opening, hold, delivery } = closing;
+  const { opening, tariff, delivery } = closing;
   const last = delivery.attempts.at(-1);
   const reading = last === undefined ? null : readingOf(last.outcome);
-  const metered = meter(reading, last?.outcome, closing.inputTokensEstimate);
+  const metered = meter(reading, closing.inputTokensEstimate);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(metered.usage) > 0;
   const verdict = judge(delivery, last?.outcome, hasOutput);
-  const unbilledReason = verdict.unbilledReason ?? (hold?.price ? null : 'unpriced_model');
+  const unbilledReason = verdict.unbilledReason ?? (tariff?.price ? null : 'unpriced_model');
   const isBilled = unbilledReason === null;
   return {
     ...opening,
@@ -61,14 +61,14 @@ export function entryOf(closing: Closing): CallEntry {
     modelServed: reading?.modelServed ?? null,
     usage: metered.usage,
     usageSource: metered.source,
-    chargeNanoUsd: isBilled ? charge(hold, metered.usage) : zeroNanoUsd,
+    chargeNanoUsd: isBilled ? charge(tariff, metered.usage) : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(delivery, last?.outcome),
     errorCode: delivery.finish.kind === 'failed' ? delivery.finish.fault.code : null,
     losses: [],
-    ttftMs: closing.ttftMs,
-    durationMs: closing.durationMs,
+    ttftMs: closing.ttftMs === null ? null : roundMs(closing.ttftMs),
+    durationMs: roundMs(closing.durationMs),
     overheadUs: closing.overheadUs,
     finishedAtMs: closing.finishedAtMs,
     attempts: delivery.attempts.map((record, index) =>
@@ -77,8 +77,25 @@ export function entryOf(closing: Closing): CallEntry {
   };
 }
 
-function charge(hold: Hold | null, usage: Usage): NanoUsd {
-  return hold?.price ? priceUsage(usage, hold.price, hold.multiplierPpm) : zeroNanoUsd;
+/** What is to be said of a call whose entry the ledger did not take; `closing` tells what the caller saw instead. */
+export function unsettledEntryOf(closing: Closing): CallEntry {
+  const entry = entryOf(closing);
+  return {
+    ...entry,
+    status: 'failed',
+    unbilledReason: 'ledger_failed',
+    chargeNanoUsd: zeroNanoUsd,
+    errorCode: entry.errorCode ?? 'internal',
+  };
+}
+
+/** To microseconds: what lies behind them is noise of floats. */
+function roundMs(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+function charge(tariff: Tariff | null, usage: Usage): NanoUsd {
+  return tariff?.price ? priceUsage(usage, tariff.price, tariff.multiplierPpm) : zeroNanoUsd;
 }
 
 interface Verdict {
@@ -126,9 +143,10 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
         unbilledReason: outcome.committed ? 'cut_after_content' : 'upstream_failed',
       };
     case 'unreachable':
+      return { status: 'failed', unbilledReason: 'upstream_failed' };
     case 'answered':
     case 'caller-gone':
-      return { status: 'failed', unbilledReason: 'upstream_failed' };
+      return { status: 'failed', unbilledReason: 'refused_by_gateway' };
     default:
       return unreachable(outcome);
   }
@@ -139,13 +157,18 @@ function reasonOfRefusal(refusal: UpstreamRefusal): UnbilledReason {
   return refusal.kind === 'blank' ? 'zero_completion' : 'upstream_failed';
 }
 
-/** The upstream's own count where there is one; otherwise, if there was output, an estimate that is marked as one. */
-function meter(reading: Reading | null, outcome: Outcome | undefined, inputTokensEstimate: number): Metered {
-  if (reading?.usage) return { usage: reading.usage, source: 'upstream' };
-  if (reading === null || outcome === undefined || !reading.hasOutput)
-    return { usage: noUsage, source: 'none' };
-  const output = Math.max(1, Math.ceil(reading.outputBytes / bytesPerTokenEstimate));
-  return { usage: { ...noUsage, inputFresh: inputTokensEstimate, output }, source: 'estimated' };
+/**
+ * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
+ * one, and is never less than what the upstream counted before.
+ */
+function meter(reading: Reading | null, inputTokensEstimate: number): Metered {
+  if (reading === null) return { usage: noUsage, source: 'none' };
+  const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
+  if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
+  if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
+  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
+  const output = Math.max(counted.output, Math.ceil(outputBytes / bytesPerTokenEstimate));
+  return { usage: { ...counted, output }, source: 'estimated' };
 }
 
 function readingOf(outcome: Outcome): Reading | null {
@@ -168,7 +191,7 @@ function httpStatusOf({ finish }: Delivery, outcome: Outcome | undefined): numbe
 
 function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: number): AttemptEntry {
   const { target, outcome } = record;
-  const metered = meter(readingOf(outcome), outcome, inputTokensEstimate);
+  const metered = meter(readingOf(outcome), inputTokensEstimate);
   return {
     n,
     channelId: target.channel.id,
@@ -177,8 +200,8 @@ function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: num
     result: resultOf(outcome),
     detail: detailOf(outcome),
     httpStatus: record.httpStatus,
-    ttftMs: record.ttftMs,
-    durationMs: record.durationMs,
+    ttftMs: record.ttftMs === null ? null : roundMs(record.ttftMs),
+    durationMs: roundMs(record.durationMs),
     usage: metered.source === 'none' ? null : metered.usage,
     costNanoUsd: target.cost === null ? zeroNanoUsd : priceUsage(metered.usage, target.cost, 1_000_000n),
     lane: 'passthrough',

@@ -52,7 +52,7 @@ export class StreamAnswer implements Answer {
   end(): Outcome {
     // Some servers forget the blank line behind their last frame, and some put no frame there but an error.
     const rest = this.#splitter.rest();
-    if (rest.length > 0) this.#takeFrame(rest);
+    if (rest.length > 0) this.#takeFrame(wholeFrame(rest));
     this.#relayPending();
     if (this.#outcome !== null) return this.#outcome;
     if (this.#reader.isWholeWithoutTerminal()) return this.#answered(new Uint8Array(0));
@@ -148,4 +148,17 @@ export class StreamAnswer implements Answer {
   #broken(detail: string): Outcome {
     return { kind: 'cut', committed: this.committed, detail, reading: this.reading };
   }
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Adds the line ends that a last frame lacks, in its own manner, so that what follows it is not taken for part of it. */
+function wholeFrame(rest: Uint8Array): Uint8Array {
+  // No more than the end of a line end that was cut in two: its frame was whole.
+  if (rest.every((byte) => byte === lineFeed || byte === carriageReturn)) return rest;
+  const last = rest.at(-1);
+  if (last === carriageReturn) return concatBytes([rest, Uint8Array.of(lineFeed, carriageReturn, lineFeed)]);
+  const lineEnd = rest.includes(carriageReturn) ? [carriageReturn, lineFeed] : [lineFeed];
+  return concatBytes([rest, Uint8Array.from(last === lineFeed ? lineEnd : [...lineEnd, ...lineEnd])]);
 }

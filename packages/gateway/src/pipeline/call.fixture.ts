@@ -1,0 +1,189 @@
+import { type Platform, type Protocol, protocols } from '@headgate/protocols';
+import { modelOf, priceOf, targetOf } from '../core/catalogue.fixture.ts';
+import type { Caller, Catalogue } from '../core/catalogue.ts';
+import { cheapestHealthy } from '../core/route/cheapest-healthy.ts';
+import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
+import type { CallEntry, Settlement } from '../ports/ledger.ts';
+import type { UpstreamCall } from '../ports/upstream.ts';
+import type { UpstreamHandler } from '../ports/upstream-client.ts';
+import { runCall } from './call.ts';
+import type { CallLimits, Gateway } from './gateway.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** The defaults of the settings. */
+const limits: CallLimits = {
+  firstContentMs: 30_000,
+  firstContentReasoningMs: 180_000,
+  wholeAnswerMs: 180_000,
+  stallMs: 60_000,
+  callMs: 600_000,
+  answerBytesMax: 1_000_000,
+  frameBytesMax: 100_000,
+  openRowAfterMs: 250,
+};
+
+const traceId = '0123456789abcdef0123456789abcdef';
+
+/** A caller's connection: what came over it, and how it ended. */
+class CallerSide implements Reply {
+  readonly platform: Platform = 'completions';
+  gone = false;
+  listener: CallerListener | null = null;
+  status: number | null = null;
+  text = '';
+  ending: 'none' | 'clean' | 'broken' | 'abandoned' = 'none';
+  /** Whether it takes no more bytes for now. */
+  isFull = false;
+
+  send(status: number, headers: HeaderList, body: Uint8Array): void {
+    this.begin(status, headers, body);
+    this.ending = 'clean';
+  }
+
+  begin(status: number, _headers: HeaderList, bytes: Uint8Array): boolean {
+    this.status = status;
+    return this.write(bytes);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    this.text += Buffer.from(bytes).toString();
+    return !this.isFull;
+  }
+
+  end(bytes: Uint8Array): void {
+    this.write(bytes);
+    this.ending = 'clean';
+  }
+
+  breakOff(bytes: Uint8Array): void {
+    this.write(bytes);
+    this.ending = 'broken';
+  }
+
+  abandon(): void {
+    this.ending = 'abandoned';
+  }
+}
+
+/** A request an upstream got; the test answers it by calling the handler. */
+export interface Sent {
+  readonly call: UpstreamCall;
+  readonly handler: UpstreamHandler;
+}
+
+export interface RigOptions {
+  readonly channels?: number;
+  readonly limits?: Partial<CallLimits>;
+  readonly settlement?: Settlement;
+  /** Parts that misbehave, in the place of those that do not. */
+  readonly parts?: Partial<Gateway>;
+  readonly protocol?: Partial<Protocol>;
+}
+
+/** The pipeline between a caller and upstreams that a test plays, on a clock that it moves. */
+export class Rig {
+  readonly reply = new CallerSide();
+  readonly sent: Sent[] = [];
+  /** What the ledger was given, and what the observer was told. */
+  readonly settled: CallEntry[] = [];
+  readonly observed: CallEntry[] = [];
+  readonly alerts: string[] = [];
+  readonly gateway: Gateway;
+  readonly #protocol: Protocol;
+  #nowMs = 1000;
+
+  constructor(options: RigOptions = {}) {
+    const clock = { now: () => this.#nowMs, monotonic: () => this.#nowMs };
+    const ids = Array.from({ length: options.channels ?? 1 }, (_, place) => `c${place + 1}`);
+    const model = { ...modelOf(ids.map((id) => targetOf({ id }))), price: priceOf(1_000_000n) };
+    const catalogue: Catalogue = {
+      revision: 1,
+      keys: new Map(),
+      groups: new Map(),
+      models: new Map([[model.id, model]]),
+      channels: new Map(),
+    };
+    this.#protocol = { ...chatCompletions(), ...options.protocol };
+    this.gateway = {
+      catalogue: { current: catalogue },
+      protocols,
+      router: cheapestHealthy({ attemptsMax: 3, coolDownMs: 5000 }),
+      ledger: {
+        open: () => {},
+        settle: (entry) => {
+          this.settled.push(entry);
+          return Promise.resolve(options.settlement ?? 'settled');
+        },
+        isWritable: () => true,
+        waiting: 0,
+        flush: () => Promise.resolve(),
+      },
+      upstream: { send: (call, handler) => this.#send(call, handler) },
+      observer: {
+        callStarted: () => {},
+        callFinished: (entry) => this.observed.push(entry),
+        alert: (kind) => this.alerts.push(kind),
+        refused: () => {},
+      },
+      watchdog: new Watchdog(clock),
+      clock,
+      limits: { ...limits, ...options.limits },
+      unpricedModels: 'refuse',
+      ...options.parts,
+    };
+  }
+
+  /** Lets a call begin. The promise is the call's: awaited, it has ended. */
+  start(stream: boolean): { readonly done: Promise<void> } {
+    const text = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }], stream });
+    const inbound: Inbound = {
+      traceId,
+      header: () => undefined,
+      body: Buffer.from(text),
+      receivedAtMs: this.#nowMs,
+      receivedAt: this.#nowMs,
+    };
+    return { done: runCall(inbound, caller, this.#protocol, this.reply, this.gateway) };
+  }
+
+  /** Lets time pass, and whoever waited for it act. */
+  async pass(milliseconds: number): Promise<void> {
+    this.#nowMs += milliseconds;
+    this.gateway.watchdog.sweep();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The latest upstream answers with these bytes, and ends unless there is more to come. */
+  answer(stream: boolean, text: string, more: 'whole' | 'more' = 'whole'): void {
+    const handler = this.sent.at(-1)?.handler;
+    const type = stream ? 'text/event-stream' : 'application/json';
+    handler?.onHead({ status: 200, headers: new Map([['content-type', type]]) });
+    handler?.onData(Buffer.from(text));
+    if (more === 'whole') handler?.onEnd();
+  }
+
+  #send(call: UpstreamCall, handler: UpstreamHandler) {
+    this.sent.push({ call, handler });
+    return {
+      pause: () => {},
+      resume: () => {},
+      abort: () => queueMicrotask(() => handler.onFailure({ kind: 'aborted', detail: '' })),
+    };
+  }
+}
+
+function chatCompletions(): Protocol {
+  const protocol = protocols['chat-completions'];
+  if (protocol === undefined) throw new Error('chat-completions is not spoken');
+  return protocol;
+}
+
+const caller: Caller = {
+  keyId: 'key',
+  keyName: 'Key',
+  accountId: 'account',
+  group: { id: 'group', name: 'Group', platform: 'completions', multiplierPpm: 1_000_000n, models: null },
+  models: null,
+  createdAtMs: 0,
+  expiresAtMs: null,
+};

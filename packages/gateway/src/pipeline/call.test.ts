@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest';
+import { Rig } from './call.fixture.ts';
+
+const chunk = (delta: object, finishReason: string | null = null) =>
+  `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, delta, finish_reason: finishReason }] })}\n\n`;
+const words = chunk({ content: 'One two three four' });
+const usage = (output: number) =>
+  `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":${output}}}\n\n`;
+const wholeStream = `${words}${chunk({}, 'stop')}${usage(4)}data: [DONE]\n\n`;
+const wholeAnswer =
+  '{"model":"m","choices":[{"message":{"content":"One"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}';
+
+describe('an end whose entry is not durable', () => {
+  test.each(['unavailable', 'conflict'] as const)('%s: the body is withheld', async (settlement) => {
+    const rig = new Rig({ settlement });
+    const { done } = rig.start(false);
+    rig.answer(false, wholeAnswer);
+    await done;
+    expect(rig.reply).toMatchObject({ status: 500, ending: 'clean' });
+    expect(rig.reply.text).toContain('"code":"internal"');
+    expect(rig.reply.text).not.toContain('One');
+    expect(rig.observed).toMatchObject([
+      {
+        status: 'failed',
+        unbilledReason: 'ledger_failed',
+        chargeNanoUsd: 0n,
+        errorCode: 'internal',
+        httpStatus: 500,
+      },
+    ]);
+    expect(rig.alerts).toEqual([`ledger-${settlement}`]);
+  });
+
+  test('the stream is broken off', async () => {
+    const rig = new Rig({ settlement: 'unavailable' });
+    const { done } = rig.start(true);
+    rig.answer(true, wholeStream);
+    await done;
+    expect(rig.reply).toMatchObject({ status: 200, ending: 'broken' });
+    expect(rig.reply.text).toContain('One two');
+    expect(rig.reply.text).toContain('"code":"internal"');
+    expect(rig.reply.text).not.toContain('[DONE]');
+    expect(rig.observed).toMatchObject([{ unbilledReason: 'ledger_failed', httpStatus: 200 }]);
+  });
+
+  test('a caller who has gone is not billed either', async () => {
+    const rig = new Rig({ settlement: 'unavailable' });
+    const { done } = rig.start(true);
+    rig.answer(true, words, 'more');
+    rig.reply.listener?.onCallerGone();
+    await done;
+    expect(rig.observed).toMatchObject([
+      { status: 'failed', unbilledReason: 'ledger_failed', chargeNanoUsd: 0n, errorCode: 'internal' },
+    ]);
+  });
+});
+
+describe('time', () => {
+  test.each([true, false])('a hung channel leaves time for the next, stream: %s', async (stream) => {
+    const rig = new Rig({ channels: 2 });
+    const { done } = rig.start(stream);
+    await rig.pass(stream ? 30_000 : 180_000);
+    expect(rig.sent.map(({ call }) => call.channel.id)).toEqual(['c1', 'c2']);
+    rig.answer(stream, stream ? wholeStream : wholeAnswer);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'complete', httpStatus: 200 }]);
+  });
+
+  test('even when one attempt may take as long as the whole call', async () => {
+    const rig = new Rig({ channels: 3, limits: { wholeAnswerMs: 600_000, callMs: 600_000 } });
+    const { done } = rig.start(false);
+    await rig.pass(200_000);
+    await rig.pass(200_000);
+    expect(rig.sent).toHaveLength(3);
+    await rig.pass(199_000);
+    rig.answer(false, wholeAnswer);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
+  test('a single channel has all of it', async () => {
+    const rig = new Rig({ limits: { wholeAnswerMs: 600_000 } });
+    const { done } = rig.start(false);
+    await rig.pass(599_999);
+    expect(rig.settled).toEqual([]);
+    await rig.pass(1);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'timed_out', attempts: [{ detail: 'deadline' }] }]);
+  });
+
+  test.each([
+    ['the stall', { stallMs: 1000 }],
+    ['the deadline', { callMs: 1000, stallMs: 5000 }],
+  ])('%s of a caller who does not read is its own', async (_, limits) => {
+    const rig = new Rig({ limits });
+    const { done } = rig.start(true);
+    rig.reply.isFull = true;
+    rig.answer(true, words, 'more');
+    await rig.pass(1000);
+    await done;
+    expect(rig.settled).toMatchObject([
+      { status: 'caller_gone', unbilledReason: null, attempts: [{ result: 'caller_gone' }] },
+    ]);
+    expect(rig.settled[0]?.chargeNanoUsd).toBeGreaterThan(0n);
+    expect(rig.reply.ending).toBe('abandoned');
+  });
+
+  test('unless it is we who must stop', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    rig.reply.isFull = true;
+    rig.answer(true, words, 'more');
+    rig.gateway.watchdog.endsAt = 1500;
+    await rig.pass(1000);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'failed', chargeNanoUsd: 0n, errorCode: 'overloaded' }]);
+  });
+
+  test.each([true, false])('to first content and our own, in the entry, stream: %s', async (stream) => {
+    const rig = new Rig();
+    const { done } = rig.start(stream);
+    await rig.pass(700.1234);
+    rig.answer(stream, stream ? wholeStream.trimEnd() : wholeAnswer);
+    await done;
+    expect(rig.settled).toMatchObject([
+      {
+        status: 'complete',
+        ttftMs: 700.123,
+        durationMs: 700.123,
+        overheadUs: 0,
+        attempts: [{ ttftMs: 700.123 }],
+      },
+    ]);
+  });
+});
+
+describe('a last frame without its blank line', () => {
+  test.each([
+    ['', '\n\n'],
+    ['\n', '\n'],
+    ['\r\n', '\r\n'],
+    ['\r', '\n\r\n'],
+  ])('content that ends in %j, before the error', async (cut, added) => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    rig.answer(true, words + words.trimEnd() + cut);
+    await done;
+    expect(rig.reply.ending).toBe('broken');
+    expect(rig.reply.text).toContain(`${words}${words.trimEnd()}${cut}${added}data: {"error"`);
+  });
+
+  test('[DONE] is completed too', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    rig.answer(true, wholeStream.trimEnd());
+    await done;
+    expect(rig.reply.ending).toBe('clean');
+    expect(rig.reply.text).toMatch(/data: \[DONE\]\n\n$/);
+  });
+});
+
+describe('a caller who leaves after the last report of usage', () => {
+  const report = (output: number) =>
+    `data: {"choices":[{"index":0,"delta":{"content":"x"}}],"usage":{"prompt_tokens":3,"completion_tokens":${output}}}\n\n`;
+
+  test.each([
+    ['older than the words, too few', report(1) + words, 5, 'estimated'],
+    ['older than the words, but more than they can be', report(50) + words, 50, 'estimated'],
+    ['with the last words', words + report(6), 6, 'upstream'],
+  ])('%s', async (_, frames, output, usageSource) => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    rig.answer(true, frames, 'more');
+    rig.reply.listener?.onCallerGone();
+    await done;
+    expect(rig.settled).toMatchObject([
+      { status: 'caller_gone', unbilledReason: null, usage: { inputFresh: 3, output }, usageSource },
+    ]);
+  });
+});
+
+describe('a bug', () => {
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+
+  async function expectOneEntry(rig: Rig, done: Promise<void>, attempts: readonly object[]): Promise<void> {
+    await done;
+    expect(rig.alerts).toEqual(['bug']);
+    expect(rig.settled).toMatchObject([
+      { status: 'failed', chargeNanoUsd: 0n, errorCode: 'internal', attempts },
+    ]);
+    expect(rig.observed).toEqual(rig.settled);
+    expect(rig.reply.text).not.toContain('broken');
+    // The guard of the call's open row is gone, and so are those of its attempts.
+    rig.gateway.ledger.open = broken;
+    await rig.pass(700_000);
+  }
+
+  test('in reading the request', async () => {
+    const rig = new Rig({ protocol: { readRequest: broken } });
+    await expectOneEntry(rig, rig.start(false).done, []);
+    expect(rig.reply).toMatchObject({ status: 500, ending: 'clean' });
+  });
+
+  test('in planning', async () => {
+    const rig = new Rig({ parts: { router: { plan: broken, observe: () => {} } } });
+    await expectOneEntry(rig, rig.start(false).done, []);
+  });
+
+  test('in sending', async () => {
+    const rig = new Rig({ channels: 2, parts: { upstream: { send: broken } } });
+    await expectOneEntry(rig, rig.start(false).done, [{ result: 'cut_before_content' }]);
+  });
+
+  test('in reading the head of an answer', async () => {
+    const rig = new Rig({ protocol: { openStream: broken } });
+    const { done } = rig.start(true);
+    rig.answer(true, words);
+    await expectOneEntry(rig, done, [{ result: 'cut_before_content' }]);
+  });
+
+  test('in reading a whole answer', async () => {
+    const rig = new Rig({ protocol: { readAnswer: broken } });
+    const { done } = rig.start(false);
+    rig.answer(false, wholeAnswer);
+    await expectOneEntry(rig, done, [{ result: 'cut_before_content' }]);
+  });
+
+  test('in relaying a stream', async () => {
+    const rig = new Rig();
+    rig.reply.begin = broken;
+    const { done } = rig.start(true);
+    rig.answer(true, words);
+    await expectOneEntry(rig, done, [{ result: 'cut_after_content' }]);
+    expect(rig.reply.ending).toBe('broken');
+  });
+
+  test('in learning from an attempt', async () => {
+    const plan = new Rig().gateway.router.plan;
+    const rig = new Rig({ parts: { router: { plan, observe: broken } } });
+    const { done } = rig.start(true);
+    rig.answer(true, wholeStream);
+    await expectOneEntry(rig, done, [{ result: 'answered' }]);
+    expect(rig.reply).toMatchObject({ status: 200, ending: 'broken' });
+  });
+});
