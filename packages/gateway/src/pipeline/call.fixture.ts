@@ -30,6 +30,7 @@ class CallerSide implements Reply {
   gone = false;
   listener: CallerListener | null = null;
   status: number | null = null;
+  headers: HeaderList = [];
   text = '';
   ending: 'none' | 'clean' | 'broken' | 'abandoned' = 'none';
   /** Whether it takes no more bytes for now. */
@@ -40,8 +41,9 @@ class CallerSide implements Reply {
     this.ending = 'clean';
   }
 
-  begin(status: number, _headers: HeaderList, bytes: Uint8Array): boolean {
+  begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean {
     this.status = status;
+    this.headers = headers;
     return this.write(bytes);
   }
 

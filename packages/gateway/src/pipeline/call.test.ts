@@ -134,6 +134,29 @@ describe('time', () => {
   });
 });
 
+test('a rate limit tells the soonest wait of all, those not tried included', async () => {
+  const rig = new Rig({ channels: 2 });
+  const limit = (seconds: string): void => {
+    const handler = rig.sent.at(-1)?.handler;
+    handler?.onHead({ status: 429, headers: new Map([['retry-after', seconds]]) });
+    handler?.onEnd();
+  };
+  const refuse = async (first: string, second: string | null) => {
+    const { done } = rig.start(false);
+    limit(first);
+    await rig.pass(0);
+    if (second !== null) limit(second);
+    await done;
+  };
+  await refuse('20', '10');
+  await rig.pass(10_000);
+  // The first one has ten seconds left and is not asked again.
+  await refuse('30', null);
+  expect(rig.sent.map(({ call }) => call.channel.id)).toEqual(['c1', 'c2', 'c2']);
+  expect(rig.reply.status).toBe(429);
+  expect(rig.reply.headers.join()).toContain('retry-after,10');
+});
+
 describe('a last frame without its blank line', () => {
   test.each([
     ['', '\n\n'],
