@@ -107,7 +107,6 @@ class Attempt implements UpstreamHandler, CallerListener {
     } catch (error) {
       const { gateway, inbound } = this.#conversation;
       alertBug(error, inbound.traceId, gateway.observer);
-      gateway.watchdog.release(this.#guard);
       this.#finish({ kind: 'bug', committed: this.#committed(), reading: this.#reading() });
     }
   }

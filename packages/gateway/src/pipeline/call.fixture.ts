@@ -148,9 +148,13 @@ export class Rig {
     return { done: runCall(inbound, caller, this.#protocol, this.reply, this.gateway) };
   }
 
+  advance(milliseconds: number): void {
+    this.#nowMs += milliseconds;
+  }
+
   /** Lets time pass, and whoever waited for it act. */
   async pass(milliseconds: number): Promise<void> {
-    this.#nowMs += milliseconds;
+    this.advance(milliseconds);
     this.gateway.watchdog.sweep();
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -174,7 +178,7 @@ export class Rig {
   }
 }
 
-function chatCompletions(): Protocol {
+export function chatCompletions(): Protocol {
   const protocol = protocols['chat-completions'];
   if (protocol === undefined) throw new Error('chat-completions is not spoken');
   return protocol;

@@ -1,5 +1,6 @@
+import { succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { Rig } from './call.fixture.ts';
+import { chatCompletions, Rig } from './call.fixture.ts';
 
 const chunk = (delta: object, finishReason: string | null = null) =>
   `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, delta, finish_reason: finishReason }] })}\n\n`;
@@ -114,6 +115,24 @@ describe('time', () => {
     await rig.pass(1000);
     await done;
     expect(rig.settled).toMatchObject([{ status: 'failed', chargeNanoUsd: 0n, errorCode: 'overloaded' }]);
+  });
+
+  test('is ours until the first request is sent', async () => {
+    const rig: Rig = new Rig({ protocol: { readRequest: slowlyEncoding } });
+    function slowlyEncoding(body: Uint8Array) {
+      const read = chatCompletions().readRequest(body);
+      if (!read.ok) return read;
+      const { facts, wantsUsageFrame } = read.value;
+      const passThrough: typeof read.value.passThrough = (target) => {
+        rig.advance(2.5);
+        return read.value.passThrough(target);
+      };
+      return succeed({ facts, wantsUsageFrame, passThrough });
+    }
+    const { done } = rig.start(false);
+    rig.answer(false, wholeAnswer);
+    await done;
+    expect(rig.settled).toMatchObject([{ overheadUs: 2500, durationMs: 2.5, attempts: [{ durationMs: 0 }] }]);
   });
 
   test.each([true, false])('to first content and our own, in the entry, stream: %s', async (stream) => {
