@@ -191,10 +191,8 @@ export class GroupCommit implements Ledger {
 }
 
 function settleRow(entry: CallEntry): SettleRow {
-  return {
-    call: encodeCall(entry),
-    postings: postingsFor(entry).map(
-      ({ debit, credit, amountNanoUsd }) => [debit, credit, amountNanoUsd, entry.traceId] as const,
-    ),
-  };
+  const row = encodeCall(entry);
+  for (const { debit, credit, amountNanoUsd } of postingsFor(entry))
+    row.push(debit, credit, amountNanoUsd, entry.traceId);
+  return row;
 }

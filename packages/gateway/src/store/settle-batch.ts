@@ -1,14 +1,14 @@
 import type { Settlement } from '../ports/ledger.ts';
 import type { Cell } from './call-row.ts';
 
-/** Debit, credit, amount, reference. */
-export type PostingRow = readonly [string, string, bigint, string];
+/** Cells of one posting: debit, credit, amount, reference. */
+export const postingWidth = 4;
 
-/** One call to settle: its row in the order of `callColumns`, and its postings. */
-export interface SettleRow {
-  readonly call: readonly Cell[];
-  readonly postings: readonly PostingRow[];
-}
+/**
+ * One call to settle: its row in the order of `callColumns`, and behind it the cells of its postings. One flat array,
+ * because objects and lists within lists cost twice as much to clone into the writer's thread.
+ */
+export type SettleRow = readonly Cell[];
 
 /** What one commit takes: calls that have begun, then calls that have ended. */
 export interface Batch {

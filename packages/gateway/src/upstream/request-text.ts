@@ -7,7 +7,7 @@ const unsafeInPath = /[^\x21-\x7e]/;
 /** Throws a TypeError for a request that would break its own framing; hygiene is the business of whoever built it. */
 export function assertSendable(request: UpstreamRequest): void {
   if (!request.path.startsWith('/') || unsafeInPath.test(request.path)) throw new TypeError('unsafe path');
-  if (unsafeInHeader.test(request.headers.join(''))) throw new TypeError('unsafe header');
+  for (const text of request.headers) if (unsafeInHeader.test(text)) throw new TypeError('unsafe header');
 }
 
 /** The head of a request as it goes over the wire, in latin-1. A POST without a body says so. */

@@ -27,7 +27,6 @@ interface StatusLine {
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Control characters, and line ends that are not CR LF. */
 const strayControl = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
-const surroundingBlanks = /^[ \t]+|[ \t]+$/g;
 
 /**
  * Reads a head without the empty line that ends it. Strict where laxness has let answers be read as two: folded lines,
@@ -59,12 +58,25 @@ function readHeaders(lines: readonly string[]): Map<string, string> | null {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
     if (!headerName.test(name)) return null;
-    const value = line.slice(colon + 1).replace(surroundingBlanks, '');
+    const value = withoutBlanksAround(line, colon + 1);
     const key = name.toLowerCase();
     const earlier = headers.get(key);
     headers.set(key, earlier === undefined ? value : `${earlier}, ${value}`);
   }
   return headers;
+}
+
+/** The rest of a line from `start` on. `trim` would take more than blanks and tabs. */
+function withoutBlanksAround(line: string, start: number): string {
+  let from = start;
+  let to = line.length;
+  while (from < to && isBlank(line.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(line.charCodeAt(to - 1))) to -= 1;
+  return line.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 function readFraming(

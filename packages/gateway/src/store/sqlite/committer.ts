@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Settlement } from '../../ports/ledger.ts';
 import { type Cell, callColumns } from '../call-row.ts';
-import type { Batch, BatchOutcome, SettleRow } from '../settle-batch.ts';
+import { type Batch, type BatchOutcome, postingWidth, type SettleRow } from '../settle-batch.ts';
 import { failureOf, inTransaction } from './database.ts';
 import { prepareSums, Sums } from './sums.ts';
 
@@ -58,10 +58,12 @@ export class Committer {
   }
 
   #settle(row: SettleRow, sums: Sums): Settlement {
-    if (this.#statements.settle.run(...row.call).changes === 0) return this.#compare(row.call);
-    if (row.postings.length > 0) this.#insertPostings(row.postings.length).run(...row.postings.flat());
-    for (const [debit, credit, amount] of row.postings) sums.addPosting(debit, credit, amount);
-    sums.addCall(row.call);
+    const call = row.slice(0, callColumns.length);
+    const postings = row.slice(callColumns.length);
+    if (this.#statements.settle.run(...call).changes === 0) return this.#compare(call);
+    if (postings.length > 0) this.#insertPostings(postings.length / postingWidth).run(...postings);
+    sums.addCall(call);
+    sums.addPostings(postings);
     return 'settled';
   }
 

@@ -19,12 +19,15 @@ export function openDatabase(file: string): DatabaseSync {
   // Without it REPLACE would delete a posting behind its trigger's back.
   database.exec('PRAGMA recursive_triggers = ON');
   database.exec('PRAGMA cache_size = -16000');
+  // 16 MiB of log between checkpoints, four times the default: pages that every commit changes are copied back less
+  // often, which measured a tenth of the writer's CPU.
+  database.exec('PRAGMA wal_autocheckpoint = 4000');
   return database;
 }
 
 /** What a failed statement means for the ones after it. */
 export type SqliteFailure =
-  /** The disk is full or another process holds the lock: nothing was written, and later may be better. */
+  /** The disk or the table of open files is full, or another process holds the lock: nothing was written, and later may be better. */
   | 'later'
   /** The values themselves: only this entry is concerned. */
   | 'values'
@@ -36,6 +39,7 @@ const failureOfCode: ReadonlyMap<number, SqliteFailure> = new Map([
   [5, 'later'], // BUSY
   [6, 'later'], // LOCKED
   [13, 'later'], // FULL
+  [14, 'later'], // CANTOPEN
   [18, 'values'], // TOOBIG
   [19, 'values'], // CONSTRAINT
   [20, 'values'], // MISMATCH

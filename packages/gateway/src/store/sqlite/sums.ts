@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type CallColumn, type Cell, callColumns, usageColumns } from '../call-row.ts';
+import { postingWidth } from '../settle-batch.ts';
 import { slotOf } from '../usage-slot.ts';
 
 const position = (column: CallColumn) => callColumns.indexOf(column);
@@ -28,9 +29,13 @@ export class Sums {
   readonly #balances = new Map<string, { change: bigint }>();
   readonly #slots = new Map<string, SlotSum>();
 
-  addPosting(debit: string, credit: string, amount: bigint): void {
-    this.#balanceOf(debit).change -= amount;
-    this.#balanceOf(credit).change += amount;
+  /** Takes postings as a row to settle has them. */
+  addPostings(cells: readonly Cell[]): void {
+    for (let at = 0; at < cells.length; at += postingWidth) {
+      const amount = BigInt(cells[at + 2] ?? 0);
+      this.#balanceOf(String(cells[at])).change -= amount;
+      this.#balanceOf(String(cells[at + 1])).change += amount;
+    }
   }
 
   /** Takes an ended call in the columns of `callColumns`. */
