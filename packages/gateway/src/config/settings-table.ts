@@ -204,7 +204,7 @@ export const settingsTable = {
       'settings.timeouts.wholeAnswer',
       'From sending a request to the end of an answer that is not streamed',
     ),
-    '180s',
+    '10m',
     { min: '10ms', max: '1h' },
   ),
   stallTimeoutMs: duration(
