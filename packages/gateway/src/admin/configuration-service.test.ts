@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSettings } from '../config/load-settings.ts';
 import { describeProblem } from '../config/problem.ts';
 import { environmentOf } from '../config.ts';
+import type { ConfigurationStore } from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -49,11 +50,12 @@ function settingsOf(flags: Readonly<Record<string, string>>) {
 function start(
   variables: Readonly<Record<string, string>> = {},
   flags: Readonly<Record<string, string>> = {},
+  configuration: ConfigurationStore = store.configuration,
 ) {
   return openConfigurationService({
     settings: settingsOf(flags),
     environment: environmentOf(variables),
-    store: store.configuration,
+    store: configuration,
     clock,
     logger,
     onCatalogue: () => undefined,
@@ -69,9 +71,9 @@ async function started(...parameters: Parameters<typeof start>) {
 
 describe('a start without configuration', () => {
   test('makes a demo of simulated channels, with a key per platform that authenticates', async () => {
-    const { catalogue, hashKey, selfConfiguration, problems } = await started();
+    const { catalogue, hashKey, selfConfiguration } = await started();
     if (selfConfiguration.kind !== 'demo') throw new Error('a demo was expected');
-    expect(problems()).toEqual([]);
+    expect(lines).toEqual([]);
     expect(
       [...catalogue.current.channels.values()].every(({ simulated, enabled }) => simulated && enabled),
     ).toBe(true);
@@ -122,6 +124,39 @@ describe('a start without configuration', () => {
     ).toBe('active');
   });
 
+  test('without the credential of before, keeps real channels and every key, and never turns into a demo', async () => {
+    const real = await started({ OPENAI_API_KEY: 'x' });
+    if (real.selfConfiguration.kind !== 'environment') throw new Error('unexpected');
+    const before = await store.configuration.load();
+    const { catalogue, hashKey, selfConfiguration } = await started();
+    expect(selfConfiguration).toEqual({ kind: 'none' });
+    expect(await store.configuration.load()).toEqual(before);
+    const key = real.selfConfiguration.keys?.completions ?? '';
+    expect(catalogue.current.keys.get(hashKey(key) ?? '')?.status).toBe('active');
+    expect(catalogue.current.channels.get('openai')).toMatchObject({ enabled: false, simulated: false });
+    expect(lines.join('\n')).toContain('the variable OPENAI_API_KEY with its credential is not set');
+  });
+
+  test('never makes a demo of a store with the keys of others, even when it has nothing else', async () => {
+    const configured = await started({ OPENAI_API_KEY: 'x' });
+    expect(configured.selfConfiguration.kind).toBe('environment');
+    const nothing = { providers: {}, accounts: [], groups: [], models: [], channels: [], keys: [] };
+    await store.configuration.apply('environment', nothing, nowMs);
+    const { catalogue, selfConfiguration } = await started();
+    expect(selfConfiguration).toEqual({ kind: 'none' });
+    expect(catalogue.current.channels.size).toBe(0);
+  });
+
+  test('gives real channels groups and an account that are not named after the demo', async () => {
+    await started({ OPENAI_API_KEY: 'x' });
+    const { accounts, groups, keys } = await store.configuration.load();
+    expect(accounts).toEqual([{ id: 'default', name: 'Default' }]);
+    expect(groups.map(({ id }) => id)).toEqual(['completions', 'messages', 'native']);
+    expect(JSON.stringify([groups, keys].flat(), ['id', 'name', 'accountId', 'groupId'])).not.toMatch(
+      /demo/i,
+    );
+  });
+
   test('makes nothing when told not to', async () => {
     const { catalogue, selfConfiguration } = await started({}, { demo: 'false' });
     expect(selfConfiguration).toEqual({ kind: 'none' });
@@ -165,6 +200,26 @@ describe('a configuration file', () => {
     expect(inputPrice(service)).toBe(750_000n);
     expect(before.models.get('gpt-5-mini')?.price?.tiers[0]?.classes.input).toBe(1_000_000n);
     expect(service.catalogue.current.revision).toBeGreaterThan(before.revision);
+  });
+
+  test('that could not be stored at once is stored as soon as the store can be written again', async () => {
+    writeFileSync(path(), file('1'));
+    let isFailing = false;
+    const failing: ConfigurationStore = {
+      ...store.configuration,
+      apply: (...inputs) =>
+        isFailing ? Promise.reject(new Error('database is locked')) : store.configuration.apply(...inputs),
+    };
+    const service = await started(variables, {}, failing);
+    isFailing = true;
+    writeFileSync(path(), file('0.75'));
+    await service.poll();
+    await service.poll();
+    expect(lines.join('\n')).toContain('what was in force stays');
+    expect(inputPrice(service)).toBe(1_000_000n);
+    isFailing = false;
+    await service.poll();
+    expect(inputPrice(service)).toBe(750_000n);
   });
 
   test('is refused whole when it is wrong; each mistake is logged with its place and what was in force stays', async () => {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Result, succeed } from '@headgate/protocols';
 import { readConfigurationFile } from '../config/configuration-file.ts';
-import type { SiblingShape } from '../config/configuration-schema.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/problem.ts';
 import { type Environment, readSettings, type Settings } from '../config.ts';
 import type { Catalogue } from '../core/catalogue.ts';
@@ -15,7 +14,7 @@ import { declareFile } from './declare/declare-file.ts';
 import { type FileWatch, watchFile } from './file-watch.ts';
 import { hashKey, keyHasher } from './key-secret.ts';
 import { type Peppers, settingsPeppers } from './pepper.ts';
-import { configureItself, type SelfConfiguration, yieldToOperator } from './self-configuration.ts';
+import { automaticSources, configureItself, type SelfConfiguration } from './self-configuration.ts';
 
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
 const pollIntervalMs = 250;
@@ -40,9 +39,6 @@ export interface ConfigurationService {
   readonly hashKey: (key: string) => string | null;
   /** What the start made of a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;
-  siblings(): readonly SiblingShape[];
-  /** What the snapshot in force lacks. */
-  problems(): readonly CatalogueProblem[];
   /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
   poll(): Promise<void>;
   /** Looks for changes from now on, several times a second. */
@@ -82,7 +78,12 @@ async function openSource(
   const text = readFileSync(configFile, 'utf8');
   const applied = await applyFile(parts, configFile, text);
   if (!applied.ok) return applied;
-  const file = { path: configFile, watch: watchFile(configFile, text), applied: applied.value };
+  const file = {
+    path: configFile,
+    watch: watchFile(configFile, text),
+    pendingText: null,
+    settingsText: applied.value,
+  };
   return succeed({ file, selfConfiguration: { kind: 'none' } });
 }
 
@@ -98,25 +99,21 @@ function selfConfigure(parts: Parts): Promise<SelfConfiguration> {
   });
 }
 
-/** A configuration file as it was last applied. */
-interface AppliedFile {
-  readonly siblings: readonly SiblingShape[];
-  /** What takes effect only at a start, to notice that it changed. */
-  readonly settingsText: string;
-}
-
 interface WatchedFile {
   readonly path: string;
   readonly watch: FileWatch;
-  applied: AppliedFile;
+  /** Text that was read and neither applied nor refused yet, because the store failed. */
+  pendingText: string | null;
+  /** What of the file takes effect only at a start, to notice that it changed. */
+  settingsText: string;
 }
 
-/** Applies the text of a configuration file whole, or not at all. */
+/** Applies the text of a configuration file whole, or not at all. Returns its settings' text. */
 async function applyFile(
   parts: Parts,
   path: string,
   text: string,
-): Promise<Result<AppliedFile, readonly ConfigurationProblem[]>> {
+): Promise<Result<string, readonly ConfigurationProblem[]>> {
   const file = readConfigurationFile(text, path);
   if (!file.ok) return file;
   const settings = readSettings({ flags: {}, environment: () => undefined, file: file.value });
@@ -129,16 +126,12 @@ async function applyFile(
     nowMs,
   });
   if (!declared.ok) return declared;
-  await yieldToOperator(parts.store, nowMs);
-  const changes = await parts.store.apply('file', declared.value, nowMs);
+  const changes = await parts.store.apply('file', declared.value, nowMs, automaticSources);
   for (const { kind, id } of changes.filter(({ change }) => change === 'refused')) {
-    parts.logger.warn(`${kind} ${id} is left as it was: another source declares it`, { file: path });
+    parts.logger.warn(`${kind} ${id} is refused: another source declares it already`, { file: path });
   }
   const { deployment, settings: section } = file.value.shape;
-  return succeed({
-    siblings: deployment?.siblings ?? [],
-    settingsText: JSON.stringify([deployment, section]),
-  });
+  return succeed(JSON.stringify([deployment, section]));
 }
 
 async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
@@ -175,8 +168,6 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     catalogue,
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
     selfConfiguration: source.selfConfiguration,
-    siblings: () => source.file?.applied.siblings ?? [],
-    problems: () => loaded.problems,
     poll,
     watch: () => {
       timer ??= setInterval(() => void poll(), pollIntervalMs).unref();
@@ -190,20 +181,21 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
 
 /** Applies a file that has changed. One that is wrong is refused whole and every mistake in it logged. */
 async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
-  const text = file.watch.poll();
-  if (text === null) return;
-  const applied = await applyFile(parts, file.path, text);
+  file.pendingText = file.watch.poll() ?? file.pendingText;
+  if (file.pendingText === null) return;
+  const applied = await applyFile(parts, file.path, file.pendingText);
+  file.pendingText = null;
   if (!applied.ok) {
     for (const problem of applied.error)
       parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
     return;
   }
-  if (applied.value.settingsText !== file.applied.settingsText) {
+  if (applied.value !== file.settingsText) {
     parts.logger.warn('settings in the configuration file have changed; they take effect at the next start', {
       file: file.path,
     });
   }
-  file.applied = applied.value;
+  file.settingsText = applied.value;
 }
 
 /** Logs what is missing now and was not missing before. */

@@ -3,16 +3,17 @@ import type { PriceTier } from '../core/price.ts';
 import { type PriceText, readPriceTiers } from '../core/price-terms.ts';
 import type {
   Declaration,
+  DeclaredAccount,
   DeclaredChannel,
   DeclaredGroup,
   DeclaredKey,
   DeclaredModel,
 } from '../ports/configuration-store.ts';
 
-/** The account that pays in a demo, and until an operator makes others. */
-export const demoAccountId = 'demo';
+/** The account that pays in a demo: made-up money stays apart from real. */
+export const demoAccount: DeclaredAccount = { id: 'demo', name: 'Demo' };
 
-const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
+export const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
 
 /** One group per platform. A key belongs to its group for good, so the ids stay the same from start to start. */
 export const demoGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
@@ -88,7 +89,7 @@ const demoModelsCreated = 1_767_225_600;
 export function demoDeclaration(keys: readonly DeclaredKey[]): Declaration {
   return {
     providers: {},
-    accounts: [{ id: demoAccountId, name: 'Demo' }],
+    accounts: [demoAccount],
     groups: demoGroups,
     models: demoModels.map(describeDemoModel),
     channels: demoChannels.map(describeDemoChannel),

@@ -4,19 +4,33 @@ import type { Environment } from '../config.ts';
 import { type SeedModel, seedPriceAt } from '../core/price-seed.ts';
 import type {
   Declaration,
+  DeclaredAccount,
   DeclaredChannel,
+  DeclaredGroup,
   DeclaredKey,
   DeclaredModel,
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
 import { describeModel } from './declare/declare-models.ts';
-import { demoAccountId, demoGroups } from './demo.ts';
+import { platforms } from './demo.ts';
 
 interface FoundProvider {
   readonly provider: ProviderDocument;
   /** The variable its credential is in. */
   readonly variable: string;
 }
+
+/** The account that pays until an operator makes others. */
+export const environmentAccount: DeclaredAccount = { id: 'default', name: 'Default' };
+
+/** One group per platform, the same from start to start. */
+export const environmentGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
+  id: platform,
+  name: platform,
+  platform,
+  multiplierPpm: 1_000_000n,
+  models: null,
+}));
 
 /** Protocols that calls can be sent upstream in today; a provider that speaks none of them makes no channel. */
 const servedProtocols: readonly ProtocolId[] = ['chat-completions'];
@@ -50,8 +64,8 @@ export function environmentDeclaration(
   });
   return {
     providers: {},
-    accounts: [{ id: demoAccountId, name: 'Default' }],
-    groups: demoGroups,
+    accounts: [environmentAccount],
+    groups: environmentGroups,
     models: [...models.values()],
     channels,
     keys,

@@ -4,14 +4,20 @@ import { z } from 'zod';
 import type { Environment } from '../config.ts';
 import { isWellFormedKey, keyHint } from '../core/key.ts';
 import type {
+  ConfigurationSource,
   ConfigurationStore,
+  DeclaredGroup,
   DeclaredKey,
   StoredConfiguration,
-  StoredKey,
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
-import { demoAccountId, demoDeclaration, demoGroups } from './demo.ts';
-import { environmentDeclaration, findEnvironmentProviders } from './environment-channels.ts';
+import { demoAccount, demoDeclaration, demoGroups } from './demo.ts';
+import {
+  environmentAccount,
+  environmentDeclaration,
+  environmentGroups,
+  findEnvironmentProviders,
+} from './environment-channels.ts';
 import { generateKey } from './key-secret.ts';
 import { readOrCreateOwnerFile } from './owner-file.ts';
 
@@ -37,52 +43,39 @@ export interface SelfConfigurationTools {
   readonly nowMs: number;
 }
 
+/** The sources of what starts without configuration put into the store: they give way to an operator's configuration. */
+export const automaticSources: readonly ConfigurationSource[] = ['demo', 'environment'];
+
 /** Configures a store that nobody has configured, or brings what an earlier start put there up to date. */
 export async function configureItself(tools: SelfConfigurationTools): Promise<SelfConfiguration> {
   const stored = await tools.store.load();
-  if (!isOurs(stored)) return { kind: 'none' };
   const found = findEnvironmentProviders(tools.catalogue, tools.environment);
-  if (found.length === 0) return configureDemo(tools);
+  if (found.length === 0) return isDemo(stored) ? configureDemo(tools) : { kind: 'none' };
+  if (!isDemo(stored) && !hasActiveKeys(stored, 'environment')) return { kind: 'none' };
   const { keys, plain } = environmentKeys(tools, stored);
-  await withdraw(tools, 'demo');
-  await tools.store.apply(
-    'environment',
-    environmentDeclaration(found, tools.catalogue, keys, tools.nowMs),
-    tools.nowMs,
-  );
+  const declaration = environmentDeclaration(found, tools.catalogue, keys, tools.nowMs);
+  await tools.store.apply('environment', declaration, tools.nowMs, ['demo']);
   return { kind: 'environment', keys: plain, variables: found.map(({ variable }) => variable) };
 }
 
-/** Withdraws what starts without configuration have put into the store, because an operator's configuration takes over. */
-export async function yieldToOperator(store: ConfigurationStore, nowMs: number): Promise<void> {
-  const stored = await store.load();
-  const sources = new Set(stored.keys.map((key) => key.source));
-  if (sources.has('demo')) await withdraw({ store, nowMs }, 'demo');
-  if (sources.has('environment')) await withdraw({ store, nowMs }, 'environment');
+/**
+ * Nothing is there, or a demo. Real channels never turn into one: when their credentials are missing at a start, that
+ * is a mistake to warn of, and callers who hold keys must not be given made-up answers.
+ */
+function isDemo(stored: StoredConfiguration): boolean {
+  if (hasActiveKeys(stored, 'demo')) return true;
+  const isEmpty = stored.groups.length === 0 && stored.channels.length === 0;
+  return isEmpty && stored.keys.every((key) => key.source === 'demo');
 }
 
-/** Nothing is there yet, or what is there was put there by an earlier start like this one. */
-function isOurs(stored: StoredConfiguration): boolean {
-  if (stored.groups.length === 0 && stored.channels.length === 0) return true;
-  return activeKeys(stored).some((key) => key.source === 'demo' || key.source === 'environment');
-}
-
-function activeKeys(stored: StoredConfiguration): readonly StoredKey[] {
-  return stored.keys.filter((key) => key.status === 'active');
-}
-
-async function withdraw(
-  { store, nowMs }: Pick<SelfConfigurationTools, 'store' | 'nowMs'>,
-  source: 'demo' | 'environment',
-): Promise<void> {
-  const nothing = { providers: {}, accounts: [], groups: [], models: [], channels: [], keys: [] };
-  await store.apply(source, nothing, nowMs);
+function hasActiveKeys(stored: StoredConfiguration, source: ConfigurationSource): boolean {
+  return stored.keys.some((key) => key.source === source && key.status === 'active');
 }
 
 async function configureDemo(tools: SelfConfigurationTools): Promise<SelfConfiguration> {
   const plain = readDemoKeys(tools.dataDir);
-  await withdraw(tools, 'environment');
-  await tools.store.apply('demo', demoDeclaration(declareKeys('demo', plain, tools.hashKey)), tools.nowMs);
+  const keys = declareKeys('demo', plain, demoAccount.id, demoGroups, tools.hashKey);
+  await tools.store.apply('demo', demoDeclaration(keys), tools.nowMs);
   return { kind: 'demo', keys: plain };
 }
 
@@ -106,10 +99,11 @@ function environmentKeys(
   tools: SelfConfigurationTools,
   stored: StoredConfiguration,
 ): { keys: readonly DeclaredKey[]; plain: PlainKeys | null } {
-  const known = activeKeys(stored).filter((key) => key.source === 'environment');
+  const known = stored.keys.filter((key) => key.source === 'environment' && key.status === 'active');
   if (known.length > 0) return { keys: known, plain: null };
   const plain = newKeys();
-  return { keys: declareKeys('first', plain, tools.hashKey), plain };
+  const keys = declareKeys('first', plain, environmentAccount.id, environmentGroups, tools.hashKey);
+  return { keys, plain };
 }
 
 function newKeys(): PlainKeys {
@@ -119,12 +113,14 @@ function newKeys(): PlainKeys {
 function declareKeys(
   prefix: string,
   plain: PlainKeys,
+  accountId: string,
+  groups: readonly DeclaredGroup[],
   hashKey: (key: string) => string,
 ): readonly DeclaredKey[] {
-  return demoGroups.map((group) => ({
+  return groups.map((group) => ({
     id: `${prefix}-${group.platform}-${hashKey(plain[group.platform]).slice(0, 8)}`,
     name: `${group.name} key`,
-    accountId: demoAccountId,
+    accountId,
     groupId: group.id,
     hash: hashKey(plain[group.platform]),
     hint: keyHint(plain[group.platform]),

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
 import { hashKey } from '../admin/key-secret.ts';
-import { yieldToOperator } from '../admin/self-configuration.ts';
+import { automaticSources } from '../admin/self-configuration.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import { describeProblem } from '../config/problem.ts';
 import type { ConfigurationChange } from '../ports/configuration-store.ts';
@@ -48,8 +48,7 @@ function importFile(context: CommandContext): Promise<ExitReason> {
       printFailure(context.output, declared.error.map(describeProblem));
       return 'configuration';
     }
-    await yieldToOperator(store.configuration, tools.nowMs);
-    const changes = await store.configuration.apply('import', declared.value, tools.nowMs);
+    const changes = await store.configuration.apply('import', declared.value, tools.nowMs, automaticSources);
     printResult(context.output, { changes }, changesText(changes, context.output.color));
     return changes.some(({ change }) => change === 'refused') ? 'failed' : 'ok';
   });

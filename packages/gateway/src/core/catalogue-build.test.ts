@@ -186,9 +186,12 @@ describe('the snapshot', () => {
     expect(catalogue.keys.get('ff')?.caller.expiresAtMs).toBe(end);
   });
 
-  test('a key whose group is gone does not work, and says so', () => {
-    const { catalogue, problems } = build({ stored: { ...stored, keys: [{ ...key, groupId: 'gone' }] } });
-    expect(catalogue.keys.size).toBe(0);
-    expect(problems).toMatchObject([{ kind: 'orphan-key', subject: 'k' }]);
-  });
+  test.each([{ groupId: 'gone' }, { accountId: 'gone' }])(
+    'a key whose group or account is gone does not work, and says so: %o',
+    (changes) => {
+      const { catalogue, problems } = build({ stored: { ...stored, keys: [{ ...key, ...changes }] } });
+      expect(catalogue.keys.size).toBe(0);
+      expect(problems).toMatchObject([{ kind: 'orphan-key', subject: 'k' }]);
+    },
+  );
 });

@@ -60,7 +60,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const groups = new Map(
     stored.groups.map((group) => [group.id, { ...group, models: modelSet(group.models) }]),
   );
-  const keys = buildKeys(stored.keys, groups, problems);
+  const keys = buildKeys(stored, groups, problems);
   const catalogue = { revision: stored.revision, keys, groups, models, channels };
   return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
 }
@@ -158,19 +158,22 @@ function buildModel(
 }
 
 function buildKeys(
-  stored: readonly StoredKey[],
+  stored: StoredConfiguration,
   groups: ReadonlyMap<string, Group>,
   problems: CatalogueProblem[],
 ): ReadonlyMap<string, KeyRecord> {
   const keys = new Map<string, KeyRecord>();
-  for (const key of stored) {
+  const accounts = new Set(stored.accounts.map(({ id }) => id));
+  for (const key of stored.keys) {
     const group = groups.get(key.groupId);
-    if (group !== undefined) keys.set(key.hash, { caller: callerOf(key, group), status: key.status });
+    const hasAccount = accounts.has(key.accountId);
+    if (group !== undefined && hasAccount)
+      keys.set(key.hash, { caller: callerOf(key, group), status: key.status });
     else if (key.status === 'active') {
       problems.push({
         kind: 'orphan-key',
         subject: key.id,
-        detail: `its group "${key.groupId}" does not exist any more`,
+        detail: `its ${hasAccount ? `group "${key.groupId}"` : `account "${key.accountId}"`} does not exist any more`,
       });
     }
   }

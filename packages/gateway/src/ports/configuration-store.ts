@@ -106,7 +106,7 @@ export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
 export interface ConfigurationChange {
   readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price';
   readonly id: string;
-  /** `refused`: another source declares a row of this id, and it was left alone. */
+  /** `refused`: another source declares a row of this id, or has this very key; what it declares was left alone. */
   readonly change: 'added' | 'changed' | 'removed' | 'refused';
 }
 
@@ -116,16 +116,19 @@ export interface ConfigurationStore {
   revision(): Promise<number>;
   load(): Promise<StoredConfiguration>;
   /**
-   * Replaces what `source` declared. A row another source declared is left alone and reported as an error. Removed keys
-   * are revoked, never deleted, and removed models and channels are kept for the ledger's sake, disabled and hidden.
-   * A price that differs from the version in force becomes a new version from `nowMs` on.
+   * Replaces what `source` declared, and withdraws all that the sources of `withdrawn` declared. A row another source
+   * declared is left alone and reported as an error. Removed keys are revoked, never deleted, and removed models and
+   * channels are kept for the ledger's sake, disabled and hidden. A price that differs from the version in force
+   * becomes a new version from `nowMs` on.
    */
   apply(
     source: ConfigurationSource,
     declaration: Declaration,
     nowMs: number,
+    withdrawn?: readonly ConfigurationSource[],
   ): Promise<readonly ConfigurationChange[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
+  /** False when there is no such key, or it is revoked already: that is for good. */
   setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;
   /** Inserts the successor and lets the old key work until `retiresAtMs`. False when there is no such active key. */
   rotateKey(id: string, successor: DeclaredKey, retiresAtMs: number, nowMs: number): Promise<boolean>;

@@ -79,6 +79,8 @@ interface ExistingRow {
   readonly id: string;
   readonly source: string;
   readonly removed: bigint;
+  /** Of a key; other rows have none. */
+  readonly hash?: string;
   readonly [column: string]: unknown;
 }
 
@@ -90,18 +92,23 @@ async function replaceRows(
   onInsert: Readonly<Record<string, Cell>>,
 ): Promise<ConfigurationChange[]> {
   const table = sql.table(tableOf[kind]);
-  const existing = new Map(
-    (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows.map((row) => [row.id, row]),
-  );
+  const stored = (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows;
+  const existing = new Map(stored.map((row) => [row.id, row]));
+  const foreign = new Set(stored.flatMap((row) => (row.source === source ? [] : (row.hash ?? []))));
   const changes: ConfigurationChange[] = [];
-  const declared = new Set(rows.map((row) => row.id));
-  for (const { id, source: owner, removed } of existing.values()) {
-    if (owner !== source || removed === 1n || declared.has(id)) continue;
-    await updateRow(transaction, kind, id, { removed: 1, ...freed(kind, id) });
-    changes.push({ kind, id, change: 'removed' });
+  const declared = new Map(
+    rows.filter(({ hash }) => hash === undefined || !foreign.has(hash)).map((row) => [row.id, row]),
+  );
+  for (const { id, source: owner, removed, hash } of stored) {
+    if (owner !== source || removed === 1n) continue;
+    const row = declared.get(id);
+    if (row === undefined) {
+      await updateRow(transaction, kind, id, { removed: 1, ...freed(kind, id) });
+      changes.push({ kind, id, change: 'removed' });
+    } else if (row.hash !== hash) await updateRow(transaction, kind, id, freed(kind, id));
   }
   for (const row of rows) {
-    const change = changeOf(row, existing.get(row.id), source);
+    const change = declared.has(row.id) ? changeOf(row, existing.get(row.id), source) : 'refused';
     if (change === null) continue;
     changes.push({ kind, id: row.id, change });
     if (change === 'refused') continue;
@@ -112,7 +119,7 @@ async function replaceRows(
   return changes;
 }
 
-/** A removed key gives up its hash, so that the same key may be declared under another id. */
+/** A key removed or replaced gives up its hash first, so that the same key may be declared under another id. */
 function freed(kind: Kind, id: string): Readonly<Record<string, Cell>> {
   return kind === 'key' ? { hash: `removed:${id}` } : {};
 }
@@ -190,14 +197,16 @@ async function versionPrices(
   const changes: ConfigurationChange[] = [];
   for (const [subject, tiers] of declared) {
     const known = versions.get(subject) ?? [];
-    const newest = encodeTiers(known.at(-1)?.tiers ?? []);
+    const newest = known.at(-1);
     const next = encodeTiers(tiers ?? []);
-    if (next === newest) continue;
+    if (next === encodeTiers(newest?.tiers ?? [])) continue;
+    // The clock may have gone back, and the newest version must be the one that holds.
+    const effectiveFromMs = Math.max(nowMs, newest?.effectiveFromMs ?? nowMs);
     const number = BigInt(known.length + 1);
     const version = `${subject}@${number}`;
     await transaction
       .insertInto('prices')
-      .values({ subject, version, number, effective_from_ms: BigInt(nowMs), tiers: next })
+      .values({ subject, version, number, effective_from_ms: BigInt(effectiveFromMs), tiers: next })
       .execute();
     changes.push({ kind: 'price', id: subject, change: priceChange(known.length, tiers) });
   }

@@ -8,7 +8,10 @@ import type {
 import type { Cell } from './call-row.ts';
 
 /** What is declared as the columns it is kept in, beside `id`, `source` and `removed`. */
-export type ConfigurationRow = Readonly<Record<string, Cell>> & { readonly id: string };
+export type ConfigurationRow = Readonly<Record<string, Cell>> & {
+  readonly id: string;
+  readonly hash?: string;
+};
 
 export function accountRow(account: DeclaredAccount): ConfigurationRow {
   return { id: account.id, name: account.name };

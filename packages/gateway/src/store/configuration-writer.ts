@@ -10,6 +10,15 @@ import { applyDeclaration } from './apply-declaration.ts';
 import { keyRow } from './configuration-row.ts';
 import type { Schema } from './schema.ts';
 
+const nothing: Declaration = {
+  providers: {},
+  accounts: [],
+  groups: [],
+  models: [],
+  channels: [],
+  keys: [],
+};
+
 /** The changes of the control plane. Each is one transaction and raises the revision if it changed anything. */
 export class ConfigurationWriter {
   readonly #database: Kysely<Schema>;
@@ -22,9 +31,13 @@ export class ConfigurationWriter {
     source: ConfigurationSource,
     declaration: Declaration,
     nowMs: number,
+    withdrawn: readonly ConfigurationSource[] = [],
   ): Promise<readonly ConfigurationChange[]> {
     return this.#database.transaction().execute(async (transaction) => {
-      const changes = await applyDeclaration(transaction, source, declaration, nowMs);
+      const changes: ConfigurationChange[] = [];
+      for (const earlier of withdrawn)
+        changes.push(...(await applyDeclaration(transaction, earlier, nothing, nowMs)));
+      changes.push(...(await applyDeclaration(transaction, source, declaration, nowMs)));
       if (changes.some(({ change }) => change !== 'refused')) await raiseRevision(transaction);
       return changes;
     });
@@ -43,6 +56,7 @@ export class ConfigurationWriter {
         .updateTable('keys')
         .set({ status })
         .where('id', '=', id)
+        .where('status', '!=', 'revoked')
         .where('removed', '=', 0n)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;

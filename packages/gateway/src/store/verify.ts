@@ -135,10 +135,11 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Prices every billed call again from the version pinned at admission. */
+/** Prices every billed call again, those that cost nothing too, from the version pinned at admission. */
 async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[]> {
+  const prices = (await loadPrices(database)).filter(({ tiers }) => tiers.length > 0);
   const versions = new Map<string | null, PriceVersion>(
-    (await loadPrices(database)).map((price) => [price.version, { ...price, id: price.version }]),
+    prices.map((price) => [price.version, { ...price, id: price.version }]),
   );
   const findings: Finding[] = [];
   let last = '';
@@ -147,7 +148,8 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
       .selectFrom('calls')
       .selectAll()
       .where('trace_id', '>', last)
-      .where('charge_nano_usd', '>', 0n)
+      .where('status', 'in', ['complete', 'caller_gone'])
+      .where('unbilled_reason', 'is', null)
       .orderBy('trace_id')
       .limit(pageSize)
       .execute();

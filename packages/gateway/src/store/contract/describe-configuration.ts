@@ -121,6 +121,18 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     expect(prices.find((price) => price.version === 'model:beta@2')?.tiers).toEqual([]);
   });
 
+  test('the newest price holds even when the clock has gone back', async () => {
+    await apply('file', declaration, later);
+    const models = declaration.models.map((model) => ({ ...model, price: null }));
+    await apply('file', { ...declaration, models }, epochMs);
+    const { prices } = await store.configuration.load();
+    const ofAlpha = prices.filter(({ subject }) => subject === 'model:alpha');
+    expect(ofAlpha).toMatchObject([
+      { version: 'model:alpha@1', effectiveFromMs: later },
+      { version: 'model:alpha@2', effectiveFromMs: later, tiers: [] },
+    ]);
+  });
+
   test('changes which models a channel serves', async () => {
     await apply('file', declaration);
     const channels = declaration.channels.map((channel) => ({
@@ -154,6 +166,53 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     ]);
   });
 
+  test.each([
+    ['is kept under another id beside its successor', { 'key-old': 'a', 'key-1': 'b' }],
+    ['swaps with another', { 'key-1': 'c', 'key-3': 'a' }],
+    ['moves on to the next', { 'key-1': 'd', 'key-2': 'a', 'key-3': 'c' }],
+  ])('a declared key %s', async (_name, after: Readonly<Record<string, string>>) => {
+    const keysOf = (secrets: Readonly<Record<string, string>>) =>
+      Object.entries(secrets).map(([id, secret]) => ({ ...sampleKey(id), hash: secret.repeat(64) }));
+    await apply('file', { ...declaration, keys: keysOf({ 'key-1': 'a', 'key-3': 'c' }) });
+    await apply('file', { ...declaration, keys: keysOf(after) }, later);
+    const { keys } = await store.configuration.load();
+    const active = keys.filter(({ status }) => status === 'active').map(({ id, hash }) => [id, hash[0]]);
+    expect(Object.fromEntries(active)).toEqual(after);
+  });
+
+  test("a key that is another source's already is refused, by name, and the rest applied", async () => {
+    await apply('file', declaration);
+    await store.configuration.insertKey(sampleKey('key-2'), later);
+    const twin = { ...sampleKey('key-1'), hash: sampleKey('key-2').hash };
+    expect(await apply('file', { ...declaration, keys: [twin, sampleKey('key-3')] }, later)).toEqual([
+      { kind: 'key', id: 'key-1', change: 'removed' },
+      { kind: 'key', id: 'key-1', change: 'refused' },
+      { kind: 'key', id: 'key-3', change: 'added' },
+    ]);
+    expect((await store.configuration.load()).keys).toMatchObject([
+      { id: 'key-1', status: 'revoked' },
+      { id: 'key-2', status: 'active', hash: twin.hash },
+      { id: 'key-3', status: 'active' },
+    ]);
+  });
+
+  test('takes the place of other sources in one transaction, or not at all', async () => {
+    await apply('demo', { ...declaration, channels: [], models: [] });
+    const before = await store.configuration.load();
+    const keys = [sampleKey('key-1'), { ...sampleKey('key-2'), hash: sampleKey('key-1').hash }];
+    const replace = (declared: typeof declaration) =>
+      store.configuration.apply('file', declared, later, ['demo']);
+    await expect(replace({ ...declaration, keys })).rejects.toThrow();
+    expect(await store.configuration.load()).toEqual(before);
+    await replace({ ...nothing, keys: [{ ...sampleKey('key-2'), hash: sampleKey('key-1').hash }] });
+    const after = await store.configuration.load();
+    expect(after).toMatchObject({ accounts: [], groups: [] });
+    expect(after.keys).toMatchObject([
+      { id: 'key-1', status: 'revoked' },
+      { id: 'key-2', status: 'active', source: 'file' },
+    ]);
+  });
+
   test('an inserted key belongs to the operator and outlives every declaration', async () => {
     await apply('file', declaration);
     await store.configuration.insertKey(sampleKey('key-2'), later);
@@ -173,6 +232,17 @@ export function describeConfiguration(createSite: () => StoreSite): void {
       { id: 'key-1', status: 'active', retiresAtMs: later + 10, replacedBy: 'key-2' },
       { id: 'key-2', status: 'active', retiresAtMs: null, replacedBy: null },
     ]);
+  });
+
+  test('a key is revoked for good', async () => {
+    await apply('file', declaration);
+    expect(await store.configuration.setKeyStatus('key-1', 'disabled')).toBe(true);
+    expect(await store.configuration.setKeyStatus('key-1', 'active')).toBe(true);
+    expect(await store.configuration.setKeyStatus('key-1', 'revoked')).toBe(true);
+    const revision = await store.configuration.revision();
+    expect(await store.configuration.setKeyStatus('key-1', 'active')).toBe(false);
+    expect(await statusOf('key-1')).toBe('revoked');
+    expect(await store.configuration.revision()).toBe(revision);
   });
 
   test('says so when there is no such key', async () => {

@@ -58,6 +58,15 @@ test.each([
   expect(await brokenRules()).toContain(rule);
 });
 
+test('finds a call that was charged nothing, even when everything else was made to agree', async () => {
+  database.exec(`${withoutTriggers}
+    UPDATE balances SET balance_nano_usd = 0 WHERE ledger_account LIKE 'account:%' OR ledger_account = 'revenue';
+    DELETE FROM postings WHERE credit = 'revenue';
+    UPDATE usage_slots SET charge_nano_usd = 0;
+    UPDATE calls SET charge_nano_usd = 0`);
+  expect(new Set(await brokenRules())).toEqual(new Set(['charge-follows-its-price']));
+});
+
 test.each([
   ['UPDATE postings SET amount_nano_usd = 1', /append-only/],
   ['DELETE FROM postings', /append-only/],
