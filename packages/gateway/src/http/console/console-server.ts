@@ -2,7 +2,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 
 /** Why the node should get no traffic; empty when it should. */
-export type UnreadyReason = 'draining' | 'catalogue-not-loaded' | 'store-not-writable';
+export type UnreadyReason = 'draining' | 'store-not-writable';
 
 export interface ConsoleOptions {
   readonly host: string;
