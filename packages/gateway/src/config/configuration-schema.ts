@@ -199,4 +199,3 @@ export type PriceShape = z.infer<typeof price>;
 export type ChannelShape = z.infer<typeof channel>;
 export type ModelShape = z.infer<typeof model>;
 export type KeyShape = z.infer<typeof key>;
-export type SiblingShape = z.infer<typeof sibling>;
