@@ -1,10 +1,10 @@
 import { encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { EncodedRequest, Facts, InboundRequest, PassthroughTarget, Protocol } from '../protocol.ts';
+import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
-import { readRefusal } from './refusal.ts';
 import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 

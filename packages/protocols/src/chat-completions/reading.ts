@@ -1,8 +1,8 @@
 import type { Dialect, FinishReason, Reading, UpstreamRefusal } from '../protocol.ts';
+import { notOfTheProtocol, parseJson, readErrorValue } from '../refusal.ts';
 import type { Usage } from '../usage.ts';
 import type { ChunkWalk } from './chunk-walk.ts';
 import { readUsage } from './meter.ts';
-import { notOfTheProtocol, parseJson, readErrorValue } from './refusal.ts';
 import { readFinishReason } from './wire.ts';
 
 /** What has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */

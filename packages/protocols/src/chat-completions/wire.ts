@@ -28,9 +28,6 @@ export const partNeeds = {
   file: 'file-input',
 } as const satisfies Record<string, Need>;
 
-export type PartType = keyof typeof partNeeds;
-export const partTypes: readonly PartType[] = ['image_url', 'input_audio', 'file'];
-
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
 export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq', 'obfuscation'] as const;
 export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage', 'index'] as const;

@@ -1,5 +1,6 @@
-import type { UpstreamRefusal } from '../protocol.ts';
-import { unreachable } from '../result.ts';
+import type { UpstreamRefusal } from './protocol.ts';
+import { unreachable } from './result.ts';
+import { isRecord, recordOf, type WireRecord } from './wire-values.ts';
 
 type Kind = UpstreamRefusal['kind'];
 
@@ -82,8 +83,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * Finds the error in: `{error: {…}}`, `{error: "…"}`, `[{error: {…}}]`, `{message, type, code}` beside `object: "error"`
  * or alone, `{detail: "…"}`, `{detail: [{loc, msg}]}`, `{errors: [{…}]}`. Null when there is none.
@@ -91,8 +90,8 @@ type Fields = Readonly<Record<string, unknown>>;
 function readWords(value: unknown): ErrorWords | null {
   if (typeof value === 'string' && value !== '') return wordsOf({ message: value });
   if (Array.isArray(value)) return readWords(value[0]);
-  if (!isFields(value)) return null;
-  if (isFields(value['error'])) return wordsOf(value['error'], value);
+  if (!isRecord(value)) return null;
+  if (isRecord(value['error'])) return wordsOf(value['error'], value);
   for (const nested of [value['error'], value['errors'], value['detail']]) {
     if (text(nested) !== null || Array.isArray(nested)) return readWords(nested);
   }
@@ -102,11 +101,12 @@ function readWords(value: unknown): ErrorWords | null {
   return hasMessage ? wordsOf(value) : null;
 }
 
-function wordsOf(error: Fields, around: Fields = {}): ErrorWords | null {
+function wordsOf(error: WireRecord, around: WireRecord = {}): ErrorWords | null {
   const message =
     text(error['message']) ?? text(error['msg']) ?? text(error['detail']) ?? text(around['message']);
   const type = text(error['type']) ?? text(error['status']);
-  const code = text(error['code']) ?? numberText(error['code']);
+  const code =
+    text(error['code']) ?? numberText(error['code']) ?? text(recordOf(error['details'])['error_code']);
   if (message === null && type === null && code === null) return null;
   return {
     message: (message ?? type ?? code ?? '').slice(0, messageCharsMax),
@@ -161,8 +161,16 @@ function statusOfType(words: ErrorWords): number {
   const type = words.type ?? '';
   if (/invalid_request|invalid_argument|badrequest/i.test(type)) return 400;
   if (/authentication|unauthenticated/i.test(type)) return 401;
-  return 500;
+  return statusesByType.get(type) ?? 500;
 }
+
+/** The types that a protocol pairs with a status and says nothing else by. */
+const statusesByType: ReadonlyMap<string, number> = new Map([
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['conflict_error', 409],
+  ['request_too_large', 413],
+]);
 
 /** What is said by code or type, whatever the status. Lower case. */
 const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
@@ -291,10 +299,6 @@ function isPlausible(kind: Kind, status: number): boolean {
     default:
       return unreachable(kind);
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string | null {

@@ -1,0 +1,41 @@
+import type { Fault } from '../error.ts';
+import { type Result, succeed } from '../result.ts';
+import { invalid, type Refused, type WithMembers } from './request-members.ts';
+
+export function readModel(members: WithMembers<'model'>): Result<string, Fault> {
+  const model = members.value('model');
+  if (typeof model === 'string' && model !== '') return succeed(model);
+  if (members.span('model') === undefined)
+    return invalid("'model' is missing; name the model to call.", 'model');
+  return invalid("'model' must be a string that names a model.", 'model');
+}
+
+export function checkMessages(members: WithMembers<'messages'>): Refused | null {
+  if (members.kind('messages') === 'array') return null;
+  const isMissing = members.span('messages') === undefined;
+  return invalid(`'messages' ${isMissing ? 'is missing; send' : 'must be'} a list of messages.`, 'messages');
+}
+
+export function readStream(members: WithMembers<'stream'>): Result<boolean, Fault> {
+  const stream = members.value('stream');
+  if (typeof stream === 'boolean' || stream === null) return succeed(stream === true);
+  return invalid("'stream' must be true or false.", 'stream');
+}
+
+/** A whole number from 1 to `max`, however it is written; null when absent or null. */
+export function readWhole<Name extends string>(
+  members: WithMembers<Name>,
+  name: Name,
+  max: number,
+): Result<number | null, Fault> {
+  const value = members.value(name);
+  if (value === null) return succeed(null);
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
+    return succeed(value);
+  return invalid(`'${name}' must be a whole number from 1 to ${max}, or be left out.`, name);
+}
+
+export function hasElements<Name extends string>(members: WithMembers<Name>, name: Name): boolean {
+  const reader = members.reader(name);
+  return reader?.enterArray() === true && reader.nextElement();
+}
