@@ -24,8 +24,16 @@ export function readErrorValue(status: number, value: unknown): UpstreamRefusal 
   return words === null ? null : classify(status, words);
 }
 
+/** Errors in the place of an answer, or within a stream, came under this status. */
+export const answeredStatus = 200;
+
+/** What stands in the place of an answer: an error if it is one in any shape, and otherwise not of the protocol. */
+export function refusalOf(value: unknown, text: string): UpstreamRefusal {
+  return readErrorValue(answeredStatus, value) ?? notOfTheProtocol(answeredStatus, text);
+}
+
 /** Text that is no JSON, or JSON that is no error: a middlebox, a wrong address, or nothing at all. */
-export function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
+function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
   const kind = kindOfBareStatus(status);
   const excerpt = text.slice(0, excerptBytesMax).trim();
   const found = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;

@@ -2,7 +2,15 @@ import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import type { Facts, Need } from '../protocol.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
-import { checkMessages, hasElements, readModel, readStream, readWhole } from '../request/read-members.ts';
+import {
+  checkMessages,
+  hasElements,
+  outputTokensMax,
+  readModel,
+  readStream,
+  readWhole,
+  sessionKeyOf,
+} from '../request/read-members.ts';
 import {
   describe,
   findMembers,
@@ -33,10 +41,7 @@ export interface ReadRequest {
 
 export type LimitMember = 'max_completion_tokens' | 'max_tokens';
 
-/** The largest 32-bit number: what callers write who mean no limit. */
-const limitMax = 2_147_483_647;
 const choicesMax = 128;
-const sessionKeyCharsMax = 256;
 
 const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
@@ -58,7 +63,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!streamOptions.ok) return streamOptions;
   const limit = readLimit(members);
   if (!limit.ok) return limit;
-  const choices = readWhole(members, 'n', choicesMax);
+  const choices = readWhole(members, 'n', [1, choicesMax]);
   if (!choices.ok) return choices;
   return succeed({
     facts: {
@@ -108,9 +113,9 @@ interface OutputLimit {
 }
 
 function readLimit(members: RequestMembers<RequestMember>): Result<OutputLimit, Fault> {
-  const newer = readWhole(members, 'max_completion_tokens', limitMax);
+  const newer = readWhole(members, 'max_completion_tokens', [1, outputTokensMax]);
   if (!newer.ok) return newer;
-  const older = readWhole(members, 'max_tokens', limitMax);
+  const older = readWhole(members, 'max_tokens', [1, outputTokensMax]);
   if (!older.ok) return older;
   if (newer.value !== null) return succeed({ tokens: newer.value, member: 'max_completion_tokens' });
   return succeed({ tokens: older.value, member: older.value === null ? null : 'max_tokens' });
@@ -145,8 +150,8 @@ function isStructured(members: RequestMembers<RequestMember>): boolean {
 
 function readSessionKey(members: RequestMembers<RequestMember>): string | null {
   for (const name of ['prompt_cache_key', 'safety_identifier', 'user'] as const) {
-    const key = members.value(name);
-    if (typeof key === 'string' && key !== '') return key.slice(0, sessionKeyCharsMax);
+    const key = sessionKeyOf(members.value(name));
+    if (key !== null) return key;
   }
   return null;
 }

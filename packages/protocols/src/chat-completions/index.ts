@@ -36,8 +36,7 @@ function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
 export const chatCompletions: Protocol = {
   id: 'chat-completions',
-  // None: they name the caller's own account at a provider, or its own retries; ours are the channel's.
-  forwardedHeaders: [],
+  forwardedQuery: [],
   readRequest,
   readAnswer,
   readRefusal,

@@ -16,7 +16,8 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...includeUsageEdits(request, target.dialect),
     ...removals(request, target.dialect),
   ];
-  return { body: splice(body, edits), edits: edits.map((edit) => edit.name) };
+  // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
+  return { headers: [], body: splice(body, edits), edits: edits.map((edit) => edit.name) };
 }
 
 /** The output limit under the one name the upstream knows. */

@@ -1,4 +1,4 @@
-import type { FinishReason, Need } from '../protocol.ts';
+import type { Need } from '../protocol.ts';
 
 /** Members of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [
@@ -63,26 +63,3 @@ export const textMembers = [
   'thinking',
   'transcript',
 ] as const;
-
-/** The words servers use for why they stopped: the protocol's own, and those of compatible ones. */
-const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['model_length', 'length'],
-  ['tool_calls', 'tool-calls'],
-  ['function_call', 'tool-calls'],
-  ['tool_use', 'tool-calls'],
-  ['content_filter', 'content-filter'],
-  ['safety', 'content-filter'],
-  ['refusal', 'refusal'],
-  ['error', 'error'],
-  ['insufficient_system_resource', 'error'],
-]);
-
-export function readFinishReason(raw: string): FinishReason {
-  return finishReasons.get(raw.toLowerCase()) ?? 'unknown';
-}

@@ -22,20 +22,30 @@ export function readStream(members: WithMembers<'stream'>): Result<boolean, Faul
   return invalid("'stream' must be true or false.", 'stream');
 }
 
-/** A whole number from 1 to `max`, however it is written; null when absent or null. */
+/** The largest 32-bit number: what callers write who mean no limit. Tokens. */
+export const outputTokensMax = 2_147_483_647;
+
+/** A whole number from `min` to `max`, however it is written; null when absent or null. */
 export function readWhole<Name extends string>(
   members: WithMembers<Name>,
   name: Name,
-  max: number,
+  [min, max]: readonly [number, number],
 ): Result<number | null, Fault> {
   const value = members.value(name);
   if (value === null) return succeed(null);
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
     return succeed(value);
-  return invalid(`'${name}' must be a whole number from 1 to ${max}, or be left out.`, name);
+  return invalid(`'${name}' must be a whole number from ${min} to ${max}, or be left out.`, name);
 }
 
 export function hasElements<Name extends string>(members: WithMembers<Name>, name: Name): boolean {
   const reader = members.reader(name);
   return reader?.enterArray() === true && reader.nextElement();
+}
+
+const sessionKeyCharsMax = 256;
+
+/** What a caller says about its session, cut to what is kept of it; null for nothing and for what is no text. */
+export function sessionKeyOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, sessionKeyCharsMax) : null;
 }
