@@ -226,25 +226,28 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 
 /** A model's name in a message, where nothing but a name may stand between two words of the server. */
 const modelName = '[\\w./:@+-]{1,200}';
-const modelIsMissing = new RegExp(
-  `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
-);
-const modelIsUnknown = new RegExp(
-  `^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`,
-);
 
 /**
  * What is said in words only. They are looked for at the beginning, and after quoted text is taken out: a caller whose
  * own words an upstream repeats must not be able to put a channel out of service.
  */
 const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
+  [/^model: [\w./:@+-]{1,200}$/, 'model-missing'],
   [/^your credit balance is too low|^credit balance (is )?too low/, 'credential'],
   [/^insufficient (account )?(balance|credits?|funds|quota)\b/, 'credential'],
   [/^(incorrect|invalid) api key|^api key not valid|^api key expired/, 'credential'],
   [/^this request requires more credits|^you (have )?exceeded your (monthly )?(spend|budget)/, 'credential'],
   [/^user location is not supported\b/, 'credential'],
-  [modelIsMissing, 'model-missing'],
-  [modelIsUnknown, 'model-missing'],
+  [
+    new RegExp(
+      `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
+    ),
+    'model-missing',
+  ],
+  [
+    new RegExp(`^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`),
+    'model-missing',
+  ],
   [/^no endpoints found for\b|^not found the model\b/, 'model-missing'],
   [/^this model's maximum context length|^prompt is too long|^input is too long/, 'context-length'],
   [

@@ -128,3 +128,9 @@ test('a refusal says what its details say', () => {
   const refusal = messages.readRefusal(400, encoder.encode(JSON.stringify({ type: 'error', error })));
   expect(refusal).toMatchObject({ kind: 'invalid-request', code: 'thread_unsupported' });
 });
+
+test("a model that is not there is named as this protocol's vendor names it", () => {
+  const error = { type: 'not_found_error', message: 'model: some-model-1' };
+  const refusal = messages.readRefusal(404, encoder.encode(JSON.stringify({ type: 'error', error })));
+  expect(refusal.kind).toBe('model-missing');
+});

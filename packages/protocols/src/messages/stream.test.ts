@@ -151,8 +151,8 @@ describe('failures in a stream', () => {
     ['rate_limit_error', 'rate-limited'],
     ['invalid_request_error', 'invalid-request'],
     ['authentication_error', 'credential'],
-    ['permission_error', 'credential'],
-    ['not_found_error', 'model-missing'],
+    ['permission_error', 'conflict'],
+    ['not_found_error', 'invalid-request'],
     ['request_too_large', 'invalid-request'],
     ['timeout_error', 'server-error'],
   ])('%s is %s', (type, kind) => {

@@ -13,7 +13,7 @@ const wordsByStatus: Readonly<Record<number, ErrorWords>> = {
   401: { type: 'authentication_error', message: 'invalid x-api-key' },
   402: { type: 'billing_error', message: 'Your credit balance is too low.' },
   403: { type: 'permission_error', message: 'This key may not use the resource.' },
-  404: { type: 'not_found_error', message: 'model: no such model' },
+  404: { type: 'not_found_error', message: 'model: simulated-model' },
   409: { type: 'conflict_error', message: 'The request conflicts with another one.' },
   413: { type: 'request_too_large', message: 'Request exceeds the maximum size' },
   429: { type: 'rate_limit_error', message: 'This request would exceed your rate limit.' },
@@ -33,7 +33,7 @@ const wordsByCode: Readonly<Record<string, ErrorWords>> = {
     message: 'Your credit balance is too low to access the API.',
   },
   content_policy_violation: { type: invalid, message: 'Output blocked by content filtering policy' },
-  model_not_found: { type: 'not_found_error', message: 'model: no such model' },
+  model_not_found: { type: 'not_found_error', message: 'model: simulated-model' },
 };
 
 const serverWords: ErrorWords = { type: 'api_error', message: 'Internal server error' };
