@@ -112,7 +112,9 @@ test('a stream that outlives the drain time-out is told, cut off, and not billed
   expect(answer.body.toString()).not.toContain('[DONE]');
   expect(framesOf(answer.body).at(-1)).toMatch(/^data: \{"error":\{.*"code":"overloaded"/);
   expect(await serving.process.ended).toEqual({ code: 0, signal: null });
-  expect(await entriesOf(configured)).toMatchObject([{ status: 'failed', unbilledReason: 'cut_after_content', chargeNanoUsd: '0' }]);
+  expect(await entriesOf(configured)).toMatchObject([
+    { status: 'failed', unbilledReason: 'cut_after_content', chargeNanoUsd: '0' },
+  ]);
 });
 
 test.each([

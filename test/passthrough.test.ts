@@ -262,7 +262,7 @@ describe('what the caller receives', () => {
     const whole = streamOf(frames, '\n');
     const connection = new RawConnection(gateway.apiOrigin);
     const { body } = await streamed([whole.subarray(0, -1)], true, connection);
-    expect(framesOf(body).at(-1)).toBe('data: [DONE]\n');
+    expect(framesOf(body).at(-1)).toBe('data: [DONE]\n\n');
     connection.close();
   });
 

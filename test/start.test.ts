@@ -34,15 +34,18 @@ describe('a first start without configuration', () => {
     for (const origin of [apiOrigin, consoleOrigin]) expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(Object.keys(keys)).toEqual(['completions', 'messages', 'native']);
     for (const key of Object.values(keys)) expect(key).toMatch(/^sk-/);
-    expect(others).toEqual({ models: { completions: 'demo-fast' }, setupToken: null });
+    expect(others).toEqual({ models: { completions: 'demo-fast', messages: 'demo-fast' }, setupToken: null });
   });
 
   test('prints calls that work as they are', async () => {
     const printed = callsIn(serving.process.stdout);
-    expect(printed).toHaveLength(3);
-    const [stream = '', models = '', usage = ''] = await Promise.all(printed.map(perform));
+    expect(printed).toHaveLength(4);
+    const [stream = '', models = '', usage = '', messages = ''] = await Promise.all(printed.map(perform));
     expect(stream).toMatch(/^data: \{.*"content":"/m);
     expect(stream).toMatch(/data: \[DONE\]\n\n$/);
+    expect(messages).toMatch(/^event: message_start\n/);
+    expect(messages).toMatch(/"type":"text_delta"/);
+    expect(messages).toMatch(/event: message_stop\n.*\n\n$/);
     expect(JSON.parse(models)).toMatchObject({
       object: 'list',
       data: [{ id: 'demo-fast' }, { id: 'demo-smart' }],

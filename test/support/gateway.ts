@@ -14,6 +14,8 @@ export interface TestChannel {
   readonly models: Readonly<Record<string, string>>;
   /** USD per million tokens, input and output alike; cheaper channels are tried first. */
   readonly cost?: string;
+  /** Protocols it speaks and their paths; both of the simulator's if left out. */
+  readonly protocols?: Readonly<Record<string, string>>;
   readonly dialect?: Readonly<Record<string, unknown>>;
 }
 
@@ -130,11 +132,11 @@ function keyOf(id: string, group: string) {
   return { group, secret: { environment: keyVariable(id) } };
 }
 
-function providerOf({ origin, dialect }: TestChannel) {
+function providerOf({ origin, dialect, protocols }: TestChannel) {
   return {
     name: 'Test provider',
     baseUrl: `${origin}/v1`,
-    protocols: { 'chat-completions': '/chat/completions' },
+    protocols: protocols ?? { 'chat-completions': '/chat/completions', messages: '/messages' },
     credential: { scheme: 'none' },
     ...(dialect === undefined ? {} : { dialect }),
   };

@@ -76,6 +76,14 @@ function nativeActions(prefix: string): readonly Endpoint[] {
   }));
 }
 
+/** The protocols in which a key of the platform can call a model. */
+export function callProtocols(platform: Platform): readonly ProtocolId[] {
+  const own = endpoints.flatMap((endpoint) =>
+    endpoint.kind === 'call' && endpoint.platform === platform ? [endpoint.protocol] : [],
+  );
+  return [...new Set(own)];
+}
+
 const byPath: ReadonlyMap<string, readonly Endpoint[]> = Map.groupBy(endpoints, (endpoint) => endpoint.path);
 
 /**

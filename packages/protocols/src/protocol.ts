@@ -26,7 +26,12 @@ export interface Dialect {
   readonly streamEnd: 'done-frame' | 'finish-reason';
   /** Whether reasoning tokens are counted outside `completion_tokens`. */
   readonly reasoningOutsideCompletion: boolean;
+  /** The date sent as the version of the messages protocol when the caller names none. */
+  readonly messagesVersion: string;
 }
+
+/** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
+export type HeaderLookup = (name: string) => string | undefined;
 
 /** What routing and admission read of a request, without its content. */
 export interface Facts {
@@ -43,8 +48,10 @@ export interface Facts {
   readonly sessionKey: string | null;
 }
 
-/** The body for one target and the edits that made it, by name, for the attempt's record. */
+/** A request for one target, and the edits that made its body, by name, for the attempt's record. */
 export interface EncodedRequest {
+  /** Headers of the protocol's own: name, value, name, value …, in lower case. */
+  readonly headers: readonly string[];
   readonly body: Uint8Array;
   readonly edits: readonly string[];
 }
@@ -120,7 +127,7 @@ export type AnswerReading =
 
 /**
  * What one server-sent-event frame is:
- * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start): held until
+ * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start, an empty block): held until
  * content · `content` whatever else it carries · `finish` carries the finish reason and no content · `usage` only usage, withheld unless asked for ·
  * `terminal` the end of the stream · `error` an error in the place of content · `garbled` not of the protocol.
  */
@@ -148,9 +155,9 @@ export interface StreamReader {
 /** A wire format: everything the pipeline needs to serve it and to call it, in the same-protocol lane. */
 export interface Protocol {
   readonly id: ProtocolId;
-  /** Caller's headers (lower case) that belong to the protocol and go upstream as sent. */
-  readonly forwardedHeaders: readonly string[];
-  readRequest(body: Uint8Array): Result<InboundRequest, Fault>;
+  /** Members of the caller's query that belong to the protocol and go upstream as sent. */
+  readonly forwardedQuery: readonly string[];
+  readRequest(body: Uint8Array, header: HeaderLookup): Result<InboundRequest, Fault>;
   /** Reads a whole JSON answer of status 200. */
   readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading;
   /** Reads an answer with an error status (400 to 599), whatever its content type says it is. */
@@ -166,4 +173,5 @@ export const defaultDialect: Dialect = {
   maxTokensField: 'both',
   streamEnd: 'done-frame',
   reasoningOutsideCompletion: false,
+  messagesVersion: '2023-06-01',
 };

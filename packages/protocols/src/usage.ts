@@ -49,3 +49,20 @@ export function totalInput(usage: Usage): number {
 export function totalOutput(usage: Usage): number {
   return usage.output + usage.outputAudio + usage.outputImage + usage.images;
 }
+
+/** Both together, part by part. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputFresh: a.inputFresh + b.inputFresh,
+    inputCacheRead: a.inputCacheRead + b.inputCacheRead,
+    inputCacheWrite5m: a.inputCacheWrite5m + b.inputCacheWrite5m,
+    inputCacheWrite1h: a.inputCacheWrite1h + b.inputCacheWrite1h,
+    inputAudio: a.inputAudio + b.inputAudio,
+    inputImage: a.inputImage + b.inputImage,
+    output: a.output + b.output,
+    outputReasoning: a.outputReasoning + b.outputReasoning,
+    outputAudio: a.outputAudio + b.outputAudio,
+    outputImage: a.outputImage + b.outputImage,
+    images: a.images + b.images,
+  };
+}

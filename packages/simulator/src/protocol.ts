@@ -36,9 +36,20 @@ export type LookUp =
   | { readonly ok: true; readonly body: string }
   | { readonly ok: false; readonly complaint: Complaint };
 
+/** An endpoint that counts the tokens of a prompt and answers nothing. */
+interface Counting {
+  at(path: string): boolean;
+  readAsk(model: string, body: JsonRecord): AskResult;
+  body(promptTokens: number): string;
+}
+
 /** One wire format of the simulator: a folder each, all under the same commands and faults. */
 export interface SimulatedProtocol {
   readonly id: string;
+  /** The response header that names the request. */
+  readonly requestIdHeader: string;
+  /** Null when the protocol has no such endpoint. */
+  readonly counting: Counting | null;
   /** Whether POST to this path asks for an answer. */
   generatesAt(path: string): boolean;
   /** The model name a request carries, its command included; null when it names none. */

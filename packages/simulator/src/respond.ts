@@ -5,7 +5,7 @@ import type { Fault } from './command/fault.ts';
 import type { JsonRecord } from './json.ts';
 import { isRecord, parseJson } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
-import type { Complaint, SimulatedProtocol, Stamp } from './protocol.ts';
+import type { Complaint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
 import type { Reply } from './reply.ts';
 import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
 import { send } from './send.ts';
@@ -35,12 +35,18 @@ export interface Surroundings {
 /** What goes back for a question, byte for byte and millisecond for millisecond. */
 export function respond(question: Question, around: Surroundings): Transmission {
   if (question.method === 'GET') return lookUp(question, around);
-  const protocol = around.protocols.find((candidate) => candidate.generatesAt(question.path));
+  const protocol = around.protocols.find(
+    (candidate) => candidate.generatesAt(question.path) || isCounting(candidate, question),
+  );
   if (protocol === undefined) return refuse(around.protocols[0], unknownPath(question), around);
   if (question.method !== 'POST') return refuse(protocol, wrongMethod(question), around);
   const body = parseJson(question.body);
   if (!isRecord(body)) return refuse(protocol, malformedBody, around);
   return generate(protocol, body, question, around);
+}
+
+function isCounting({ counting }: SimulatedProtocol, { path }: Question): boolean {
+  return counting?.at(path) ?? false;
 }
 
 function generate(
@@ -55,14 +61,22 @@ function generate(
   const read = readCommand(presetOf(model.name), around.script, model.command, question.command);
   if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
   const command = settleFault(read.command, `${fullName} ${question.command}`, around);
-  const asked = protocol.readAsk(model.name, body);
+  const counting = isCounting(protocol, question) ? protocol.counting : null;
+  const asked = (counting ?? protocol).readAsk(model.name, body);
   if (!asked.ok) return refuse(protocol, asked.complaint, around);
   const { ask } = asked;
   const rendering = { ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
-  const reply = ask.stream
+  const reply =
+    counting === null
+      ? answerReply(protocol, rendering)
+      : jsonReply(counting.body(rendering.answer.usage.prompt), 0);
+  return deliver(protocol, reply, command, around);
+}
+
+function answerReply(protocol: SimulatedProtocol, rendering: Rendering): Reply {
+  return rendering.ask.stream
     ? streamReply(protocol.answerFrames(rendering))
     : jsonReply(protocol.answerBody(rendering), rendering.answer.usage.completion);
-  return deliver(protocol, reply, command, around);
 }
 
 function lookUp(question: Question, around: Surroundings): Transmission {

@@ -2,6 +2,7 @@ import { chatCompletions } from './chat-completions/protocol.ts';
 import { readCommand } from './command/command.ts';
 import type { FixedQuestion } from './fixed-answers.ts';
 import { FixedAnswers } from './fixed-answers.ts';
+import { messages } from './messages/protocol.ts';
 import type { SimulatedProtocol } from './protocol.ts';
 import type { Question } from './respond.ts';
 import { respond } from './respond.ts';
@@ -10,7 +11,7 @@ import type { FaultGate } from './server/fault-gate.ts';
 import type { ReceivedRequest } from './server/request-reader.ts';
 import type { Transmission } from './timeline/transmit.ts';
 
-const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [chatCompletions];
+const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [chatCompletions, messages];
 
 /** Gives the pure answer the three things it may not have by itself: time, chance and memory. */
 export class Responder {

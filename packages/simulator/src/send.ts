@@ -29,7 +29,7 @@ export function send(
   const fault = placedFault(protocol, command, reply);
   const body = bodyFrames(protocol, reply, command, fault);
   const chunked = isChunked(body, command, fault);
-  const head = writeHead(reply, command, moment, chunked ? null : bodyBytes(body));
+  const head = writeHead(protocol, reply, command, moment, chunked ? null : bodyBytes(body));
   const items = misbehave(withHead(head, body.frames), body.isErrorInstead ? null : fault);
   const { crlf, split, drip } = command;
   return transmit(pace(items, pacingOf(reply, command)), {
@@ -122,11 +122,17 @@ function complaintOf(command: Command): Complaint {
 }
 
 /** `contentLength` is null for a chunked body. */
-function writeHead(reply: Reply, command: Command, moment: Moment, contentLength: number | null): string {
+function writeHead(
+  { requestIdHeader }: SimulatedProtocol,
+  reply: Reply,
+  command: Command,
+  moment: Moment,
+  contentLength: number | null,
+): string {
   const lines = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? 'Simulated'}`,
     `content-type: ${reply.contentType}`,
-    `x-request-id: req_sim${String(moment.stamp.sequence).padStart(12, '0')}`,
+    `${requestIdHeader}: req_sim${String(moment.stamp.sequence).padStart(12, '0')}`,
     contentLength === null ? 'transfer-encoding: chunked' : `content-length: ${contentLength}`,
   ];
   if (command.retryAfter !== null) lines.push(retryAfterLine(command.retryAfter, moment.epochMs));

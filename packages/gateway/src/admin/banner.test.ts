@@ -10,9 +10,9 @@ const facts: BannerFacts = {
   apiOrigin: 'http://127.0.0.1:8080',
   consoleOrigin: 'http://127.0.0.1:8081',
   selfConfiguration: { kind: 'demo', keys },
-  model: 'demo-fast',
-  channels: 3,
-  models: 2,
+  models: { completions: 'demo-fast', messages: 'demo-fast' },
+  channelCount: 3,
+  modelCount: 2,
   setupToken: null,
   color: false,
 };
@@ -32,6 +32,15 @@ describe('the text of a start', () => {
     expect(text).toContain(
       `curl -N http://127.0.0.1:8080/v1/chat/completions \\\n    -H 'Authorization: Bearer ${keys.completions}'`,
     );
+  });
+
+  test('so is the call for messages', () => {
+    const text = bannerText(facts);
+    expect(text).toContain('The same as messages (the answer is simulated)');
+    const [, body = ''] = /v1\/messages[^']*'[^']*'[^']*'[^']*'[^']*'(.*)'/.exec(text) ?? [];
+    expect(JSON.parse(body)).toMatchObject({ model: 'demo-fast', max_tokens: 1024, stream: true });
+    expect(text).toContain(`-H 'x-api-key: ${keys.messages}'`);
+    expect(bannerText({ ...facts, models: { completions: 'demo-fast' } })).not.toContain('v1/messages');
   });
 
   test('real channels are named by their variables, and the key is said to be shown once', () => {
@@ -54,7 +63,12 @@ describe('the text of a start', () => {
   });
 
   test('a configured gateway says where it is and no more', () => {
-    const text = bannerText({ ...facts, selfConfiguration: { kind: 'none' }, models: 1, channels: 1 });
+    const text = bannerText({
+      ...facts,
+      selfConfiguration: { kind: 'none' },
+      modelCount: 1,
+      channelCount: 1,
+    });
     expect(text).toBe(
       '\n  Headgate is ready\n\n  API      http://127.0.0.1:8080\n  Console  http://127.0.0.1:8081  (for now /healthz, /readyz and /metrics)\n  Serving  1 model on 1 channel\n\n',
     );
@@ -82,7 +96,7 @@ test('the ready file has what scripts need and is one line of JSON', () => {
     apiOrigin: 'http://127.0.0.1:8080',
     consoleOrigin: 'http://127.0.0.1:8081',
     keys,
-    models: { completions: 'demo-fast' },
+    models: { completions: 'demo-fast', messages: 'demo-fast' },
     setupToken: null,
   });
 });

@@ -1,4 +1,5 @@
 import { counted } from './counted.ts';
+import type { ShowcaseModels } from './ready-file.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
 
 /** What a start tells the person who made it. */
@@ -8,10 +9,10 @@ export interface BannerFacts {
   readonly apiOrigin: string;
   readonly consoleOrigin: string;
   readonly selfConfiguration: SelfConfiguration;
-  /** The model of the calls that are shown; null when no model can be called. */
-  readonly model: string | null;
-  readonly channels: number;
-  readonly models: number;
+  /** The models of the calls that are shown. */
+  readonly models: ShowcaseModels;
+  readonly channelCount: number;
+  readonly modelCount: number;
   /** For the first sign-in to the console; null when an operator exists, or the console has none yet. */
   readonly setupToken: string | null;
   readonly color: boolean;
@@ -27,8 +28,8 @@ function addresses({
   deploymentName,
   apiOrigin,
   consoleOrigin,
-  channels,
-  models,
+  channelCount,
+  modelCount,
   color,
 }: BannerFacts): string {
   return [
@@ -36,7 +37,7 @@ function addresses({
     '',
     `  API      ${apiOrigin}`,
     `  Console  ${consoleOrigin}  (for now /healthz, /readyz and /metrics)`,
-    `  Serving  ${counted(models, 'model')} on ${counted(channels, 'channel')}`,
+    `  Serving  ${counted(modelCount, 'model')} on ${counted(channelCount, 'channel')}`,
   ].join('\n');
 }
 
@@ -60,12 +61,28 @@ function situation({ selfConfiguration, color }: BannerFacts): string {
   }
 }
 
-function calls({ apiOrigin, selfConfiguration, model, color }: BannerFacts): string {
-  const key = selfConfiguration.kind === 'none' ? null : (selfConfiguration.keys?.completions ?? null);
-  if (key === null || model === null) return '';
-  const simulated = selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
+function calls(facts: BannerFacts): string {
+  return [completionsCalls(facts), messagesCall(facts)].filter((section) => section !== '').join('\n\n');
+}
+
+/** The key and the model to show on a platform; null when there is nothing to show. */
+function showcase({ selfConfiguration, models }: BannerFacts, platform: keyof ShowcaseModels) {
+  const key = selfConfiguration.kind === 'none' ? undefined : selfConfiguration.keys?.[platform];
+  const model = models[platform];
+  return key === undefined || model === undefined ? null : { key, model };
+}
+
+function simulatedNote({ selfConfiguration }: BannerFacts): string {
+  return selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
+}
+
+function completionsCalls(facts: BannerFacts): string {
+  const shown = showcase(facts, 'completions');
+  if (shown === null) return '';
+  const { apiOrigin, color } = facts;
+  const { key, model } = shown;
   return [
-    `  ${bold(`Stream an answer${simulated}`, color)}`,
+    `  ${bold(`Stream an answer${simulatedNote(facts)}`, color)}`,
     '',
     chatCall(apiOrigin, key, model),
     '',
@@ -87,6 +104,26 @@ function chatCall(apiOrigin: string, key: string, model: string): string {
     `    -H 'Authorization: Bearer ${key}' \\`,
     "    -H 'Content-Type: application/json' \\",
     `    -d '${body}'`,
+  ].join('\n');
+}
+
+function messagesCall(facts: BannerFacts): string {
+  const shown = showcase(facts, 'messages');
+  if (shown === null) return '';
+  const { apiOrigin, color } = facts;
+  const messages = [{ role: 'user', content: 'Say hello.' }];
+  const body = JSON.stringify({ model: shown.model, max_tokens: 1024, stream: true, messages });
+  return [
+    `  ${bold(`The same as messages${simulatedNote(facts)}`, color)}`,
+    '',
+    `  curl -N ${apiOrigin}/v1/messages \\`,
+    `    -H 'x-api-key: ${shown.key}' \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '${body}'`,
+    '',
+    `  ${bold('Any SDK and coding agent that speaks messages', color)}`,
+    '',
+    `  export ANTHROPIC_BASE_URL=${apiOrigin} ANTHROPIC_API_KEY=${shown.key}`,
   ].join('\n');
 }
 

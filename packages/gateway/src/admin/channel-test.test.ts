@@ -1,3 +1,4 @@
+import { defaultDialect } from '@headgate/protocols';
 import { startSimulator } from '@headgate/simulator';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Target } from '../core/catalogue.ts';
@@ -15,12 +16,7 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
       baseUrl: origin,
       protocols: { 'chat-completions': '/chat/completions' },
       credential: { scheme: 'bearer' },
-      dialect: {
-        usageInStream: true,
-        maxTokensField: 'both',
-        streamEnd: 'done-frame',
-        reasoningOutsideCompletion: false,
-      },
+      dialect: defaultDialect,
       modelsPath: '/models',
       environment: [],
       documentation: null,

@@ -83,20 +83,38 @@ function exchangeWith(
 }
 
 function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[0] {
-  return { channel, method: 'GET', path, headers: ['accept', 'application/json'], body: null };
+  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: null };
 }
 
 function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
-  const { dialect, protocols } = channel.provider;
-  const limit = dialect.maxTokensField === 'max_tokens' ? { max_tokens: 1 } : { max_completion_tokens: 1 };
+  const { dialect } = channel.provider;
+  const spoken = spokenFirst(channel);
+  const isOlderName = spoken.id === 'messages' || dialect.maxTokensField === 'max_tokens';
+  const limit = isOlderName ? { max_tokens: 1 } : { max_completion_tokens: 1 };
   const body = { model: upstreamModel, messages: [{ role: 'user', content: 'Hi' }], ...limit };
   return {
     channel,
     method: 'POST',
-    path: protocols['chat-completions'] ?? '/chat/completions',
-    headers: ['content-type', 'application/json', 'accept', 'application/json'],
+    path: spoken.path,
+    headers: ['content-type', 'application/json', ...versionedHeaders(channel)],
     body: new TextEncoder().encode(JSON.stringify(body)),
   };
+}
+
+/** The protocol a test is made in: chat completions where they are spoken, else messages. */
+function spokenFirst({ provider: { protocols } }: Channel) {
+  const { messages } = protocols;
+  const chat = protocols['chat-completions'];
+  return chat === undefined && messages !== undefined
+    ? { id: 'messages' as const, path: messages }
+    : { id: 'chat-completions' as const, path: chat ?? '/chat/completions' };
+}
+
+/** Who speaks messages alone wants their version on every request. */
+function versionedHeaders(channel: Channel): readonly string[] {
+  const accept = ['accept', 'application/json'];
+  if (spokenFirst(channel).id === 'chat-completions') return accept;
+  return [...accept, 'anthropic-version', channel.provider.dialect.messagesVersion];
 }
 
 function explain({ baseUrl, credential }: Channel, { head, body, failure }: Exchange): string {

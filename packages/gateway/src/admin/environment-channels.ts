@@ -1,4 +1,4 @@
-import type { ProtocolId } from '@headgate/protocols';
+import { protocols } from '@headgate/protocols';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { Environment } from '../config.ts';
 import { type SeedModel, seedPriceAt } from '../core/price-seed.ts';
@@ -32,9 +32,6 @@ export const environmentGroups: readonly DeclaredGroup[] = platforms.map((platfo
   models: null,
 }));
 
-/** Protocols that calls can be sent upstream in today; a provider that speaks none of them makes no channel. */
-const servedProtocols: readonly ProtocolId[] = ['chat-completions'];
-
 /** Providers whose credential is in the environment, and that Headgate can call. */
 export function findEnvironmentProviders(
   catalogue: CatalogueFiles,
@@ -42,7 +39,7 @@ export function findEnvironmentProviders(
 ): readonly FoundProvider[] {
   return catalogue.automaticProviders().flatMap((provider) => {
     const variable = provider.environment?.find((name) => environment(name) !== undefined);
-    const isServed = servedProtocols.some((protocol) => provider.protocols[protocol] !== undefined);
+    const isServed = Object.values(protocols).some(({ id }) => provider.protocols[id] !== undefined);
     return variable === undefined || !isServed ? [] : [{ provider, variable }];
   });
 }

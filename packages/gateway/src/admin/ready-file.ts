@@ -1,31 +1,41 @@
-import type { Catalogue, Model } from '../core/catalogue.ts';
+import { callProtocols, type Platform } from '@headgate/protocols';
+import { type Catalogue, canServe, type Model } from '../core/catalogue.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
+
+/** A model to call on each platform that has one. */
+export type ShowcaseModels = Readonly<Partial<Record<Platform, string>>>;
 
 /** What scripts need to know of a gateway that has just started. */
 export interface ReadyFacts {
   readonly apiOrigin: string;
   readonly consoleOrigin: string;
   readonly selfConfiguration: SelfConfiguration;
-  /** A model of the completions surface; null when there is none to call. */
-  readonly model: string | null;
+  readonly models: ShowcaseModels;
   readonly setupToken: string | null;
 }
 
 /** The ready file: one line of JSON. Members appear as the surfaces they belong to do. */
 export function readyFileText(facts: ReadyFacts): string {
-  const { apiOrigin, consoleOrigin, selfConfiguration, model, setupToken } = facts;
+  const { apiOrigin, consoleOrigin, selfConfiguration, models, setupToken } = facts;
   const keys = selfConfiguration.kind === 'none' ? {} : (selfConfiguration.keys ?? {});
-  const models = model === null ? {} : { completions: model };
   return `${JSON.stringify({ apiOrigin, consoleOrigin, keys, models, setupToken })}\n`;
 }
 
-/** The model that printed calls use: the cheapest that has a price and a channel to go to. */
-export function showcaseModel({ models }: Catalogue): string | null {
-  const callable = [...models.values()].filter((model) =>
-    model.targets.some(({ channel }) => channel.enabled),
+/** The models that printed calls use: for each platform the cheapest that has a price and a channel to go to. */
+export function showcaseModels({ models }: Catalogue): ShowcaseModels {
+  const platforms = ['completions', 'messages'] as const;
+  const found = platforms.flatMap((platform) => {
+    const callable = [...models.values()].filter((model) => isCallable(model, platform));
+    const cheapest = callable.filter((model) => outputPrice(model) > 0n).sort(byOutputPrice)[0];
+    return cheapest === undefined ? [] : [[platform, cheapest.id] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function isCallable(model: Model, platform: Platform): boolean {
+  return callProtocols(platform).some((protocol) =>
+    model.targets.some((target) => canServe(target, protocol)),
   );
-  const cheapest = callable.filter((model) => outputPrice(model) > 0n).sort(byOutputPrice)[0];
-  return cheapest?.id ?? null;
 }
 
 function byOutputPrice(a: Model, b: Model): number {

@@ -37,6 +37,7 @@ const foreignSpellings = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',
   'ANTHROPIC_API_KEY',
+  'ANTHROPIC_BASE_URL',
   'DEEPSEEK_API_KEY',
   'x_groq',
 ] as const;

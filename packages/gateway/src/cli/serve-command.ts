@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { bannerText } from '../admin/banner.ts';
-import { type ReadyFacts, readyFileText, showcaseModel } from '../admin/ready-file.ts';
+import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
 import { describeProblem } from '../config/problem.ts';
 import type { Settings } from '../config.ts';
 import type { RunningGateway } from '../main.ts';
@@ -44,7 +44,7 @@ function announce({ output }: CommandContext, settings: Settings, gateway: Runni
     apiOrigin: gateway.apiOrigin,
     consoleOrigin: gateway.consoleOrigin,
     selfConfiguration,
-    model: showcaseModel(catalogue.current),
+    models: showcaseModels(catalogue.current),
     setupToken: null,
   };
   if (settings.readyFile !== null) writeReadyFile(settings.readyFile, readyFileText(facts));
@@ -58,8 +58,8 @@ function announce({ output }: CommandContext, settings: Settings, gateway: Runni
     bannerText({
       ...facts,
       deploymentName,
-      channels: channels.size,
-      models: models.size,
+      channelCount: channels.size,
+      modelCount: models.size,
       color: output.color,
     }),
   );

@@ -1,4 +1,4 @@
-import type { Dialect, ProtocolId } from '@headgate/protocols';
+import { type Dialect, defaultDialect, type ProtocolId } from '@headgate/protocols';
 import { z } from 'zod';
 import type { CredentialScheme, Provider } from '../core/catalogue.ts';
 
@@ -9,14 +9,6 @@ const protocolIds = [
   'messages',
   'generate-content',
 ] as const satisfies readonly ProtocolId[];
-
-/** What an upstream does when its row says nothing else: the protocol as its vendor wrote it down. */
-const plainDialect: Dialect = {
-  usageInStream: true,
-  maxTokensField: 'both',
-  streamEnd: 'done-frame',
-  reasoningOutsideCompletion: false,
-};
 
 export const identifier = z
   .string()
@@ -58,6 +50,11 @@ const dialect = z.strictObject({
   maxTokensField: z.enum(['both', 'max_tokens', 'max_completion_tokens']).exactOptional(),
   streamEnd: z.enum(['done-frame', 'finish-reason']).exactOptional(),
   reasoningOutsideCompletion: z.boolean().exactOptional(),
+  messagesVersion: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, as 2023-06-01')
+    .exactOptional()
+    .describe('The date sent as the version of the messages protocol when a caller names none.'),
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {
@@ -107,7 +104,7 @@ export function toProvider(document: ProviderDocument): Provider {
     baseUrl: document.baseUrl,
     protocols: document.protocols,
     credential: document.credential,
-    dialect: { ...plainDialect, ...document.dialect },
+    dialect: { ...defaultDialect, ...document.dialect },
     modelsPath: document.modelsPath ?? null,
     environment: document.environment ?? [],
     documentation: document.documentation ?? null,

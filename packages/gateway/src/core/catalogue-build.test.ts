@@ -1,3 +1,4 @@
+import { defaultDialect } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import type { Provider } from './catalogue.ts';
@@ -11,12 +12,7 @@ const provider: Provider = {
   baseUrl: 'https://{region}.acme.example/v1',
   protocols: { 'chat-completions': '/chat/completions' },
   credential: { scheme: 'bearer' },
-  dialect: {
-    usageInStream: true,
-    maxTokensField: 'both',
-    streamEnd: 'done-frame',
-    reasoningOutsideCompletion: false,
-  },
+  dialect: defaultDialect,
   modelsPath: null,
   environment: [],
   documentation: null,

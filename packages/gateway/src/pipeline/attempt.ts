@@ -11,7 +11,7 @@ import type {
 import { alertBug } from './alert-bug.ts';
 import type { Answer, Ending } from './answer.ts';
 import { type Conversation, isOver, isShutDown } from './conversation.ts';
-import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
+import { streamHeaders, upstreamHeaders, upstreamPath, wholeHeaders } from './headers.ts';
 import { RefusalAnswer } from './refusal-answer.ts';
 import { StreamAnswer } from './stream-answer.ts';
 import { type Guard, guard } from './watchdog.ts';
@@ -117,10 +117,11 @@ class Attempt implements UpstreamHandler, CallerListener {
     const { channel, upstreamModel } = target;
     reply.listener = this;
     if (reply.gone) return this.#finish(this.#callerGone());
-    const path = pathOf(target, protocol.id);
-    const headers = upstreamHeaders(inbound, protocol, request.facts.stream);
-    const { body, edits } = request.passThrough({ upstreamModel, dialect: channel.provider.dialect });
-    this.#edits = edits;
+    const path = upstreamPath(pathOf(target, protocol.id), inbound.search, protocol.forwardedQuery);
+    const encoded = request.passThrough({ upstreamModel, dialect: channel.provider.dialect });
+    const { body } = encoded;
+    const headers = upstreamHeaders(encoded.headers, request.facts.stream);
+    this.#edits = encoded.edits;
     this.#startedAt = this.#now();
     this.#guard.expiresAt = this.#beginsBy();
     gateway.watchdog.watch(this.#guard);

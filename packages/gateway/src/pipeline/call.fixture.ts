@@ -141,6 +141,7 @@ export class Rig {
     const inbound: Inbound = {
       traceId,
       header: () => undefined,
+      search: '',
       body: Buffer.from(text),
       receivedAtMs: this.#nowMs,
       receivedAt: this.#nowMs,

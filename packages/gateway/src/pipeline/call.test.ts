@@ -120,7 +120,7 @@ describe('time', () => {
   test('is ours until the first request is sent', async () => {
     const rig: Rig = new Rig({ protocol: { readRequest: slowlyEncoding } });
     function slowlyEncoding(body: Uint8Array) {
-      const read = chatCompletions().readRequest(body);
+      const read = chatCompletions().readRequest(body, () => undefined);
       if (!read.ok) return read;
       const { facts, wantsUsageFrame } = read.value;
       const passThrough: typeof read.value.passThrough = (target) => {

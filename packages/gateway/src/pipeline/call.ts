@@ -67,7 +67,7 @@ interface Consideration {
 /** Reads what is asked for and decides whether it may be. A bug on the way is a refusal. */
 function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway: Gateway): Consideration {
   try {
-    const request = protocol.readRequest(inbound.body);
+    const request = protocol.readRequest(inbound.body, inbound.header);
     if (!request.ok) return { request: null, admission: request };
     const catalogue = gateway.catalogue.current;
     return {

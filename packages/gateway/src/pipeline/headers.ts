@@ -1,21 +1,25 @@
-import type { Protocol } from '@headgate/protocols';
-import type { HeaderList, Inbound } from '../ports/data-plane.ts';
+import type { HeaderList } from '../ports/data-plane.ts';
 
-/** What goes upstream: our own headers and those of the caller's that belong to the protocol; nothing else of the caller's. */
-export function upstreamHeaders(inbound: Inbound, protocol: Protocol, stream: boolean): string[] {
-  const headers = [
+/** What goes upstream: our own headers and the protocol's; nothing else of the caller's. */
+export function upstreamHeaders(ofProtocol: HeaderList, stream: boolean): HeaderList {
+  return [
     'content-type',
     'application/json',
     'accept',
     stream ? 'text/event-stream' : 'application/json',
     'accept-encoding',
     'identity',
+    ...ofProtocol,
   ];
-  for (const name of protocol.forwardedHeaders) {
-    const value = inbound.header(name);
-    if (value !== undefined) headers.push(name, value);
-  }
-  return headers;
+}
+
+/** The path at an upstream, with what the caller's query says to it; nothing else of the query goes there. */
+export function upstreamPath(path: string, search: string, forwarded: readonly string[]): string {
+  if (search === '' || forwarded.length === 0) return path;
+  const given = new URLSearchParams(search);
+  const members = forwarded.flatMap((name) => given.getAll(name).map((value) => [name, value]));
+  if (members.length === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(members)}`;
 }
 
 /**

@@ -5,6 +5,8 @@ export interface Inbound {
   readonly traceId: string;
   /** Reads a header; a repeated one is joined with ", ". */
   header(name: string): string | undefined;
+  /** The query, without its question mark. */
+  readonly search: string;
   readonly body: Uint8Array;
   /** Wall clock in milliseconds since the epoch, when the last byte of the request had come. */
   readonly receivedAtMs: number;

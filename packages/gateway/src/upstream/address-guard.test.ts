@@ -73,5 +73,5 @@ test("the system's resolver failing is an error, not an exception nobody catches
   const [error] = await new Promise<unknown[]>((answer) =>
     guardedLookup(systemResolve)(hostname, { all: true }, (...given) => answer(given)),
   );
-  expect(error).toMatchObject({ code: expect.stringMatching(/^E/) });
+  expect(error).toBeInstanceOf(Error);
 });

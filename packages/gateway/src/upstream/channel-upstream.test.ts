@@ -1,3 +1,4 @@
+import { defaultDialect } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import type { Channel } from '../core/catalogue.ts';
 import { openChannelUpstream } from './channel-upstream.ts';
@@ -23,12 +24,7 @@ function channelAt(baseUrl: string, credential: string | null): Channel {
       baseUrl,
       protocols: {},
       credential: { scheme: 'bearer' },
-      dialect: {
-        usageInStream: true,
-        maxTokensField: 'both',
-        streamEnd: 'done-frame',
-        reasoningOutsideCompletion: false,
-      },
+      dialect: defaultDialect,
       modelsPath: null,
       environment: [],
       simulated: false,

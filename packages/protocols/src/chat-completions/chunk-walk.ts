@@ -1,8 +1,8 @@
+import type { TextSpan } from '../bytes/frame-template.ts';
 import { JsonReader } from '../bytes/json-reader.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
-import type { TextSpan } from './frame-template.ts';
-import { writtenBytes } from './output-bytes.ts';
+import { writtenBytes } from '../bytes/output-bytes.ts';
 import {
   answerMembers,
   choiceMembers,

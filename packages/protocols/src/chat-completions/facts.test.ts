@@ -4,15 +4,16 @@ import { chatCompletions } from './index.ts';
 import { requestMembers } from './wire.ts';
 
 const encoder = new TextEncoder();
+const noHeaders = () => undefined;
 
 function read(text: string): InboundRequest {
-  const request = chatCompletions.readRequest(encoder.encode(text));
+  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
   if (!request.ok) throw new Error(request.error.message);
   return request.value;
 }
 
 function refusal(text: string) {
-  const request = chatCompletions.readRequest(encoder.encode(text));
+  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
   return request.ok
     ? null
     : { code: request.error.code, status: request.error.status, param: request.error.param };
@@ -157,7 +158,7 @@ describe('readRequest', () => {
   test('refuses UTF-8 that is not valid in what it reads', () => {
     const body = encoder.encode(`{"model":"m?",${hello}}`);
     body[body.indexOf(0x3f)] = 0xff;
-    const request = chatCompletions.readRequest(body);
+    const request = chatCompletions.readRequest(body, noHeaders);
     expect(request.ok ? null : request.error.param).toBe('model');
   });
 

@@ -1,10 +1,25 @@
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import type { Facts, Need } from '../protocol.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  checkMessages,
+  hasElements,
+  outputTokensMax,
+  readModel,
+  readStream,
+  readWhole,
+  sessionKeyOf,
+} from '../request/read-members.ts';
+import {
+  describe,
+  findMembers,
+  invalid,
+  type Refused,
+  type RequestMembers,
+} from '../request/request-members.ts';
 import { type Result, succeed } from '../result.ts';
-import { MediaWatch } from './media-watch.ts';
-import { describe, findMembers, invalid, type Refused, type RequestMembers } from './request-members.ts';
-import type { RequestMember } from './wire.ts';
+import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
 /** What the caller's `stream_options` say about usage, and where. */
 export interface StreamOptions {
@@ -17,7 +32,7 @@ export interface StreamOptions {
 /** A request as read: what routing needs of it, and where the members stand that an upstream may need changed. */
 export interface ReadRequest {
   readonly facts: Facts;
-  readonly members: RequestMembers;
+  readonly members: RequestMembers<RequestMember>;
   /** Null when absent or null. */
   readonly streamOptions: StreamOptions | null;
   /** The member that sets the output limit; null when there is none. */
@@ -26,17 +41,16 @@ export interface ReadRequest {
 
 export type LimitMember = 'max_completion_tokens' | 'max_tokens';
 
-/** The largest 32-bit number: what callers write who mean no limit. */
-const limitMax = 2_147_483_647;
 const choicesMax = 128;
-const sessionKeyCharsMax = 256;
 
+const names = new KeyNames<RequestMember>(requestMembers);
+const media = mediaParts(partNeeds);
 const includeUsageName = new KeyNames(['include_usage']);
 const typeName = new KeyNames(['type']);
 
 export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
-  const watch = new MediaWatch();
-  const found = findMembers(body, watch);
+  const watch = new MediaWatch(media);
+  const found = findMembers<RequestMember>(body, names, watch);
   if (!found.ok) return found;
   const members = found.value;
   const model = readModel(members);
@@ -49,7 +63,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!streamOptions.ok) return streamOptions;
   const limit = readLimit(members);
   if (!limit.ok) return limit;
-  const choices = readWhole(members, 'n', choicesMax);
+  const choices = readWhole(members, 'n', [1, choicesMax]);
   if (!choices.ok) return choices;
   return succeed({
     facts: {
@@ -67,27 +81,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   });
 }
 
-function readModel(members: RequestMembers): Result<string, Fault> {
-  const model = members.value('model');
-  if (typeof model === 'string' && model !== '') return succeed(model);
-  if (members.span('model') === undefined)
-    return invalid("'model' is missing; name the model to call.", 'model');
-  return invalid("'model' must be a string that names a model.", 'model');
-}
-
-function checkMessages(members: RequestMembers): Refused | null {
-  if (members.kind('messages') === 'array') return null;
-  const isMissing = members.span('messages') === undefined;
-  return invalid(`'messages' ${isMissing ? 'is missing; send' : 'must be'} a list of messages.`, 'messages');
-}
-
-function readStream(members: RequestMembers): Result<boolean, Fault> {
-  const stream = members.value('stream');
-  if (typeof stream === 'boolean' || stream === null) return succeed(stream === true);
-  return invalid("'stream' must be true or false.", 'stream');
-}
-
-function readStreamOptions(members: RequestMembers): Result<StreamOptions | null, Fault> {
+function readStreamOptions(members: RequestMembers<RequestMember>): Result<StreamOptions | null, Fault> {
   const reader = members.reader('stream_options');
   if (reader === null || reader.kind === 'null') return succeed(null);
   if (!reader.enterObject())
@@ -118,26 +112,17 @@ interface OutputLimit {
   readonly member: LimitMember | null;
 }
 
-function readLimit(members: RequestMembers): Result<OutputLimit, Fault> {
-  const newer = readWhole(members, 'max_completion_tokens', limitMax);
+function readLimit(members: RequestMembers<RequestMember>): Result<OutputLimit, Fault> {
+  const newer = readWhole(members, 'max_completion_tokens', [1, outputTokensMax]);
   if (!newer.ok) return newer;
-  const older = readWhole(members, 'max_tokens', limitMax);
+  const older = readWhole(members, 'max_tokens', [1, outputTokensMax]);
   if (!older.ok) return older;
   if (newer.value !== null) return succeed({ tokens: newer.value, member: 'max_completion_tokens' });
   return succeed({ tokens: older.value, member: older.value === null ? null : 'max_tokens' });
 }
 
-/** A whole number from 1 to `max`, however it is written; null when absent or null. */
-function readWhole(members: RequestMembers, name: RequestMember, max: number): Result<number | null, Fault> {
-  const value = members.value(name);
-  if (value === null) return succeed(null);
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max)
-    return succeed(value);
-  return invalid(`'${name}' must be a whole number from 1 to ${max}, or be left out.`, name);
-}
-
 /** Members of the wrong type say nothing here: what they mean is for the upstream to judge. */
-function readNeeds(members: RequestMembers, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
+function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
   const needs = new Set(ofMessages);
   if (hasElements(members, 'tools') || hasElements(members, 'functions')) needs.add('tools');
   if (members.kind('audio') === 'object' || listsAudio(members.value('modalities')))
@@ -146,17 +131,12 @@ function readNeeds(members: RequestMembers, ofMessages: ReadonlySet<Need>): Read
   return needs;
 }
 
-function hasElements(members: RequestMembers, name: RequestMember): boolean {
-  const reader = members.reader(name);
-  return reader?.enterArray() === true && reader.nextElement();
-}
-
 function listsAudio(modalities: unknown): boolean {
   return Array.isArray(modalities) && modalities.includes('audio');
 }
 
 /** `json_object` and `json_schema`; the schema may be long and is not looked at. */
-function isStructured(members: RequestMembers): boolean {
+function isStructured(members: RequestMembers<RequestMember>): boolean {
   const reader = members.reader('response_format');
   if (reader === null || !reader.enterObject()) return false;
   while (reader.nextMember()) {
@@ -168,10 +148,10 @@ function isStructured(members: RequestMembers): boolean {
   return false;
 }
 
-function readSessionKey(members: RequestMembers): string | null {
+function readSessionKey(members: RequestMembers<RequestMember>): string | null {
   for (const name of ['prompt_cache_key', 'safety_identifier', 'user'] as const) {
-    const key = members.value(name);
-    if (typeof key === 'string' && key !== '') return key.slice(0, sessionKeyCharsMax);
+    const key = sessionKeyOf(members.value(name));
+    if (key !== null) return key;
   }
   return null;
 }

@@ -1,10 +1,10 @@
 import { encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { EncodedRequest, Facts, InboundRequest, PassthroughTarget, Protocol } from '../protocol.ts';
+import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
-import { readRefusal } from './refusal.ts';
 import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
@@ -36,8 +36,7 @@ function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
 export const chatCompletions: Protocol = {
   id: 'chat-completions',
-  // None: they name the caller's own account at a provider, or its own retries; ours are the channel's.
-  forwardedHeaders: [],
+  forwardedQuery: [],
   readRequest,
   readAnswer,
   readRefusal,

@@ -1,9 +1,9 @@
+import { readFinishReason } from '../finish-reason.ts';
 import type { Dialect, FinishReason, Reading, UpstreamRefusal } from '../protocol.ts';
+import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Usage } from '../usage.ts';
 import type { ChunkWalk } from './chunk-walk.ts';
 import { readUsage } from './meter.ts';
-import { notOfTheProtocol, parseJson, readErrorValue } from './refusal.ts';
-import { readFinishReason } from './wire.ts';
 
 /** What has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */
 export class RunningReading implements Reading {
@@ -50,9 +50,6 @@ export class RunningReading implements Reading {
   }
 }
 
-/** Errors in the place of an answer, or within a stream, came under this status. */
-const answeredStatus = 200;
-
 /** The error a chunk or an answer carries in the place of content; null when it is none. */
 export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
   if (chunk.hasError) return refusalOf({ error: chunk.error }, 'an error without words');
@@ -66,8 +63,4 @@ export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
 /** What text that is neither a chunk nor an answer says. */
 export function refusalInPlaceOfAnswer(text: string): UpstreamRefusal {
   return refusalOf(parseJson(text), text);
-}
-
-function refusalOf(value: unknown, text: string): UpstreamRefusal {
-  return readErrorValue(answeredStatus, value) ?? notOfTheProtocol(answeredStatus, text);
 }

@@ -7,10 +7,11 @@ import { chatCompletions } from './index.ts';
 import { requestMembers } from './wire.ts';
 
 const encoder = new TextEncoder();
+const noHeaders = () => undefined;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function read(text: string): InboundRequest {
-  const request = chatCompletions.readRequest(encoder.encode(text));
+  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
   if (!request.ok) throw new Error(request.error.message);
   return request.value;
 }
@@ -27,9 +28,10 @@ describe('passThrough', () => {
     const body = encoder.encode(
       `{"model":"m","stream":true,"stream_options":{"include_usage":true},${hello}}`,
     );
-    const request = chatCompletions.readRequest(body);
+    const request = chatCompletions.readRequest(body, noHeaders);
     if (!request.ok) throw new Error(request.error.message);
     expect(request.value.passThrough({ upstreamModel: 'm', dialect: defaultDialect })).toEqual({
+      headers: [],
       body,
       edits: [],
     });
@@ -158,6 +160,7 @@ const dialects = fc.record({
   maxTokensField: fc.constantFrom('both' as const, 'max_tokens' as const, 'max_completion_tokens' as const),
   streamEnd: fc.constant('done-frame' as const),
   reasoningOutsideCompletion: fc.constant(false),
+  messagesVersion: fc.constant('2023-06-01'),
 });
 
 type Parsed = Record<string, unknown>;
@@ -189,7 +192,7 @@ describe('10,000 random bodies', () => {
       fc.property(bodyText, (text) => {
         const bytes = encoder.encode(text);
         const before = bytes.slice();
-        const request = chatCompletions.readRequest(bytes);
+        const request = chatCompletions.readRequest(bytes, noHeaders);
         if (!request.ok) throw new Error(request.error.message);
         const parsed = parseAs<Parsed>(text);
         const untouched = parsed['stream'] !== true || request.value.wantsUsageFrame;

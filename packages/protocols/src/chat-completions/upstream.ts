@@ -1,29 +1,23 @@
 import { skipSpace } from '../bytes/json-skip.ts';
 import { type Edit, splice } from '../bytes/splice.ts';
 import type { Dialect, EncodedRequest, PassthroughTarget } from '../protocol.ts';
+import { modelEdits, replace } from '../request/edits.ts';
+import type { MemberSpan } from '../request/request-members.ts';
 import { unreachable } from '../result.ts';
 import type { LimitMember, ReadRequest } from './facts.ts';
-import type { MemberSpan } from './request-members.ts';
 import type { RequestMember } from './wire.ts';
-
-const encoder = new TextEncoder();
 
 /** The caller's bytes for one target: changed only where its alias or its dialect needs it. */
 export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
   const { body } = request.members;
   const edits = [
-    ...modelEdits(request, target.upstreamModel),
+    ...modelEdits(request.members.span('model'), request.facts.model, target.upstreamModel),
     ...limitEdits(request, target.dialect),
     ...includeUsageEdits(request, target.dialect),
     ...removals(request, target.dialect),
   ];
-  return { body: splice(body, edits), edits: edits.map((edit) => edit.name) };
-}
-
-function modelEdits(request: ReadRequest, upstreamModel: string): readonly Edit[] {
-  const span = request.members.span('model');
-  if (span === undefined || request.facts.model === upstreamModel) return [];
-  return [replace('model', span.start, span.end, JSON.stringify(upstreamModel))];
+  // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
+  return { headers: [], body: splice(body, edits), edits: edits.map((edit) => edit.name) };
 }
 
 /** The output limit under the one name the upstream knows. */
@@ -71,10 +65,6 @@ function includeUsage(request: ReadRequest, span: MemberSpan | undefined): Edit 
   if (options.value !== null) return replace(name, options.value.start, options.value.end, 'true');
   const comma = options.isEmpty ? '' : ',';
   return replace(name, span.start + 1, span.start + 1, `"include_usage":true${comma}`);
-}
-
-function replace(name: string, start: number, end: number, text: string): Edit {
-  return { name, start, end, insert: encoder.encode(text) };
 }
 
 /** Takes out the members the upstream refuses: a second limit, and stream options where it knows none. */

@@ -1,4 +1,4 @@
-import type { FinishReason, Need } from '../protocol.ts';
+import type { Need } from '../protocol.ts';
 
 /** Members of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [
@@ -27,9 +27,6 @@ export const partNeeds = {
   input_audio: 'audio-input',
   file: 'file-input',
 } as const satisfies Record<string, Need>;
-
-export type PartType = keyof typeof partNeeds;
-export const partTypes: readonly PartType[] = ['image_url', 'input_audio', 'file'];
 
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
 export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq', 'obfuscation'] as const;
@@ -66,26 +63,3 @@ export const textMembers = [
   'thinking',
   'transcript',
 ] as const;
-
-/** The words servers use for why they stopped: the protocol's own, and those of compatible ones. */
-const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['model_length', 'length'],
-  ['tool_calls', 'tool-calls'],
-  ['function_call', 'tool-calls'],
-  ['tool_use', 'tool-calls'],
-  ['content_filter', 'content-filter'],
-  ['safety', 'content-filter'],
-  ['refusal', 'refusal'],
-  ['error', 'error'],
-  ['insufficient_system_resource', 'error'],
-]);
-
-export function readFinishReason(raw: string): FinishReason {
-  return finishReasons.get(raw.toLowerCase()) ?? 'unknown';
-}

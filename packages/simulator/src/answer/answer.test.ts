@@ -62,8 +62,11 @@ describe('usage', () => {
   test('cache parts never exceed the prompt', () => {
     fc.assert(
       fc.property(small, small, small, (prompt, cached, written) => {
-        const { usage } = compose({}, `prompt=${prompt},cached=${cached},cache-write=${written}`);
-        expect(usage.cached + usage.cacheWrite).toBeLessThanOrEqual(usage.prompt);
+        const { usage } = compose(
+          {},
+          `prompt=${prompt},cached=${cached},cache-write=${written},cache-write-1h=${written}`,
+        );
+        expect(usage.cached + usage.cacheWrite + usage.cacheWrite1h).toBeLessThanOrEqual(usage.prompt);
         expect(usage.prompt).toBe(prompt);
       }),
     );

@@ -17,11 +17,12 @@ export interface Choice {
   readonly finish: Finish;
 }
 
-/** What the answer is said to have used, in tokens. `prompt` includes both cache parts, `completion` the reasoning. */
+/** What the answer is said to have used, in tokens. `prompt` includes all cache parts, `completion` the reasoning. */
 export interface SimulatedUsage {
   readonly prompt: number;
   readonly cached: number;
   readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
   readonly completion: number;
   readonly reasoning: number;
 }
@@ -38,12 +39,14 @@ export function composeAnswer(ask: Ask, command: Command): Answer {
   const tokens = choices.flatMap((choice) => choice.tokens);
   const prompt = command.promptTokens ?? ask.promptTokens;
   const cached = Math.min(command.cachedTokens, prompt);
+  const cacheWrite = Math.min(command.cacheWriteTokens, prompt - cached);
   return {
     choices,
     usage: {
       prompt,
       cached,
-      cacheWrite: Math.min(command.cacheWriteTokens, prompt - cached),
+      cacheWrite,
+      cacheWrite1h: Math.min(command.cacheWrite1hTokens, prompt - cached - cacheWrite),
       completion: tokens.length + hidden,
       reasoning: tokens.filter((token) => token.kind === 'reasoning').length + hidden,
     },

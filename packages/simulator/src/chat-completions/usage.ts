@@ -9,7 +9,7 @@ export function encodeUsage(usage: SimulatedUsage) {
     prompt_tokens_details: {
       cached_tokens: usage.cached,
       audio_tokens: 0,
-      cache_write_tokens: usage.cacheWrite,
+      cache_write_tokens: usage.cacheWrite + usage.cacheWrite1h,
     },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoning,

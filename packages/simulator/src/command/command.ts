@@ -23,6 +23,8 @@ export interface Command {
   readonly promptTokens: number | null;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
+  /** Written to the cache that lasts an hour. */
+  readonly cacheWrite1hTokens: number;
   /** Words of reasoning shown before the text. */
   readonly reasoningTokens: number;
   /** Reasoning tokens that are counted and not shown. */
@@ -87,6 +89,7 @@ function readAnswerWords(words: WordReader) {
     promptTokens: words.value('prompt', readCount) ?? null,
     cachedTokens: words.value('cached', readCount) ?? 0,
     cacheWriteTokens: words.value('cache-write', readCount) ?? 0,
+    cacheWrite1hTokens: words.value('cache-write-1h', readCount) ?? 0,
     reasoningTokens: words.value('reasoning', readCount) ?? 0,
     hiddenReasoningTokens: words.value('hidden-reasoning', readCount) ?? 0,
     calls: words.value('calls', readCount) ?? null,

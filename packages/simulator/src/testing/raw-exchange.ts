@@ -55,9 +55,23 @@ export function chatRequest(
   members: object = {},
   headerLines: readonly string[] = [],
 ): string {
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'one two three' }], ...members });
+  return postRequest('/v1/chat/completions', { model, ...members }, headerLines);
+}
+
+/** A messages request as raw HTTP. */
+export function messagesRequest(
+  model: string,
+  members: object = {},
+  headerLines: readonly string[] = [],
+): string {
+  return postRequest('/v1/messages', { model, max_tokens: 1_000, ...members }, headerLines);
+}
+
+/** A request for any path; the prompt is three tokens unless the members say otherwise. */
+export function postRequest(path: string, members: object, headerLines: readonly string[] = []): string {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'one two three' }], ...members });
   const lines = [
-    'POST /v1/chat/completions HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     'host: simulator',
     `content-length: ${Buffer.byteLength(body)}`,
     ...headerLines,

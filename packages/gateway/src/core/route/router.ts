@@ -9,7 +9,7 @@ export interface Plan {
   readonly blockedRetryMs: number | null;
 }
 
-/** Chooses targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
+/** Chooses among targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
 export interface Router {
   plan(facts: Facts, model: Model, protocol: ProtocolId, nowMs: number): Plan;
   /** Reports what came of an attempt; faults of the caller never count against the target. */

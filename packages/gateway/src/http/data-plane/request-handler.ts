@@ -189,6 +189,7 @@ async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Ca
   const inbound = {
     traceId,
     header: (name: string) => headerOf(request, name),
+    search: exchange.search,
     body: body.value,
     receivedAtMs: gateway.clock.now(),
     receivedAt: gateway.clock.monotonic(),

@@ -1,4 +1,4 @@
-import { skipString } from '../bytes/json-skip.ts';
+import { skipString } from './json-skip.ts';
 
 /** A string within a frame, its quotes included. */
 export interface TextSpan {

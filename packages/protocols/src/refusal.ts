@@ -1,5 +1,6 @@
-import type { UpstreamRefusal } from '../protocol.ts';
-import { unreachable } from '../result.ts';
+import type { UpstreamRefusal } from './protocol.ts';
+import { unreachable } from './result.ts';
+import { isRecord, recordOf, type WireRecord } from './wire-values.ts';
 
 type Kind = UpstreamRefusal['kind'];
 
@@ -23,8 +24,16 @@ export function readErrorValue(status: number, value: unknown): UpstreamRefusal 
   return words === null ? null : classify(status, words);
 }
 
+/** Errors in the place of an answer, or within a stream, came under this status. */
+export const answeredStatus = 200;
+
+/** What stands in the place of an answer: an error if it is one in any shape, and otherwise not of the protocol. */
+export function refusalOf(value: unknown, text: string): UpstreamRefusal {
+  return readErrorValue(answeredStatus, value) ?? notOfTheProtocol(answeredStatus, text);
+}
+
 /** Text that is no JSON, or JSON that is no error: a middlebox, a wrong address, or nothing at all. */
-export function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
+function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
   const kind = kindOfBareStatus(status);
   const excerpt = text.slice(0, excerptBytesMax).trim();
   const found = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
@@ -82,8 +91,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * Finds the error in: `{error: {…}}`, `{error: "…"}`, `[{error: {…}}]`, `{message, type, code}` beside `object: "error"`
  * or alone, `{detail: "…"}`, `{detail: [{loc, msg}]}`, `{errors: [{…}]}`. Null when there is none.
@@ -91,8 +98,8 @@ type Fields = Readonly<Record<string, unknown>>;
 function readWords(value: unknown): ErrorWords | null {
   if (typeof value === 'string' && value !== '') return wordsOf({ message: value });
   if (Array.isArray(value)) return readWords(value[0]);
-  if (!isFields(value)) return null;
-  if (isFields(value['error'])) return wordsOf(value['error'], value);
+  if (!isRecord(value)) return null;
+  if (isRecord(value['error'])) return wordsOf(value['error'], value);
   for (const nested of [value['error'], value['errors'], value['detail']]) {
     if (text(nested) !== null || Array.isArray(nested)) return readWords(nested);
   }
@@ -102,11 +109,12 @@ function readWords(value: unknown): ErrorWords | null {
   return hasMessage ? wordsOf(value) : null;
 }
 
-function wordsOf(error: Fields, around: Fields = {}): ErrorWords | null {
+function wordsOf(error: WireRecord, around: WireRecord = {}): ErrorWords | null {
   const message =
     text(error['message']) ?? text(error['msg']) ?? text(error['detail']) ?? text(around['message']);
   const type = text(error['type']) ?? text(error['status']);
-  const code = text(error['code']) ?? numberText(error['code']);
+  const code =
+    text(error['code']) ?? numberText(error['code']) ?? text(recordOf(error['details'])['error_code']);
   if (message === null && type === null && code === null) return null;
   return {
     message: (message ?? type ?? code ?? '').slice(0, messageCharsMax),
@@ -161,8 +169,16 @@ function statusOfType(words: ErrorWords): number {
   const type = words.type ?? '';
   if (/invalid_request|invalid_argument|badrequest/i.test(type)) return 400;
   if (/authentication|unauthenticated/i.test(type)) return 401;
-  return 500;
+  return statusesByType.get(type) ?? 500;
 }
+
+/** The types that a protocol pairs with a status and says nothing else by. */
+const statusesByType: ReadonlyMap<string, number> = new Map([
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['conflict_error', 409],
+  ['request_too_large', 413],
+]);
 
 /** What is said by code or type, whatever the status. Lower case. */
 const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
@@ -210,25 +226,28 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 
 /** A model's name in a message, where nothing but a name may stand between two words of the server. */
 const modelName = '[\\w./:@+-]{1,200}';
-const modelIsMissing = new RegExp(
-  `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
-);
-const modelIsUnknown = new RegExp(
-  `^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`,
-);
 
 /**
  * What is said in words only. They are looked for at the beginning, and after quoted text is taken out: a caller whose
  * own words an upstream repeats must not be able to put a channel out of service.
  */
 const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
+  [/^model: [\w./:@+-]{1,200}$/, 'model-missing'],
   [/^your credit balance is too low|^credit balance (is )?too low/, 'credential'],
   [/^insufficient (account )?(balance|credits?|funds|quota)\b/, 'credential'],
   [/^(incorrect|invalid) api key|^api key not valid|^api key expired/, 'credential'],
   [/^this request requires more credits|^you (have )?exceeded your (monthly )?(spend|budget)/, 'credential'],
   [/^user location is not supported\b/, 'credential'],
-  [modelIsMissing, 'model-missing'],
-  [modelIsUnknown, 'model-missing'],
+  [
+    new RegExp(
+      `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
+    ),
+    'model-missing',
+  ],
+  [
+    new RegExp(`^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`),
+    'model-missing',
+  ],
   [/^no endpoints found for\b|^not found the model\b/, 'model-missing'],
   [/^this model's maximum context length|^prompt is too long|^input is too long/, 'context-length'],
   [
@@ -291,10 +310,6 @@ function isPlausible(kind: Kind, status: number): boolean {
     default:
       return unreachable(kind);
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): string | null {

@@ -1,9 +1,8 @@
 import { type JsonFailure, type JsonKind, JsonReader } from '../bytes/json-reader.ts';
 import { depthMax, type StringWatch } from '../bytes/json-skip.ts';
-import { decodeJson, KeyNames } from '../bytes/key-names.ts';
+import { decodeJson, type KeyNames } from '../bytes/key-names.ts';
 import { type Fault, fault } from '../error.ts';
 import { fail, type Result, succeed } from '../result.ts';
-import { type RequestMember, requestMembers } from './wire.ts';
 
 /** Where a member stands in the body. Bytes; the key's span has its quotes. */
 export interface MemberSpan {
@@ -20,39 +19,43 @@ export function invalid(message: string, param: string | null = null): Refused {
   return fail(fault('invalid_request', { message, param }));
 }
 
-const names = new KeyNames(requestMembers);
-
 /** The members of a request that are read, where they stand in its bytes. Nothing else of the body is looked at. */
-export class RequestMembers {
+export class RequestMembers<Name extends string> {
   readonly body: Uint8Array;
-  readonly #spans: ReadonlyMap<RequestMember, MemberSpan>;
+  readonly #spans: ReadonlyMap<Name, MemberSpan>;
 
-  constructor(body: Uint8Array, spans: ReadonlyMap<RequestMember, MemberSpan>) {
+  constructor(body: Uint8Array, spans: ReadonlyMap<Name, MemberSpan>) {
     this.body = body;
     this.#spans = spans;
   }
 
-  span(name: RequestMember): MemberSpan | undefined {
+  span(name: Name): MemberSpan | undefined {
     return this.#spans.get(name);
   }
 
   /** The parsed value; null when absent, undefined when it is not valid JSON. For short values. */
-  value(name: RequestMember): unknown {
+  value(name: Name): unknown {
     const span = this.#spans.get(name);
     return span === undefined ? null : decodeJson(this.body, span.start, span.end);
   }
 
   /** An absent member is as good as null. */
-  kind(name: RequestMember): JsonKind {
+  kind(name: Name): JsonKind {
     return this.reader(name)?.kind ?? 'null';
   }
 
   /** A reader at the value; null when absent. */
-  reader(name: RequestMember): JsonReader | null {
+  reader(name: Name): JsonReader | null {
     const span = this.#spans.get(name);
     return span === undefined ? null : new JsonReader(this.body, span.start);
   }
 }
+
+/** Anything that has these members at least. */
+export type WithMembers<Name extends string> = Pick<
+  RequestMembers<Name>,
+  'span' | 'value' | 'kind' | 'reader'
+>;
 
 /**
  * Finds the members. Refuses what is not one JSON object, what is nested too deep, and a member that could be read in
@@ -60,10 +63,14 @@ export class RequestMembers {
  * UTF-8 that is not valid is refused where a value is read and passed on where it is not; a byte order mark is refused,
  * since upstreams refuse it (RFC 8259, section 8.1).
  */
-export function findMembers(body: Uint8Array, messagesWatch: StringWatch): Result<RequestMembers, Fault> {
+export function findMembers<Name extends string>(
+  body: Uint8Array,
+  names: KeyNames<Name | 'messages'>,
+  messagesWatch: StringWatch,
+): Result<RequestMembers<Name | 'messages'>, Fault> {
   const reader = new JsonReader(body);
   if (reader.kind !== 'object') return invalid(notAnObject);
-  const spans = new Map<RequestMember, MemberSpan>();
+  const spans = new Map<Name | 'messages', MemberSpan>();
   reader.enterObject();
   while (reader.nextMember()) {
     const { keyStart, keyEnd, at: start } = reader;

@@ -1,7 +1,6 @@
 import type { StringWatch } from '../bytes/json-skip.ts';
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Need } from '../protocol.ts';
-import { type PartType, partNeeds, partTypes } from './wire.ts';
 
 /** Bytes of text per token, on the low side of what tokenizers make of prose with the JSON around it. */
 const bytesPerToken = 4;
@@ -12,8 +11,24 @@ const dataBytesMin = 4_096;
 /** So many of its first bytes tell data from text. */
 const probeBytes = 256;
 
-const types = new KeyNames<PartType>(partTypes);
 const typeKey = new KeyNames(['type']);
+
+/** The types of message parts that not every model can read, prepared once for each protocol. */
+export interface MediaParts {
+  readonly types: KeyNames<string>;
+  readonly needs: ReadonlyMap<string, Need>;
+  /** As `StringWatch` wants it. */
+  readonly lengths: number;
+}
+
+export function mediaParts(needs: Readonly<Record<string, Need>>): MediaParts {
+  const types = Object.keys(needs);
+  return {
+    types: new KeyNames(types),
+    needs: new Map(Object.entries(needs)),
+    lengths: types.reduce((bits, type) => bits | (1 << type.length), 0),
+  };
+}
 
 /**
  * Finds pictures, sounds and files among the messages by the strings they contain, without reading the messages: the
@@ -21,20 +36,27 @@ const typeKey = new KeyNames(['type']);
  * deeper in a message, is taken for a part too: then a need is seen where there is none.)
  */
 export class MediaWatch implements StringWatch {
-  readonly lengths = partTypes.reduce((bits, type) => bits | (1 << type.length), 0);
+  readonly lengths: number;
   readonly longerThan = dataBytesMin;
   readonly needs = new Set<Need>();
+  readonly #media: MediaParts;
   #parts = 0;
   #dataBytes = 0;
+
+  constructor(media: MediaParts) {
+    this.lengths = media.lengths;
+    this.#media = media;
+  }
 
   see(bytes: Uint8Array, start: number, end: number): void {
     if (end - start > dataBytesMin) {
       if (isData(bytes, start)) this.#dataBytes += end - start;
       return;
     }
-    const type = types.find(bytes, start, end);
-    if (type === null || !isValueOfType(bytes, start)) return;
-    this.needs.add(partNeeds[type]);
+    const type = this.#media.types.find(bytes, start, end);
+    const need = type === null ? undefined : this.#media.needs.get(type);
+    if (need === undefined || !isValueOfType(bytes, start)) return;
+    this.needs.add(need);
     this.#parts++;
   }
 

@@ -1,0 +1,78 @@
+import { KeyNames } from '../bytes/key-names.ts';
+import type { Fault } from '../error.ts';
+import type { Facts, HeaderLookup, Need } from '../protocol.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  checkMessages,
+  hasElements,
+  outputTokensMax,
+  readModel,
+  readStream,
+  readWhole,
+  sessionKeyOf,
+} from '../request/read-members.ts';
+import { findMembers, type RequestMembers } from '../request/request-members.ts';
+import { type Result, succeed } from '../result.ts';
+import { recordOf } from '../wire-values.ts';
+import { type ProtocolHeaders, readHeaders } from './headers.ts';
+import { blockNeeds, type RequestMember, requestMembers } from './wire.ts';
+
+/** A request as read: what routing needs of it, what stands where in it, and its headers. */
+export interface ReadRequest {
+  readonly facts: Facts;
+  readonly members: RequestMembers<RequestMember>;
+  readonly headers: ProtocolHeaders;
+}
+
+const names = new KeyNames<RequestMember>(requestMembers);
+const formatName = new KeyNames(['format']);
+const media = mediaParts(blockNeeds);
+
+/** What is wrong for this protocol alone, such as a missing limit, is for the upstream to say. */
+export function readFacts(body: Uint8Array, header: HeaderLookup): Result<ReadRequest, Fault> {
+  const headers = readHeaders(header);
+  if (!headers.ok) return headers;
+  const watch = new MediaWatch(media);
+  const found = findMembers<RequestMember>(body, names, watch);
+  if (!found.ok) return found;
+  const members = found.value;
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const messages = checkMessages(members);
+  if (messages !== null) return messages;
+  const stream = readStream(members);
+  if (!stream.ok) return stream;
+  // None at all is a request to do no more than fill the prompt cache.
+  const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
+  if (!limit.ok) return limit;
+  const facts = {
+    model: model.value,
+    stream: stream.value,
+    maxOutputTokens: limit.value,
+    inputTokensEstimate: watch.estimate(body.length),
+    choices: 1,
+    needs: readNeeds(members, watch.needs),
+    sessionKey: sessionKeyOf(recordOf(members.value('metadata'))['user_id']),
+  };
+  return succeed({ facts, members, headers: headers.value });
+}
+
+function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
+  const needs = new Set(ofMessages);
+  if (hasElements(members, 'tools')) needs.add('tools');
+  if (isStructured(members)) needs.add('structured-output');
+  return needs;
+}
+
+/** The schema may be long and is not looked at. */
+function isStructured(members: RequestMembers<RequestMember>): boolean {
+  if (members.kind('output_format') === 'object') return true;
+  const reader = members.reader('output_config');
+  if (reader === null || !reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    const isFormat = formatName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
+    if (isFormat) return reader.kind === 'object';
+    reader.skip();
+  }
+  return false;
+}

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { keyText, objectText, valueText } from '../bytes/json-text.fixture.ts';
+import { defaultDialect, type InboundRequest } from '../protocol.ts';
+import { messages } from './index.ts';
+import { requestMembers } from './wire.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const hello = '"messages":[{"role":"user","content":"hi"}]';
+
+type Headers = Readonly<Record<string, string>>;
+
+const readRequest = (text: string, headers: Headers = {}) =>
+  messages.readRequest(encoder.encode(text), (name) => headers[name]);
+
+function accept(text: string, headers: Headers = {}): InboundRequest {
+  const request = readRequest(text, headers);
+  if (!request.ok) throw new Error(request.error.message);
+  return request.value;
+}
+
+function refusal(text: string, headers: Headers = {}) {
+  const request = readRequest(text, headers);
+  if (request.ok) throw new Error('the request was taken');
+  return request.error;
+}
+
+const upstreamOf = (text: string, headers: Headers = {}) =>
+  accept(text, headers).passThrough({ upstreamModel: 'm', dialect: defaultDialect });
+
+describe('facts', () => {
+  test('of a plain request', () => {
+    expect(accept(`{"model":"m","max_tokens":12,${hello}}`).facts).toEqual({
+      model: 'm',
+      stream: false,
+      maxOutputTokens: 12,
+      inputTokensEstimate: 19,
+      choices: 1,
+      needs: new Set(),
+      sessionKey: null,
+    });
+  });
+
+  test('a limit may be missing, for the upstream to say so, or zero, to warm a cache', () => {
+    expect(accept(`{"model":"m",${hello}}`).facts.maxOutputTokens).toBeNull();
+    expect(accept(`{"model":"m","max_tokens":0,${hello}}`).facts.maxOutputTokens).toBe(0);
+  });
+
+  test.each([
+    ['"tools":[{"name":"t","input_schema":{}}]', ['tools']],
+    ['"tools":[]', []],
+    ['"output_config":{"effort":"low","format":{"type":"json_schema","schema":{}}}', ['structured-output']],
+    ['"output_config":{"effort":"low","format":null}', []],
+    ['"output_format":{"type":"json_schema"}', ['structured-output']],
+    ['"output_config":7', []],
+  ])('needs of %s', (members, needs) => {
+    expect([...accept(`{"model":"m",${hello},${members}}`).facts.needs]).toEqual(needs);
+  });
+
+  test.each([
+    ['{"type":"image","source":{"type":"url","url":"x"}}', ['image-input']],
+    ['{"type":"document","source":{}}', ['file-input']],
+    ['{"type":"tool_result","content":[{"type":"image"}]}', ['image-input']],
+    ['{"type":"text","text":"image"}', []],
+  ])('needs of a block %s', (block, needs) => {
+    const request = accept(`{"model":"m","messages":[{"role":"user","content":[${block}]}]}`);
+    expect([...request.facts.needs]).toEqual(needs);
+  });
+
+  test.each([
+    ['{"user_id":"someone"}', 'someone'],
+    ['{"user_id":null}', null],
+    ['null', null],
+    ['7', null],
+  ])('the session of metadata %s', (metadata, sessionKey) => {
+    expect(accept(`{"model":"m",${hello},"metadata":${metadata}}`).facts.sessionKey).toBe(sessionKey);
+  });
+
+  test.each([
+    [`{${hello}}`, 'model'],
+    ['{"model":"m"}', 'messages'],
+    [`{"model":"m","stream":"yes",${hello}}`, 'stream'],
+    [`{"model":"m","max_tokens":1.5,${hello}}`, 'max_tokens'],
+    [`{"model":"m","model":"n",${hello}}`, 'model'],
+    [`[]`, null],
+  ])('%s is refused for its %s', (text, param) => {
+    expect(refusal(text)).toMatchObject({ code: 'invalid_request', param });
+  });
+});
+
+describe('headers', () => {
+  const body = `{"model":"m",${hello}}`;
+
+  test("the channel's version stands in for one the caller does not name", () => {
+    expect(upstreamOf(body).headers).toEqual(['anthropic-version', '2023-06-01']);
+    const dialect = { ...defaultDialect, messagesVersion: '2026-10-21' };
+    const { headers } = accept(body).passThrough({ upstreamModel: 'm', dialect });
+    expect(headers).toEqual(['anthropic-version', '2026-10-21']);
+  });
+
+  test.each(['neutral-version', 'anthropic-version'])('%s goes upstream as sent', (name) => {
+    expect(upstreamOf(body, { [name]: '2031-01-01' }).headers).toEqual(['anthropic-version', '2031-01-01']);
+  });
+
+  test.each(['neutral-version', 'anthropic-version'])(
+    'a %s that is no date is refused by its name',
+    (name) => {
+      for (const version of ['', '2023', 'v1', '2023-06-01 ', '2023-6-1', 'vertex-2023-10-16']) {
+        expect(refusal(body, { [name]: version })).toMatchObject({ code: 'invalid_request', param: name });
+      }
+    },
+  );
+
+  test('betas of both names go upstream, known or not', () => {
+    const headers = { 'neutral-beta': 'one-2026-01-01', 'anthropic-beta': 'two, unheard-of' };
+    expect(upstreamOf(body, headers).headers.slice(2)).toEqual([
+      'anthropic-beta',
+      'one-2026-01-01,two, unheard-of',
+    ]);
+  });
+});
+
+describe('the body', () => {
+  test('is the same array when nothing needs to change', () => {
+    const body = encoder.encode(`{"model":"m",${hello}}`);
+    const request = messages.readRequest(body, () => undefined);
+    if (!request.ok) throw new Error(request.error.message);
+    const encoded = request.value.passThrough({ upstreamModel: 'm', dialect: defaultDialect });
+    expect(encoded.body).toBe(body);
+    expect(encoded.edits).toEqual([]);
+  });
+
+  const unknown = fc.tuple(
+    keyText.filter((key) => !requestMembers.some((name) => key.toLowerCase() === `"${name}"`)),
+    valueText,
+  );
+  const body = fc
+    .array(unknown, { maxLength: 4 })
+    .chain((members) =>
+      fc.shuffledSubarray(
+        [
+          ['"model"', '"alias"'] as const,
+          ['"messages"', '[{"role":"system","content":"x"}]'] as const,
+          ...members,
+        ],
+        {
+          minLength: members.length + 2,
+        },
+      ),
+    )
+    .chain(objectText);
+
+  test('changes in nothing but the alias, whatever else it has', () => {
+    fc.assert(
+      fc.property(body, (text) => {
+        const encoded = upstreamOf(text);
+        expect(encoded.edits).toEqual(['model']);
+        expect(decoder.decode(encoded.body)).toBe(text.replace('"alias"', '"m"'));
+      }),
+    );
+  });
+});

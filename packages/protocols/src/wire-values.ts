@@ -1,0 +1,21 @@
+/** A JSON object whose members are not known yet. */
+export type WireRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is WireRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value as a record, an empty one when it is anything else. */
+export function recordOf(value: unknown): WireRecord {
+  return isRecord(value) ? value : {};
+}
+
+/** No call uses more; a larger count is a defect of the upstream and not a count. */
+const tokensMax = 1_000_000_000;
+
+/** A sane count of tokens, whole; null for anything else. */
+export function tokenCount(value: unknown): number | null {
+  if (typeof value !== 'number' || !(value >= 0) || value > tokensMax) return null;
+  // JSON has a negative zero.
+  return Math.abs(Math.round(value));
+}
