@@ -19,9 +19,6 @@ export function openDatabase(file: string): DatabaseSync {
   // Without it REPLACE would delete a posting behind its trigger's back.
   database.exec('PRAGMA recursive_triggers = ON');
   database.exec('PRAGMA cache_size = -16000');
-  // 16 MiB of log between checkpoints, four times the default: pages that every commit changes are copied back less
-  // often, which measured a tenth of the writer's CPU.
-  database.exec('PRAGMA wal_autocheckpoint = 4000');
   return database;
 }
 
