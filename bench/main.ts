@@ -1,19 +1,14 @@
 // `npm run bench`: Headgate beside nginx and the least that Node can do, in one run, on pinned cores.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { FixedUpstream } from './fixed-upstream.ts';
 import { startHeadgate } from './headgate.ts';
 import { compareUnderLoad, type LoadCase, type LoadFigures, type LoadPlan } from './load-comparison.ts';
 import { hasNginx, startNginx } from './nginx.ts';
-import {
-  type BenchScript,
-  loadCore,
-  pinningObstacle,
-  pinRunning,
-  serverCore,
-  startScript,
-} from './pinned-process.ts';
+import { loadCore, pinningObstacle, pinRunning, serverCore, startScript } from './pinned-process.ts';
 import { makeReport, printableReport } from './report.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
+import { stayAwake } from './stay-awake.ts';
 import {
   compareStreams,
   frameRate,
@@ -90,7 +85,8 @@ async function runBenchmark(
   jsonFile: string | undefined,
 ): Promise<void> {
   pinRunning(process.pid, loadCore);
-  const upstream = await startScript(loadCore, './fixed-upstream.ts', String(frameRate));
+  const upstream = await FixedUpstream.start(frameRate);
+  const maySleep = stayAwake();
   const servers = await startServers(upstream, names);
   progress('warming up');
   const warmth = await warmUp(servers, plan.warmUp);
@@ -102,8 +98,10 @@ async function runBenchmark(
     streams.push(...(await compareStreams(servers, upstream, one, idleKib)));
   }
   load.push(...(await compareLoads(servers, plan.largeLoad)));
-  // The upstream, first in the list, goes last: those who still close streams should not see it vanish.
-  for (const server of servers.toReversed()) await server.stop();
+  for (const server of servers) await server.stop();
+  // The upstream goes last: those who still close streams should not see it vanish.
+  upstream.stop();
+  maySleep();
   const report = makeReport(load, streams, [...notes(), warmth]);
   console.log(printableReport(report));
   if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
@@ -122,9 +120,9 @@ async function compareLoads(
 }
 
 /** The upstream itself comes first: everything else is compared with it. */
-async function startServers(upstream: BenchScript, names: readonly string[]): Promise<ServerUnderTest[]> {
+async function startServers(upstream: FixedUpstream, names: readonly string[]): Promise<ServerUnderTest[]> {
   const servers: ServerUnderTest[] = [
-    { name: 'direct', port: upstream.port, key: 'unused', pid: null, stop: upstream.stop },
+    { name: 'direct', port: upstream.port, key: 'unused', pid: null, stop: () => Promise.resolve() },
   ];
   if (names.includes('nginx') && hasNginx()) servers.push(await startNginx(upstream.port));
   if (names.includes('bare-proxy')) {

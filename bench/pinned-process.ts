@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { createInterface } from 'node:readline';
 
-/** The server under test has one core to itself; whoever loads it and whoever answers it share the other. */
+/** The server under test has one core to itself; the benchmark, which loads it and answers it, has the other. */
 export const serverCore = 0;
 export const loadCore = 1;
 
@@ -58,8 +58,6 @@ export function startPinned(options: StartOptions): PinnedProcess & { readonly c
 /** One of the benchmark's own scripts, listening. */
 export interface BenchScript extends PinnedProcess {
   readonly port: number;
-  /** Writes a line to its standard input. */
-  tell(command: string): void;
 }
 
 /** Starts one of the benchmark's own scripts, which prints its port as a JSON line once it listens. */
@@ -72,14 +70,7 @@ export async function startScript(core: number, script: string, argument: string
     throw new Error('A script of the benchmark must have a standard output.');
   for await (const line of createInterface(started.child.stdout)) {
     const { port }: { port: number } = JSON.parse(line) as { port: number };
-    return {
-      pid: started.pid,
-      stop: started.stop,
-      port,
-      tell(command) {
-        started.child.stdin?.write(`${command}\n`);
-      },
-    };
+    return { pid: started.pid, stop: started.stop, port };
   }
   throw new Error(`${script} ended before it listened.`);
 }

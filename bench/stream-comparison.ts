@@ -1,4 +1,4 @@
-import type { BenchScript } from './pinned-process.ts';
+import type { FixedUpstream } from './fixed-upstream.ts';
 import { residentKib } from './process-usage.ts';
 import type { ServerName, ServerUnderTest } from './server-under-test.ts';
 import { differences, median, quantile } from './statistics.ts';
@@ -37,7 +37,7 @@ export interface StreamPlan extends StreamLoad {
 /** Holds the same number of streams open through each server in turn, again and again; the direct one comes first. */
 export async function compareStreams(
   servers: readonly ServerUnderTest[],
-  upstream: BenchScript,
+  upstream: FixedUpstream,
   plan: StreamPlan,
   idleKib: ReadonlyMap<ServerName, number>,
 ): Promise<StreamFigures[]> {

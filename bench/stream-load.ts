@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { frameMark, stampDigits } from './fixed-answer.ts';
+import type { FixedUpstream } from './fixed-upstream.ts';
 import { callRequest } from './load.ts';
-import type { BenchScript } from './pinned-process.ts';
 import { cpuTimeUs, residentKib } from './process-usage.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
@@ -34,7 +34,7 @@ export interface StreamLoad {
 /** Opens streams through a server, has the upstream feed them, and counts the frames that arrive while a window lasts. */
 export async function loadStreams(
   server: ServerUnderTest,
-  upstream: BenchScript,
+  upstream: FixedUpstream,
   { streams, settleMs, durationMs }: StreamLoad,
 ): Promise<StreamWindow> {
   const request = callRequest(server.key, 1_500, true);
@@ -47,11 +47,11 @@ export async function loadStreams(
       );
       sockets.push(...(await Promise.all(batch)));
     }
-    upstream.tell('feed');
+    upstream.feeding = true;
     await setTimeout(settleMs);
     return await countFrames(server, counter, durationMs);
   } finally {
-    upstream.tell('hold');
+    upstream.feeding = false;
     await Promise.all(sockets.map(closeStream));
   }
 }
