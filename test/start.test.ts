@@ -112,6 +112,17 @@ test('a console port that is taken ends the start as well, though the API listen
   expect(result.stderr).toContain(`port ${port} is taken`);
 });
 
+test('a gateway that cannot say that it is ready stops', async () => {
+  using directory = temporaryDirectory();
+  const readyFile = join(directory.path, 'missing', 'ready.json');
+  const result = await runHeadgate(
+    ['serve', '--api-port', '0', '--console-port', '0', '--ready-file', readyFile],
+    { dataDir: directory.path },
+  );
+  expect(result).toMatchObject({ code: 4, stdout: '' });
+  expect(result.stderr).toContain(readyFile);
+});
+
 test('a second start on the same data gives the same keys and keeps what was used', async () => {
   using directory = temporaryDirectory();
   const options = { dataDir: directory.path };

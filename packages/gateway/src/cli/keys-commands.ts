@@ -6,6 +6,7 @@ import type { StoredKey } from '../ports/configuration-store.ts';
 import { type Command, type CommandContext, command } from './command.ts';
 import type { ExitReason } from './exit-code.ts';
 import { printFailure, printResult } from './output.ts';
+import { readTime } from './read-time.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 
@@ -46,8 +47,10 @@ function create(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async ({ store, peppers, clock }) => {
     const nowMs = clock.now();
     const expiresAtMs = options['expires'] === undefined ? null : readMoment(options['expires'], nowMs);
-    if (Number.isNaN(expiresAtMs)) {
-      printFailure(output, ['--expires must be a date such as 2027-01-31, or a time from now such as 90d']);
+    if (expiresAtMs !== null && !(expiresAtMs > nowMs)) {
+      printFailure(output, [
+        '--expires must be a date to come such as 2027-01-31, or a time from now such as 90d, at most 100 years',
+      ]);
       return 'usage';
     }
     const created = await createKey(
@@ -69,7 +72,7 @@ function create(context: CommandContext): Promise<ExitReason> {
 /** Milliseconds since the epoch; NaN when it is neither a date nor a duration. */
 function readMoment(text: string, nowMs: number): number {
   const duration = readDuration(text);
-  return duration === null ? Date.parse(text) : nowMs + duration;
+  return duration === null ? (readTime(text) ?? Number.NaN) : nowMs + duration;
 }
 
 function generate({ output }: CommandContext): Promise<ExitReason> {
@@ -171,7 +174,7 @@ function rotate(context: CommandContext): Promise<ExitReason> {
   const given = context.options['grace'] ?? '24h';
   const graceMs = readDuration(given);
   if (graceMs === null) {
-    printFailure(context.output, ['--grace must be a duration such as 24h']);
+    printFailure(context.output, ['--grace must be a duration such as 24h, at most 100 years']);
     return Promise.resolve('usage');
   }
   return withWorkspace(context, async ({ store, peppers, clock }) => {

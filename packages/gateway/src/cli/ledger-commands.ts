@@ -5,6 +5,7 @@ import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { type Command, type CommandContext, command } from './command.ts';
 import type { ExitReason } from './exit-code.ts';
 import { jsonText, printFailure, printResult } from './output.ts';
+import { readTime } from './read-time.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 
@@ -80,8 +81,8 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
 /** The filter, or what is wrong with it. */
 function readFilter(options: Readonly<Record<string, string>>): EntryFilter | string {
   const { from, to, account, key, channel, model, status } = options;
-  const [fromMs, toMs] = [from, to].map((time) => (time === undefined ? undefined : Date.parse(time)));
-  if (Number.isNaN(fromMs) || Number.isNaN(toMs))
+  const [fromMs, toMs] = [from, to].map((time) => (time === undefined ? undefined : readTime(time)));
+  if (fromMs === null || toMs === null)
     return '--from and --to must be dates or times such as 2026-11-21T08:00Z';
   const known = statuses.find((name) => name === status);
   if (status !== undefined && known === undefined) return `--status must be one of ${statuses.join(', ')}`;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,11 @@ interface Ran {
   readonly err: string;
 }
 
-async function headgate(line: string, variables: Readonly<Record<string, string>> = {}): Promise<Ran> {
+async function headgate(
+  line: string,
+  variables: Readonly<Record<string, string>> = {},
+  onOutput: () => void = () => undefined,
+): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(line.split(' '), {
@@ -28,7 +32,14 @@ async function headgate(line: string, variables: Readonly<Record<string, string>
     directory,
     stop: AbortSignal.abort(),
     version: '1.2.3',
-    output: { color: false, write: (text) => void out.push(text), writeError: (text) => void err.push(text) },
+    output: {
+      color: false,
+      write: (text) => {
+        out.push(text);
+        onOutput();
+      },
+      writeError: (text) => void err.push(text),
+    },
   });
   return { code, out: out.join(''), err: err.join('') };
 }
@@ -83,7 +94,12 @@ describe('the command line', () => {
     ['keys list --json=yes', '--json takes no value'],
     ['ledger export --format xml', '--format must be ndjson or csv'],
     ['ledger export --from yesterday', '--from and --to must be dates'],
+    ['ledger export --from 1', '--from and --to must be dates'],
     ['keys rotate some --grace soon', '--grace must be a duration'],
+    ['keys rotate some --grace 999999999d', '--grace must be a duration'],
+    ['keys create --expires 999999999d', '--expires must be a date to come'],
+    ['keys create --expires 1', '--expires must be a date to come'],
+    ['keys create --expires 2020-01-01', '--expires must be a date to come'],
   ])('%s is not written correctly', async (line, message) => {
     const ran = await headgate(line);
     expect(ran.code).toBe(2);
@@ -213,15 +229,37 @@ describe('lists and checks', () => {
 
 describe('serve', () => {
   test('starts, writes the ready file and the banner, tests its own channels, and stops when asked', async () => {
-    const ran = await headgate('serve --api-port 0 --console-port 0 --log-level error', {
-      HEADGATE_READY_FILE: join(directory, 'ready.json'),
-    });
+    const readyFile = join(directory, 'ready.json');
+    let ready: unknown;
+    const ran = await headgate(
+      'serve --api-port 0 --console-port 0 --log-level error',
+      { HEADGATE_READY_FILE: readyFile },
+      () => {
+        ready = JSON.parse(readFileSync(readyFile, 'utf8'));
+      },
+    );
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain('SIMULATED');
-    const ready: unknown = JSON.parse(readFileSync(join(directory, 'ready.json'), 'utf8'));
     expect(ready).toMatchObject({ models: { completions: 'demo-fast' } });
+    expect(existsSync(readyFile)).toBe(false);
     const tested = await headgate('channels test simulated-a --model demo-fast');
     expect(tested.out).toMatch(/simulated-a +works +200 +\d+ +answered one token of sim-demo/);
     expect(tested.code).toBe(0);
+  });
+
+  test('a start that fails leaves no ready file of an earlier one', async () => {
+    const readyFile = join(directory, 'ready.json');
+    writeFileSync(readyFile, '{}');
+    writeFileSync(join(directory, 'file'), '');
+    const ran = await headgate(`serve --data-dir file --ready-file ${readyFile}`);
+    expect(ran.code).toBe(4);
+    expect(existsSync(readyFile)).toBe(false);
+  });
+
+  test.each(['', ' --json'])('a failure of the machine is told in one line (serve%s)', async (option) => {
+    writeFileSync(join(directory, 'file'), '');
+    const ran = await headgate(`serve --data-dir file/below --api-port 0 --console-port 0${option}`);
+    expect(ran.code).toBe(4);
+    expect(ran.out + ran.err).toMatch(/^.*ENOTDIR.*\n$/);
   });
 });

@@ -9,6 +9,7 @@ import { ledgerCommands } from './ledger-commands.ts';
 import type { Output } from './output.ts';
 import { printFailure } from './output.ts';
 import { serveCommand } from './serve-command.ts';
+import { thrownFailure } from './thrown-failure.ts';
 import { transferCommands } from './transfer-commands.ts';
 
 const commands: readonly Command[] = [
@@ -30,7 +31,13 @@ export interface Surroundings extends Pick<CommandContext, 'environment' | 'dire
 export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const output = { ...surroundings.output, json: words.includes('--json') };
   const request = readArguments(words, commands);
-  return exitCodes[await answer(request, surroundings, output)].code;
+  try {
+    return exitCodes[await answer(request, surroundings, output)].code;
+  } catch (error) {
+    const failure = thrownFailure(error);
+    printFailure(output, [failure.message]);
+    return exitCodes[failure.reason].code;
+  }
 }
 
 function answer(

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { bannerText } from '../admin/banner.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
 import { describeProblem } from '../config/problem.ts';
@@ -21,20 +21,35 @@ async function serve(context: CommandContext, settings: Settings): Promise<ExitR
   // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
   const { startGateway } = await import('../main.ts');
   try {
+    // What an earlier process left behind would tell scripts that this one is ready before it is.
+    removeReadyFile(settings);
     const started = await startGateway(settings, context.environment);
     if (!started.ok) {
       printFailure(output, started.error.map(describeProblem));
       return 'configuration';
     }
-    announce(context, settings, started.value);
-    await stopAsked(context.stop);
-    await started.value.stop();
+    await serveUntilStopped(context, settings, started.value);
     return 'ok';
   } catch (error) {
     const reason = startFailure(error);
     if (reason === null) throw error;
     printFailure(output, [reason]);
     return 'unavailable';
+  }
+}
+
+async function serveUntilStopped(
+  context: CommandContext,
+  settings: Settings,
+  gateway: RunningGateway,
+): Promise<void> {
+  // A gateway that could not be announced must not stay behind, serving without anyone who can stop it.
+  try {
+    announce(context, settings, gateway);
+    await stopAsked(context.stop);
+    removeReadyFile(settings);
+  } finally {
+    await gateway.stop();
   }
 }
 
@@ -69,6 +84,10 @@ function announce({ output }: CommandContext, settings: Settings, gateway: Runni
 function writeReadyFile(path: string, text: string): void {
   writeFileSync(`${path}.draft`, text, { mode: 0o600 });
   renameSync(`${path}.draft`, path);
+}
+
+function removeReadyFile({ readyFile }: Settings): void {
+  if (readyFile !== null) rmSync(readyFile, { force: true });
 }
 
 function stopAsked(stop: AbortSignal): Promise<void> {

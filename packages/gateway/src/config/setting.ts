@@ -76,11 +76,15 @@ export function duration(
   });
 }
 
+const longestDurationMs = 100 * 365 * millisecondsIn.d;
+
+/** Milliseconds; null when it is not a duration, or one of more than 100 years, which no date could be counted from. */
 export function readDuration(text: string): number | null {
   const match = /^(\d{1,9})\s?(ms|s|m|h|d)$/.exec(text);
   if (match === null) return null;
   // The pattern admits exactly the units of the table.
-  return Number(match[1]) * millisecondsIn[match[2] as keyof typeof millisecondsIn];
+  const milliseconds = Number(match[1]) * millisecondsIn[match[2] as keyof typeof millisecondsIn];
+  return milliseconds <= longestDurationMs ? milliseconds : null;
 }
 
 /** For the table's own literals: a wrong one is a bug. */
