@@ -1,14 +1,13 @@
-import { z } from 'zod';
-
-const date = z.iso.date();
-const localTime = z.iso.datetime({ local: true });
+const shape = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** Milliseconds since the epoch of a date or an ISO 8601 time, in UTC unless it says otherwise; null for anything else. */
 export function readTime(text: string): number | null {
-  if (date.safeParse(text).success) return Date.parse(text);
-  const zone = /(?:Z|[+-][0-2]\d:[0-5]\d)$/.exec(text)?.[0] ?? '';
-  const local = text.slice(0, text.length - zone.length);
-  if (!localTime.safeParse(local).success || local.endsWith('Z')) return null;
-  const timeMs = Date.parse(`${local}${zone || 'Z'}`);
-  return Number.isNaN(timeMs) ? null : timeMs;
+  const [, date, time = '00:00', zone = 'Z'] = shape.exec(text) ?? [];
+  if (date === undefined) return null;
+  try {
+    return Temporal.Instant.from(`${date}T${time}${zone}`).epochMilliseconds;
+  } catch {
+    // Of the right shape, but no such day or hour.
+    return null;
+  }
 }
