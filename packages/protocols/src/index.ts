@@ -1,3 +1,4 @@
+export * from './bytes/concat-bytes.ts';
 export * from './bytes/sse.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';

@@ -52,7 +52,8 @@ export interface Facts {
 export interface EncodedRequest {
   /** Headers of the protocol's own: name, value, name, value …, in lower case. */
   readonly headers: readonly string[];
-  readonly body: Uint8Array;
+  /** In pieces, end to end; see `splice`. */
+  readonly body: readonly Uint8Array[];
   readonly edits: readonly string[];
 }
 

@@ -83,7 +83,7 @@ function exchangeWith(
 }
 
 function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[0] {
-  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: null };
+  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: [] };
 }
 
 function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
@@ -97,7 +97,7 @@ function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['
     method: 'POST',
     path: spoken.path,
     headers: ['content-type', 'application/json', ...versionedHeaders(channel)],
-    body: new TextEncoder().encode(JSON.stringify(body)),
+    body: [new TextEncoder().encode(JSON.stringify(body))],
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Protocol } from '@headgate/protocols';
+import { concatBytes, type Protocol } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import { type Answer, concatBytes } from './answer.ts';
+import type { Answer } from './answer.ts';
 
 /** An error page may be long; this much of it tells all there is to know. */
 const refusalBytesMax = 64 * 1024;

@@ -1,4 +1,5 @@
 import {
+  concatBytes,
   type FrameRole,
   type Reading,
   SseSplitter,
@@ -6,7 +7,7 @@ import {
   unreachable,
 } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAs } from './answer.ts';
+import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
  * A stream of server-sent events. Frames are held until the first one with content, so that a failure before it can be

@@ -1,6 +1,6 @@
-import type { Reading } from '@headgate/protocols';
+import { concatBytes, type Reading } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
-import { type Answer, type AnswerContext, concatBytes, type Ending, isBlank, refusedAs } from './answer.ts';
+import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
  * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can

@@ -7,7 +7,8 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   /** Name, value, name, value …; names in lower case, without host, content-length and connection. */
   readonly headers: readonly string[];
-  readonly body: Uint8Array | null;
+  /** In pieces, end to end; none for a request without a body. */
+  readonly body: readonly Uint8Array[];
   /** The channel on whose connections it travels: channels share no sockets. */
   readonly channelId: string;
   readonly allowPrivate: boolean;

@@ -9,7 +9,8 @@ export interface UpstreamCall {
   readonly path: string;
   /** Name, value, name, value …, in lower case; neither credential nor host nor length. */
   readonly headers: readonly string[];
-  readonly body: Uint8Array | null;
+  /** In pieces, end to end; none for a request without a body. */
+  readonly body: readonly Uint8Array[];
 }
 
 /** The way to channels: adds address and credential, then sends. */

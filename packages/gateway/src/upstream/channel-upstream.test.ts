@@ -42,7 +42,7 @@ function channelAt(baseUrl: string, credential: string | null): Channel {
 async function call(channel: Channel) {
   const answer = new RecordedAnswer();
   answer.exchange = openChannelUpstream(workbench.client()).send(
-    { channel, method: 'POST', path: '/answers?x=1', headers: ['accept', 'a', 'cookie', 'c'], body: null },
+    { channel, method: 'POST', path: '/answers?x=1', headers: ['accept', 'a', 'cookie', 'c'], body: [] },
     answer,
   );
   return answer.outcome;

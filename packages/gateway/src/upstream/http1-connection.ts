@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { UpstreamFailure } from '../ports/upstream-client.ts';
+import { bodyLength } from './request-text.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 import type { SocketIntake } from './socket-intake.ts';
@@ -57,7 +58,7 @@ export class Http1Connection {
     return this.#socket.writable && this.#socket.readable;
   }
 
-  carry(carried: Carried, head: string, body: Uint8Array | null): void {
+  carry(carried: Carried, head: string, body: readonly Uint8Array[]): void {
     this.#carried = carried;
     this.#parser = new ResponseParser(carried);
     this.#answerBegan = false;
@@ -88,20 +89,15 @@ export class Http1Connection {
     this.#lose(failure);
   }
 
-  #write(head: string, body: Uint8Array | null): void {
-    if (body === null || body.byteLength === 0) {
-      this.#socket.write(head, 'latin1');
-    } else if (body.byteLength <= joinedBytesMax) {
-      const joined = Buffer.allocUnsafe(head.length + body.byteLength);
-      joined.write(head, 'latin1');
-      joined.set(body, head.length);
-      this.#socket.write(joined);
-    } else {
-      this.#socket.cork();
-      this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
-      this.#socket.uncork();
+  #write(head: string, body: readonly Uint8Array[]): void {
+    if (head.length + bodyLength(body) <= joinedBytesMax) {
+      this.#socket.write(joined(head, body));
+      return;
     }
+    this.#socket.cork();
+    this.#socket.write(head, 'latin1');
+    for (const piece of body) this.#socket.write(piece);
+    this.#socket.uncork();
   }
 
   #read(bytes: Buffer): void {
@@ -144,4 +140,14 @@ export class Http1Connection {
     this.destroy();
     carried?.onLost(failure, this.#answerBegan);
   }
+}
+
+function joined(head: string, body: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + bodyLength(body));
+  let at = bytes.write(head, 'latin1');
+  for (const piece of body) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }

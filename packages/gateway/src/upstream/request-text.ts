@@ -13,10 +13,18 @@ export function assertSendable(request: UpstreamRequest): void {
 /** The head of a request as it goes over the wire, in latin-1. A POST without a body says so. */
 export function encodeRequestHead(request: UpstreamRequest, authority: string): string {
   const { method, path, headers, body } = request;
+  const length = bodyLength(body);
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: keep-alive\r\n`;
   for (let index = 0; index + 1 < headers.length; index += 2) {
     text += `${headers[index]}: ${headers[index + 1]}\r\n`;
   }
-  if (body !== null || method === 'POST') text += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  if (length > 0 || method === 'POST') text += `content-length: ${length}\r\n`;
   return `${text}\r\n`;
+}
+
+/** Bytes of a body in pieces. */
+export function bodyLength(pieces: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length;
 }

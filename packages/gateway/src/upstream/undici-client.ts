@@ -1,3 +1,4 @@
+import { concatBytes } from '@headgate/protocols';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type {
   UpstreamClient,
@@ -78,7 +79,7 @@ function dispatchOptions(request: UpstreamRequest): Dispatcher.DispatchOptions {
     path: request.path,
     method: request.method,
     headers: [...request.headers],
-    body: request.body,
+    body: request.body.length === 0 ? null : concatBytes(request.body),
   };
 }
 

@@ -16,7 +16,7 @@ export function describeAnswers(open: OpenClient): void {
     const headers = ['content-type', 'application/json', 'x-mixed', 'a b, c', 'x-mixed', 'd'];
     const path = '/v1/answers?beta=true&x=%20';
     const body = Buffer.from([0, 255, 13, 10, 128]);
-    await outcomeOf(workbench.client(), requestTo(upstream.origin, { path, headers, body }));
+    await outcomeOf(workbench.client(), requestTo(upstream.origin, { path, headers, body: [body] }));
     const [requestLine, ...lines] = received[0]?.head.split('\r\n') ?? [];
     expect(requestLine).toBe('POST /v1/answers?beta=true&x=%20 HTTP/1.1');
     expect(lines.sort()).toEqual([
@@ -31,9 +31,9 @@ export function describeAnswers(open: OpenClient): void {
   });
 
   test.each([
-    ['GET', null, null],
-    ['POST', null, '0'],
-    ['POST', Buffer.alloc(0), '0'],
+    ['GET', [], null],
+    ['POST', [], '0'],
+    ['POST', [Buffer.alloc(0)], '0'],
   ] as const)('%s with the body %o announces the length %s', async (method, body, length) => {
     const received: (ReceivedRequest | null)[] = [];
     const upstream = await workbench.upstream(async (connection) => {
@@ -51,7 +51,8 @@ export function describeAnswers(open: OpenClient): void {
       received.push(await connection.request());
       connection.write(okAnswer);
     });
-    await outcomeOf(workbench.client(), requestTo(upstream.origin, { body }));
+    const pieces = [body.subarray(0, 10), body.subarray(10, 10), body.subarray(10)];
+    await outcomeOf(workbench.client(), requestTo(upstream.origin, { body: pieces }));
     expect(received[0]?.body.equals(body)).toBe(true);
   });
 
@@ -126,7 +127,7 @@ export function describeAnswers(open: OpenClient): void {
     });
     const client = workbench.client();
     const body = Buffer.alloc(20_000_000);
-    const early = await outcomeOf(client, requestTo(upstream.origin, { body }));
+    const early = await outcomeOf(client, requestTo(upstream.origin, { body: [body] }));
     expect(early).toMatchObject({ status: 413, body: 'big', failure: null });
     expect((await outcomeOf(client, requestTo(upstream.origin))).body).toBe('ok');
     expect(upstream.connections).toHaveLength(2);

@@ -89,7 +89,7 @@ export function requestTo(origin: string, changes: Partial<UpstreamRequest> = {}
     path: '/v1/answers',
     method: 'POST',
     headers: ['content-type', 'application/json'],
-    body: Buffer.from('{}'),
+    body: [Buffer.from('{}')],
     channelId: 'channel',
     allowPrivate: true,
     ...changes,
