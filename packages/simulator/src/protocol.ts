@@ -22,6 +22,8 @@ export interface Stamp {
 }
 
 export interface Rendering {
+  /** The request as it came, for what an answer repeats of it and no other protocol knows. */
+  readonly body: JsonRecord;
   readonly ask: Ask;
   readonly answer: Answer;
   readonly command: Command;
@@ -36,11 +38,11 @@ export type LookUp =
   | { readonly ok: true; readonly body: string }
   | { readonly ok: false; readonly complaint: Complaint };
 
-/** An endpoint that counts the tokens of a prompt and answers nothing. */
-interface Counting {
+/** An endpoint that reads a prompt and generates nothing: it counts its tokens, or embeds it. */
+export interface PromptEndpoint {
   at(path: string): boolean;
   readAsk(model: string, body: JsonRecord): AskResult;
-  body(promptTokens: number): string;
+  answerBody(rendering: Rendering): string;
 }
 
 /** One wire format of the simulator: a folder each, all under the same commands and faults. */
@@ -48,10 +50,11 @@ export interface SimulatedProtocol {
   readonly id: string;
   /** The response header that names the request. */
   readonly requestIdHeader: string;
-  /** Null when the protocol has no such endpoint. */
-  readonly counting: Counting | null;
-  /** Whether POST to this path asks for an answer. */
-  generatesAt(path: string): boolean;
+  /** The content type of its streams. Comments are sent only in those of server-sent events. */
+  readonly streamType: string;
+  readonly promptEndpoints: readonly PromptEndpoint[];
+  /** Whether POST to this path, with this query (without its mark), asks for an answer. */
+  generatesAt(path: string, query: string): boolean;
   /** The model name a request carries, its command included; null when it names none. */
   modelOf(path: string, body: JsonRecord): string | null;
   /** `model` is the name without its command. */
@@ -62,5 +65,8 @@ export interface SimulatedProtocol {
   /** The same error inside a stream. */
   errorFrame(complaint: Complaint): string;
   /** Answers GET; null when the path is not of this protocol. */
-  lookUp(path: string): LookUp | null;
+  lookUp(path: string, query: string): LookUp | null;
 }
+
+/** The usual content type of a stream. */
+export const eventStream = 'text/event-stream; charset=utf-8';

@@ -15,8 +15,8 @@ export interface Reply {
 
 const json = 'application/json';
 
-export function streamReply(frames: Iterable<Frame>): Reply {
-  return { status: 200, contentType: 'text/event-stream; charset=utf-8', body: { kind: 'stream', frames } };
+export function streamReply(contentType: string, frames: Iterable<Frame>): Reply {
+  return { status: 200, contentType, body: { kind: 'stream', frames } };
 }
 
 export function jsonReply(text: string, tokens: number): Reply {

@@ -5,7 +5,7 @@ import type { Fault } from './command/fault.ts';
 import type { JsonRecord } from './json.ts';
 import { isRecord, parseJson } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
-import type { Complaint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
+import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
 import type { Reply } from './reply.ts';
 import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
 import { send } from './send.ts';
@@ -15,6 +15,8 @@ export interface Question {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** Without its question mark; empty when there is none. */
+  readonly query: string;
   /** The `x-simulate` header, empty when absent. */
   readonly command: string;
   readonly body: string;
@@ -36,7 +38,8 @@ export interface Surroundings {
 export function respond(question: Question, around: Surroundings): Transmission {
   if (question.method === 'GET') return lookUp(question, around);
   const protocol = around.protocols.find(
-    (candidate) => candidate.generatesAt(question.path) || isCounting(candidate, question),
+    (candidate) =>
+      candidate.generatesAt(question.path, question.query) || promptEndpoint(candidate, question) !== null,
   );
   if (protocol === undefined) return refuse(around.protocols[0], unknownPath(question), around);
   if (question.method !== 'POST') return refuse(protocol, wrongMethod(question), around);
@@ -45,8 +48,8 @@ export function respond(question: Question, around: Surroundings): Transmission 
   return generate(protocol, body, question, around);
 }
 
-function isCounting({ counting }: SimulatedProtocol, { path }: Question): boolean {
-  return counting?.at(path) ?? false;
+function promptEndpoint({ promptEndpoints }: SimulatedProtocol, { path }: Question): PromptEndpoint | null {
+  return promptEndpoints.find((endpoint) => endpoint.at(path)) ?? null;
 }
 
 function generate(
@@ -61,27 +64,25 @@ function generate(
   const read = readCommand(presetOf(model.name), around.script, model.command, question.command);
   if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
   const command = settleFault(read.command, `${fullName} ${question.command}`, around);
-  const counting = isCounting(protocol, question) ? protocol.counting : null;
-  const asked = (counting ?? protocol).readAsk(model.name, body);
+  const endpoint = promptEndpoint(protocol, question);
+  const asked = (endpoint ?? protocol).readAsk(model.name, body);
   if (!asked.ok) return refuse(protocol, asked.complaint, around);
   const { ask } = asked;
-  const rendering = { ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
+  const rendering = { body, ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
   const reply =
-    counting === null
-      ? answerReply(protocol, rendering)
-      : jsonReply(counting.body(rendering.answer.usage.prompt), 0);
+    endpoint === null ? answerReply(protocol, rendering) : jsonReply(endpoint.answerBody(rendering), 0);
   return deliver(protocol, reply, command, around);
 }
 
 function answerReply(protocol: SimulatedProtocol, rendering: Rendering): Reply {
   return rendering.ask.stream
-    ? streamReply(protocol.answerFrames(rendering))
+    ? streamReply(protocol.streamType, protocol.answerFrames(rendering))
     : jsonReply(protocol.answerBody(rendering), rendering.answer.usage.completion);
 }
 
 function lookUp(question: Question, around: Surroundings): Transmission {
   for (const protocol of around.protocols) {
-    const found = protocol.lookUp(question.path);
+    const found = protocol.lookUp(question.path, question.query);
     if (found === null) continue;
     const read = readCommand(around.script, question.command);
     if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);

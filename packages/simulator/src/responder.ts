@@ -33,9 +33,11 @@ export class Responder {
   }
 
   respond(request: ReceivedRequest, sequence: number): Transmission {
+    const [path = '', ...query] = request.target.split('?');
     const question = {
       method: request.method,
-      path: request.target.split('?', 1)[0] ?? '',
+      path,
+      query: query.join('?'),
       command: request.headers['x-simulate'] ?? '',
       body: request.body.toString(),
     };
@@ -64,5 +66,5 @@ export class Responder {
 function fixedQuestion({ model, stream, wantsUsage }: FixedQuestion): Question {
   const messages = [{ role: 'user', content: 'a fixed question' }];
   const body = { model, messages, stream, stream_options: { include_usage: wantsUsage } };
-  return { method: 'POST', path: '/v1/chat/completions', command: '', body: JSON.stringify(body) };
+  return { method: 'POST', path: '/v1/chat/completions', query: '', command: '', body: JSON.stringify(body) };
 }

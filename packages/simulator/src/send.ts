@@ -95,11 +95,12 @@ function pacingOf(reply: Reply, command: Command): Pacing {
   const intervalMs = command.framesPerSecond === null ? 0 : 1_000 / command.framesPerSecond;
   const { body } = reply;
   const isStream = body.kind === 'stream';
+  const isEventStream = isStream && reply.contentType.startsWith('text/event-stream');
   return {
     ttftMs: body.kind === 'text' ? command.ttftMs + body.tokens * intervalMs : command.ttftMs,
     intervalMs: isStream ? intervalMs : 0,
-    keepAliveMs: isStream ? command.keepAliveMs : null,
-    comments: isStream && command.comments,
+    keepAliveMs: isEventStream ? command.keepAliveMs : null,
+    comments: isEventStream && command.comments,
   };
 }
 

@@ -1,6 +1,6 @@
 import { stringOf } from '../json.ts';
 import { simulatedModels } from '../models.ts';
-import type { LookUp, SimulatedProtocol } from '../protocol.ts';
+import { eventStream, type LookUp, type SimulatedProtocol } from '../protocol.ts';
 import { answerBody } from './answer-body.ts';
 import { answerFrames } from './answer-frames.ts';
 import { errorBody, errorFrame } from './error-body.ts';
@@ -9,7 +9,8 @@ import { readAsk } from './read-ask.ts';
 export const chatCompletions: SimulatedProtocol = {
   id: 'chat-completions',
   requestIdHeader: 'x-request-id',
-  counting: null,
+  streamType: eventStream,
+  promptEndpoints: [],
   generatesAt: (path) => path === '/v1/chat/completions',
   modelOf: (_path, body) => stringOf(body['model']),
   readAsk,

@@ -1,5 +1,5 @@
 import { stringOf } from '../json.ts';
-import type { SimulatedProtocol } from '../protocol.ts';
+import { eventStream, type SimulatedProtocol } from '../protocol.ts';
 import { answerBody } from './answer-body.ts';
 import { answerFrames } from './answer-frames.ts';
 import { errorBody, errorFrame } from './error-body.ts';
@@ -8,11 +8,14 @@ import { readAsk, readPrompt } from './read-ask.ts';
 export const messages: SimulatedProtocol = {
   id: 'messages',
   requestIdHeader: 'request-id',
-  counting: {
-    at: (path) => path === '/v1/messages/count_tokens',
-    readAsk: readPrompt,
-    body: (promptTokens) => JSON.stringify({ input_tokens: promptTokens }),
-  },
+  streamType: eventStream,
+  promptEndpoints: [
+    {
+      at: (path) => path === '/v1/messages/count_tokens',
+      readAsk: readPrompt,
+      answerBody: ({ answer }) => JSON.stringify({ input_tokens: answer.usage.prompt }),
+    },
+  ],
   generatesAt: (path) => path === '/v1/messages',
   modelOf: (_path, body) => stringOf(body['model']),
   readAsk,

@@ -47,7 +47,7 @@ export function* transmit(
 const lastChunk = Buffer.from('0\r\n\r\n');
 
 function bodyPieces(text: string, framing: Framing, cut: Cutter | null): readonly Uint8Array[] {
-  const shaped = framing.crlf ? text.replaceAll('\n', '\r\n') : text;
+  const shaped = framing.crlf ? text.replaceAll(/\r?\n/g, '\r\n') : text;
   if (cut !== null) return cut(Buffer.from(shaped)).map((piece) => (framing.chunked ? chunk(piece) : piece));
   if (!framing.chunked) return [Buffer.from(shaped)];
   return [Buffer.from(`${Buffer.byteLength(shaped).toString(16)}\r\n${shaped}\r\n`)];
