@@ -58,7 +58,7 @@ export interface SimulatedProtocol {
   /** The model name a request carries, its command included; null when it names none. */
   modelOf(path: string, body: JsonRecord): string | null;
   /** `model` is the name without its command. */
-  readAsk(model: string, body: JsonRecord): AskResult;
+  readAsk(model: string, body: JsonRecord, path: string): AskResult;
   answerBody(rendering: Rendering): string;
   answerFrames(rendering: Rendering): Iterable<Frame>;
   errorBody(complaint: Complaint): string;

@@ -1,11 +1,12 @@
+import type { Buffer } from 'node:buffer';
 import { composeAnswer } from './answer/answer.ts';
 import type { Command } from './command/command.ts';
 import { readCommand } from './command/command.ts';
 import type { Fault } from './command/fault.ts';
 import type { JsonRecord } from './json.ts';
-import { isRecord, parseJson } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
 import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
+import { readBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
 import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
 import { send } from './send.ts';
@@ -19,7 +20,9 @@ export interface Question {
   readonly query: string;
   /** The `x-simulate` header, empty when absent. */
   readonly command: string;
-  readonly body: string;
+  /** The `content-type` header, empty when absent. */
+  readonly contentType: string;
+  readonly body: Buffer;
 }
 
 export interface Surroundings {
@@ -43,8 +46,8 @@ export function respond(question: Question, around: Surroundings): Transmission 
   );
   if (protocol === undefined) return refuse(around.protocols[0], unknownPath(question), around);
   if (question.method !== 'POST') return refuse(protocol, wrongMethod(question), around);
-  const body = parseJson(question.body);
-  if (!isRecord(body)) return refuse(protocol, malformedBody, around);
+  const body = readBody(question.contentType, question.body);
+  if (body === null) return refuse(protocol, malformedBody, around);
   return generate(protocol, body, question, around);
 }
 
@@ -65,7 +68,7 @@ function generate(
   if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
   const command = settleFault(read.command, `${fullName} ${question.command}`, around);
   const endpoint = promptEndpoint(protocol, question);
-  const asked = (endpoint ?? protocol).readAsk(model.name, body);
+  const asked = (endpoint ?? protocol).readAsk(model.name, body, question.path);
   if (!asked.ok) return refuse(protocol, asked.complaint, around);
   const { ask } = asked;
   const rendering = { body, ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
@@ -75,9 +78,17 @@ function generate(
 }
 
 function answerReply(protocol: SimulatedProtocol, rendering: Rendering): Reply {
-  return rendering.ask.stream
+  const { ask, command } = rendering;
+  // An image has no words to refuse with: it is an error.
+  if (ask.image !== undefined && command.refusal) return errorReply(protocol, refusedImage);
+  return ask.stream
     ? streamReply(protocol.streamType, protocol.answerFrames(rendering))
-    : jsonReply(protocol.answerBody(rendering), rendering.answer.usage.completion);
+    : jsonReply(protocol.answerBody(rendering), framesOf(rendering));
+}
+
+/** What a JSON answer takes as long as: its tokens, or its images. */
+function framesOf({ ask, answer }: Rendering): number {
+  return ask.image === undefined ? answer.usage.completion : ask.choices;
 }
 
 function lookUp(question: Question, around: Surroundings): Transmission {
@@ -161,6 +172,8 @@ const malformedBody: Complaint = {
   message: 'We could not parse the JSON body of your request.',
   param: null,
 };
+
+const refusedImage: Complaint = { status: 400, code: 'moderation_blocked', message: null, param: null };
 
 const missingModel: Complaint = {
   status: 400,

@@ -1,7 +1,9 @@
+import { Buffer } from 'node:buffer';
 import { chatCompletions } from './chat-completions/protocol.ts';
 import { readCommand } from './command/command.ts';
 import type { FixedQuestion } from './fixed-answers.ts';
 import { FixedAnswers } from './fixed-answers.ts';
+import { images } from './images/protocol.ts';
 import { messages } from './messages/protocol.ts';
 import type { SimulatedProtocol } from './protocol.ts';
 import type { Question } from './respond.ts';
@@ -11,7 +13,7 @@ import type { FaultGate } from './server/fault-gate.ts';
 import type { ReceivedRequest } from './server/request-reader.ts';
 import type { Transmission } from './timeline/transmit.ts';
 
-const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [chatCompletions, messages];
+const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [chatCompletions, messages, images];
 
 /** Gives the pure answer the three things it may not have by itself: time, chance and memory. */
 export class Responder {
@@ -39,7 +41,8 @@ export class Responder {
       path,
       query: query.join('?'),
       command: request.headers['x-simulate'] ?? '',
-      body: request.body.toString(),
+      contentType: request.headers['content-type'] ?? '',
+      body: request.body,
     };
     return this.#answer(question, sequence);
   }
@@ -66,5 +69,12 @@ export class Responder {
 function fixedQuestion({ model, stream, wantsUsage }: FixedQuestion): Question {
   const messages = [{ role: 'user', content: 'a fixed question' }];
   const body = { model, messages, stream, stream_options: { include_usage: wantsUsage } };
-  return { method: 'POST', path: '/v1/chat/completions', query: '', command: '', body: JSON.stringify(body) };
+  return {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    query: '',
+    command: '',
+    contentType: 'application/json',
+    body: Buffer.from(JSON.stringify(body)),
+  };
 }

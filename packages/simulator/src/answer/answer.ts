@@ -1,5 +1,6 @@
 import type { Command } from '../command/command.ts';
-import type { Ask, Tool } from './ask.ts';
+import type { Ask, ImageAsk, Tool } from './ask.ts';
+import { imageTokens } from './image-tokens.ts';
 import { jsonPieces } from './pieces.ts';
 import { answerWords, reasoningWords, refusalWords } from './prose.ts';
 import { sampleOf } from './sample.ts';
@@ -34,6 +35,7 @@ export interface Answer {
 
 /** The one answer to this ask under this command. Pure: the same input gives the same tokens and the same usage. */
 export function composeAnswer(ask: Ask, command: Command): Answer {
+  if (ask.image !== undefined) return composeImages(ask, ask.image, command);
   const choices = Array.from({ length: ask.choices }, (_, index) => composeChoice(ask, command, index));
   const hidden = hiddenReasoning(ask, command) * ask.choices;
   const tokens = choices.flatMap((choice) => choice.tokens);
@@ -51,6 +53,14 @@ export function composeAnswer(ask: Ask, command: Command): Answer {
       reasoning: tokens.filter((token) => token.kind === 'reasoning').length + hidden,
     },
   };
+}
+
+/** Images are no tokens of a text: all that is composed of them is what they cost. */
+function composeImages(ask: Ask, image: ImageAsk, command: Command): Answer {
+  const prompt = command.promptTokens ?? ask.promptTokens;
+  const completion = (command.tokens ?? imageTokens(image)) * ask.choices;
+  const nothing = { cached: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 };
+  return { choices: [], usage: { ...nothing, prompt, completion } };
 }
 
 /** Every tokens of an answer in the order of its stream: choices take turns, as parallel samples do. */

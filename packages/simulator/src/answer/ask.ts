@@ -18,7 +18,27 @@ export interface Ask {
   /** Per choice, reasoning included; null when there is no limit. */
   readonly maxTokens: number | null;
   readonly choices: number;
+  /** Absent when text is asked for. */
+  readonly image?: ImageAsk;
 }
+
+/** The images asked for, in a protocol that answers with nothing else; `choices` is how many. */
+export interface ImageAsk {
+  readonly operation: 'generation' | 'edit';
+  readonly widthPixels: number;
+  readonly heightPixels: number;
+  readonly quality: ImageQuality;
+  readonly background: 'opaque' | 'transparent';
+  /** Stated in the answer; the bytes are PNG whatever it says. */
+  readonly outputFormat: string;
+  readonly form: 'b64_json' | 'url';
+  /** Drafts streamed before each image. */
+  readonly partialImages: number;
+  /** Of the prompt's tokens, those of its images. */
+  readonly promptImageTokens: number;
+}
+
+export type ImageQuality = 'low' | 'medium' | 'high';
 
 export interface Tool {
   readonly kind: 'function' | 'custom';
