@@ -1,6 +1,7 @@
 import type { Answer } from './answer/answer.ts';
 import type { Ask } from './answer/ask.ts';
 import type { Command } from './command/command.ts';
+import type { Conversations } from './conversations.ts';
 import type { JsonRecord } from './json.ts';
 import type { Frame } from './timeline/frame.ts';
 
@@ -30,6 +31,13 @@ export interface Rendering {
   readonly stamp: Stamp;
 }
 
+/** Where an error strikes a stream. */
+export interface ErrorPlace {
+  readonly rendering: Rendering;
+  /** How many frames of the stream went before it. */
+  readonly framesSent: number;
+}
+
 export type AskResult =
   | { readonly ok: true; readonly ask: Ask }
   | { readonly ok: false; readonly complaint: Complaint };
@@ -41,7 +49,7 @@ export type LookUp =
 /** An endpoint that reads a prompt and generates nothing: it counts its tokens, or embeds it. */
 export interface PromptEndpoint {
   at(path: string): boolean;
-  readAsk(model: string, body: JsonRecord): AskResult;
+  readAsk(model: string, body: JsonRecord, path: string, earlier: Conversations): AskResult;
   answerBody(rendering: Rendering): string;
 }
 
@@ -57,13 +65,15 @@ export interface SimulatedProtocol {
   generatesAt(path: string, query: string): boolean;
   /** The model name a request carries, its command included; null when it names none. */
   modelOf(path: string, body: JsonRecord): string | null;
-  /** `model` is the name without its command. */
-  readAsk(model: string, body: JsonRecord, path: string): AskResult;
+  /** `model` is the name without its command; `earlier` are the answers a request may refer to. */
+  readAsk(model: string, body: JsonRecord, path: string, earlier: Conversations): AskResult;
+  /** Keeps what a later request may refer to; only protocols with a memory have it. */
+  remember?(rendering: Rendering, earlier: Conversations): void;
   answerBody(rendering: Rendering): string;
   answerFrames(rendering: Rendering): Iterable<Frame>;
   errorBody(complaint: Complaint): string;
   /** The same error inside a stream. */
-  errorFrame(complaint: Complaint): string;
+  errorFrame(complaint: Complaint, place: ErrorPlace): string;
   /** Answers GET; null when the path is not of this protocol. */
   lookUp(path: string, query: string): LookUp | null;
 }

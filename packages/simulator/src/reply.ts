@@ -1,10 +1,10 @@
 import type { Replacement } from './command/fault.ts';
-import type { Complaint, SimulatedProtocol } from './protocol.ts';
+import type { Complaint, Rendering, SimulatedProtocol } from './protocol.ts';
 import type { Frame } from './timeline/frame.ts';
 
 type ReplyBody =
   | { readonly kind: 'text'; readonly text: string; readonly tokens: number }
-  | { readonly kind: 'stream'; readonly frames: Iterable<Frame> };
+  | { readonly kind: 'stream'; readonly frames: Iterable<Frame>; readonly rendering: Rendering };
 
 /** An answer before it is timed, broken or framed. `tokens` is what a JSON answer took to produce. */
 export interface Reply {
@@ -15,8 +15,8 @@ export interface Reply {
 
 const json = 'application/json';
 
-export function streamReply(contentType: string, frames: Iterable<Frame>): Reply {
-  return { status: 200, contentType, body: { kind: 'stream', frames } };
+export function streamReply(contentType: string, frames: Iterable<Frame>, rendering: Rendering): Reply {
+  return { status: 200, contentType, body: { kind: 'stream', frames, rendering } };
 }
 
 export function jsonReply(text: string, tokens: number): Reply {

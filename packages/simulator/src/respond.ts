@@ -3,6 +3,7 @@ import { composeAnswer } from './answer/answer.ts';
 import type { Command } from './command/command.ts';
 import { readCommand } from './command/command.ts';
 import type { Fault } from './command/fault.ts';
+import type { Conversations } from './conversations.ts';
 import type { JsonRecord } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
 import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
@@ -35,6 +36,7 @@ export interface Surroundings {
   readonly epochMs: number;
   /** Decides whether this request meets its fault; called once, only when there is one. `key` names the command. */
   readonly meetsFault: (command: Command, key: string) => boolean;
+  readonly earlier: Conversations;
 }
 
 /** What goes back for a question, byte for byte and millisecond for millisecond. */
@@ -68,10 +70,11 @@ function generate(
   if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
   const command = settleFault(read.command, `${fullName} ${question.command}`, around);
   const endpoint = promptEndpoint(protocol, question);
-  const asked = (endpoint ?? protocol).readAsk(model.name, body, question.path);
+  const asked = (endpoint ?? protocol).readAsk(model.name, body, question.path, around.earlier);
   if (!asked.ok) return refuse(protocol, asked.complaint, around);
   const { ask } = asked;
   const rendering = { body, ask, command, stamp: around.stamp, answer: composeAnswer(ask, command) };
+  if (endpoint === null && command.fault === null) protocol.remember?.(rendering, around.earlier);
   const reply =
     endpoint === null ? answerReply(protocol, rendering) : jsonReply(endpoint.answerBody(rendering), 0);
   return deliver(protocol, reply, command, around);
@@ -82,7 +85,7 @@ function answerReply(protocol: SimulatedProtocol, rendering: Rendering): Reply {
   // An image has no words to refuse with: it is an error.
   if (ask.image !== undefined && command.refusal) return errorReply(protocol, refusedImage);
   return ask.stream
-    ? streamReply(protocol.streamType, protocol.answerFrames(rendering))
+    ? streamReply(protocol.streamType, protocol.answerFrames(rendering), rendering)
     : jsonReply(protocol.answerBody(rendering), framesOf(rendering));
 }
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { chatCompletions } from './chat-completions/protocol.ts';
 import { readCommand } from './command/command.ts';
+import { Conversations } from './conversations.ts';
 import type { FixedQuestion } from './fixed-answers.ts';
 import { FixedAnswers } from './fixed-answers.ts';
 import { images } from './images/protocol.ts';
@@ -8,17 +9,24 @@ import { messages } from './messages/protocol.ts';
 import type { SimulatedProtocol } from './protocol.ts';
 import type { Question } from './respond.ts';
 import { respond } from './respond.ts';
+import { responses } from './responses/protocol.ts';
 import type { Clock } from './server/clock.ts';
 import type { FaultGate } from './server/fault-gate.ts';
 import type { ReceivedRequest } from './server/request-reader.ts';
 import type { Transmission } from './timeline/transmit.ts';
 
-const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [chatCompletions, messages, images];
+const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [
+  chatCompletions,
+  responses,
+  messages,
+  images,
+];
 
 /** Gives the pure answer the three things it may not have by itself: time, chance and memory. */
 export class Responder {
   readonly #clock: Clock;
   readonly #gate: FaultGate;
+  readonly #earlier = new Conversations();
   #script = '';
 
   constructor(clock: Clock, gate: FaultGate) {
@@ -61,6 +69,7 @@ export class Responder {
       script: this.#script,
       stamp: { sequence, createdS: Math.floor(epochMs / 1_000) },
       epochMs,
+      earlier: this.#earlier,
       meetsFault: (command, key) => this.#gate.meets(command, key),
     });
   }

@@ -112,9 +112,20 @@ function placedFault(protocol: SimulatedProtocol, command: Command, reply: Reply
     ...command.fault,
     at: reply.body.kind === 'text' ? 1 : command.at,
     stallMs: command.stallMs,
-    errorText: protocol.errorFrame(complaintOf(command)),
+    errorText: errorWriter(protocol, complaintOf(command), reply),
     garbledText,
   };
+}
+
+/** What an error says after so many frames of the stream; a JSON answer has but the one error body. */
+function errorWriter(
+  protocol: SimulatedProtocol,
+  complaint: Complaint,
+  { body }: Reply,
+): PlacedFault['errorText'] {
+  if (body.kind === 'text') return () => protocol.errorBody(complaint);
+  const { rendering } = body;
+  return (framesSent) => protocol.errorFrame(complaint, { rendering, framesSent });
 }
 
 /** The error inside a 200; overloaded unless the command says otherwise. */

@@ -43,6 +43,8 @@ export type ImageQuality = 'low' | 'medium' | 'high';
 export interface Tool {
   readonly kind: 'function' | 'custom';
   readonly name: string;
+  /** The group it is offered in, for protocols that have such; absent outside of one. */
+  readonly namespace?: string;
   /** The JSON Schema of the arguments. */
   readonly schema: unknown;
 }
@@ -55,6 +57,12 @@ export type ToolChoice =
 
 /** Tokens of one part of a prompt that is not text: an image, a sound, a file. */
 export const tokensPerOtherPart = 100;
+
+/** The schema of an answer that must be an object and no more. */
+export const anyObjectSchema = {
+  type: 'object',
+  properties: { simulated: { const: true }, note: { const: 'no real model was asked' } },
+};
 
 /** The simulator's token: a longest run of characters that are not white space. */
 export function countWords(text: string): number {

@@ -73,18 +73,22 @@ const wordsByCode: Readonly<Record<string, ErrorWords>> = {
 const serverWords: ErrorWords = { type: 'server_error', code: null, message: 'The upstream failed.' };
 const callerWords: ErrorWords = { type: invalid, code: null, message: 'The request is not valid.' };
 
-/** The error in the protocol's envelope: all four members, nulls included. */
+/** The error in the protocol's envelope. */
 export function errorBody(complaint: Complaint): string {
+  return JSON.stringify({ error: errorMembers(complaint) });
+}
+
+/** The four members of an error, nulls included: the vendor's other protocols have the same. */
+export function errorMembers(complaint: Complaint) {
   const { status, code } = complaint;
   const words =
     wordsByCode[code ?? ''] ?? wordsByStatus[status] ?? (status >= 500 ? serverWords : callerWords);
-  const error = {
+  return {
     message: complaint.message ?? words.message,
     type: words.type,
     param: complaint.param ?? words.param ?? null,
     code: code ?? words.code,
   };
-  return JSON.stringify({ error });
 }
 
 export function errorFrame(complaint: Complaint): string {

@@ -1,5 +1,5 @@
 import type { Ask, Tool, ToolChoice } from '../answer/ask.ts';
-import { countWords, tokensPerOtherPart } from '../answer/ask.ts';
+import { anyObjectSchema, countWords, tokensPerOtherPart } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, isRecord, listOf, recordOf, stringOf } from '../json.ts';
 import type { AskResult } from '../protocol.ts';
@@ -84,13 +84,8 @@ function readSchema(format: JsonRecord): unknown {
     case 'json_schema':
       return recordOf(format['json_schema'])['schema'] ?? { type: 'object' };
     case 'json_object':
-      return anyObject;
+      return anyObjectSchema;
     default:
       return null;
   }
 }
-
-const anyObject = {
-  type: 'object',
-  properties: { simulated: { const: true }, note: { const: 'no real model was asked' } },
-};

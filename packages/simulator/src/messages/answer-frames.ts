@@ -1,8 +1,8 @@
+import { type Run, runsOf } from '../answer/runs.ts';
 import type { Rendering } from '../protocol.ts';
 import type { Frame, FrameRole } from '../timeline/frame.ts';
 import { frame } from '../timeline/frame.ts';
 import { openCall } from './answer-body.ts';
-import { type Block, blocksOf } from './blocks.ts';
 import { identityOf, signatureOf, stopMembers } from './identity.ts';
 import { encodeUsage } from './usage.ts';
 
@@ -10,8 +10,8 @@ import { encodeUsage } from './usage.ts';
 export function* answerFrames(rendering: Rendering): Generator<Frame, void, undefined> {
   yield event('preamble', 'message_start', { message: openMessage(rendering) });
   yield event('preamble', 'ping', {});
-  for (const [index, block] of blocksOf(rendering.answer).entries()) {
-    yield* blockFrames(rendering, block, index);
+  for (const [index, run] of runsOf(rendering.answer).entries()) {
+    yield* blockFrames(rendering, run, index);
   }
   yield event('finish', 'message_delta', { delta: stopMembers(rendering), ...finalUsage(rendering) });
   yield event('terminal', 'message_stop', {});
@@ -40,38 +40,40 @@ function finalUsage({ command, answer }: Rendering) {
   return command.usage === 'never' ? {} : { usage: encodeUsage(answer.usage) };
 }
 
-function* blockFrames(rendering: Rendering, block: Block, index: number): Generator<Frame, void, undefined> {
+function* blockFrames(rendering: Rendering, run: Run, index: number): Generator<Frame, void, undefined> {
   // The name of a called tool is a token; the opening of any other block is empty.
-  const role = block.kind === 'tool_use' ? 'content' : 'preamble';
-  yield event(role, 'content_block_start', { index, content_block: openBlock(rendering, block) });
-  for (const piece of block.pieces) {
-    yield event('content', 'content_block_delta', { index, delta: encodePiece(block.kind, piece) });
+  const role = run.kind === 'call' ? 'content' : 'preamble';
+  yield event(role, 'content_block_start', { index, content_block: openBlock(rendering, run) });
+  for (const piece of run.pieces) {
+    yield event('content', 'content_block_delta', { index, delta: encodePiece(run.kind, piece) });
   }
-  if (block.kind === 'thinking') {
+  if (run.kind === 'reasoning') {
     const delta = { type: 'signature_delta', signature: signatureOf(rendering) };
     yield event('preamble', 'content_block_delta', { index, delta });
   }
   yield event('preamble', 'content_block_stop', { index });
 }
 
-function openBlock(rendering: Rendering, block: Block): object {
-  switch (block.kind) {
-    case 'thinking':
+function openBlock(rendering: Rendering, run: Run): object {
+  switch (run.kind) {
+    case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'text':
+    case 'refusal':
       return { type: 'text', text: '' };
-    case 'tool_use':
-      return openCall(rendering, block);
+    case 'call':
+      return openCall(rendering, run);
   }
 }
 
-function encodePiece(kind: Block['kind'], text: string): object {
+function encodePiece(kind: Run['kind'], text: string): object {
   switch (kind) {
-    case 'thinking':
+    case 'reasoning':
       return { type: 'thinking_delta', thinking: text };
     case 'text':
+    case 'refusal':
       return { type: 'text_delta', text };
-    case 'tool_use':
+    case 'call':
       return { type: 'input_json_delta', partial_json: text };
   }
 }

@@ -1,5 +1,5 @@
+import { onlyChoice } from '../answer/runs.ts';
 import type { Rendering } from '../protocol.ts';
-import { onlyChoice } from './blocks.ts';
 
 export function identityOf({ ask, command, stamp }: Rendering) {
   return {

@@ -67,6 +67,16 @@ export function messagesRequest(
   return postRequest('/v1/messages', { model, max_tokens: 1_000, ...members }, headerLines);
 }
 
+/** A responses request as raw HTTP; its prompt is three tokens too. */
+export function responsesRequest(
+  model: string,
+  members: object = {},
+  headerLines: readonly string[] = [],
+): string {
+  const own = { messages: undefined, model, input: 'one two three' };
+  return postRequest('/v1/responses', { ...own, ...members }, headerLines);
+}
+
 /** A request for any path; the prompt is three tokens unless the members say otherwise. */
 export function postRequest(path: string, members: object, headerLines: readonly string[] = []): string {
   const body = JSON.stringify({ messages: [{ role: 'user', content: 'one two three' }], ...members });

@@ -8,8 +8,8 @@ export interface PlacedFault {
   /** Content frames before a mid-stream fault; a shorter answer meets it after its last content. */
   readonly at: number;
   readonly stallMs: number;
-  /** The error as a frame of the stream, for `error`. */
-  readonly errorText: string;
+  /** The error as a frame of the stream, for `error`; streams that number their frames ask how many went before. */
+  readonly errorText: (framesSent: number) => string;
   /** Bytes that are no frame of the protocol, for `garble`. */
   readonly garbledText: string;
 }
@@ -17,14 +17,16 @@ export interface PlacedFault {
 /** Plays the frames and strikes once, at the fault's place. Without a fault the frames pass as they are. */
 export function* misbehave(frames: Iterable<Frame>, fault: PlacedFault | null): Items {
   let contentCount = 0;
+  let framesSent = 0;
   let isStruck = fault === null;
   for (const next of frames) {
     if (fault !== null && !isStruck && isPlace(fault, next, contentCount)) {
       isStruck = true;
-      const ending = yield* strike(fault);
+      const ending = yield* strike(fault, framesSent);
       if (ending !== null) return ending;
     }
     if (next.role === 'content') contentCount++;
+    if (next.role !== 'head') framesSent++;
     yield next;
   }
   return 'end';
@@ -47,7 +49,7 @@ function isPlace(fault: PlacedFault, next: Frame, contentCount: number): boolean
 const notHttp = 'SSH-2.0-simulated\r\nthis is not the protocol you are looking for\r\n';
 
 /** Returns how the answer ends here, or null when it goes on after the fault. */
-function* strike(fault: PlacedFault): Generator<Item, Ending | null, undefined> {
+function* strike(fault: PlacedFault, framesSent: number): Generator<Item, Ending | null, undefined> {
   const isBeforeHead = fault.place === 'before-head';
   switch (fault.act) {
     case 'reset':
@@ -64,7 +66,7 @@ function* strike(fault: PlacedFault): Generator<Item, Ending | null, undefined> 
       yield isBeforeHead ? frame('head', notHttp) : frame('content', fault.garbledText);
       return isBeforeHead ? 'cut' : null;
     case 'error':
-      yield frame('content', fault.errorText);
+      yield frame('content', fault.errorText(framesSent));
       return 'end';
   }
 }
