@@ -14,6 +14,7 @@ const plainAsk: Ask = {
   promptTokens: 12,
   lastText: 'hello',
   answersTool: false,
+  toolResults: 0,
   tools: [],
   toolChoice: { kind: 'auto' },
   parallelCalls: true,

@@ -1,7 +1,10 @@
 import type { Command } from '../command/command.ts';
 import type { Ask, ImageAsk, Tool } from './ask.ts';
 import { imageTokens } from './image-tokens.ts';
-import { jsonPieces } from './pieces.ts';
+import { nextStep } from './next-step.ts';
+import { jsonPieces, wordPieces } from './pieces.ts';
+import type { PlannedCall } from './planned-calls.ts';
+import { plannedCalls } from './planned-calls.ts';
 import { answerWords, reasoningWords, refusalWords } from './prose.ts';
 import { sampleOf } from './sample.ts';
 
@@ -75,7 +78,7 @@ export function* tokensInTurn(answer: Answer): Generator<{ readonly choice: numb
 }
 
 function composeChoice(ask: Ask, command: Command, index: number): Choice {
-  const called = toolsToCall(ask, command);
+  const called = plannedCalls(ask, command);
   const spoken = called.length > 0 ? called.flatMap(callTokens) : spokenTokens(ask, command, index);
   const reasoning = reasoningWords(command.reasoningTokens).map(tokenOf('reasoning'));
   const tokens = [...reasoning, ...spoken];
@@ -93,6 +96,8 @@ function hiddenReasoning(ask: Ask, command: Command): number {
 
 function spokenTokens(ask: Ask, command: Command, index: number): readonly Token[] {
   if (command.refusal) return refusalWords(command.tokens).map(tokenOf('refusal'));
+  const step = command.steps === null ? null : nextStep(command.steps, ask);
+  if (step?.kind === 'say') return wordPieces(step.text).map(tokenOf('text'));
   if (ask.schema !== null) return jsonPieces(JSON.stringify(sampleOf(ask.schema))).map(tokenOf('text'));
   return answerWords(ask, index, command.tokens).map(tokenOf('text'));
 }
@@ -101,33 +106,8 @@ function tokenOf(kind: 'reasoning' | 'text' | 'refusal'): (text: string) => Toke
   return (text) => ({ kind, text });
 }
 
-/** One token names the tool, then one per piece of the arguments. */
-function callTokens(tool: Tool, call: number): readonly Token[] {
-  const input = tool.kind === 'custom' ? 'simulated input' : JSON.stringify(sampleOf(tool.schema));
+/** One token names the tool, then one per piece of what it is sent. */
+function callTokens({ tool, input }: PlannedCall, call: number): readonly Token[] {
   const pieces = jsonPieces(input).map((text): Token => ({ kind: 'arguments', call, tool, text }));
   return [{ kind: 'call', call, tool }, ...pieces];
-}
-
-function toolsToCall(ask: Ask, command: Command): readonly Tool[] {
-  const offered = offeredTools(ask);
-  if (offered.length === 0 || command.refusal) return [];
-  const wanted = command.calls ?? 1;
-  const count = ask.parallelCalls ? wanted : Math.min(wanted, 1);
-  return Array.from({ length: count }, (_, index) => offered[index % offered.length]).filter(
-    (tool) => tool !== undefined,
-  );
-}
-
-function offeredTools(ask: Ask): readonly Tool[] {
-  const choice = ask.toolChoice;
-  switch (choice.kind) {
-    case 'none':
-      return [];
-    case 'auto':
-      return ask.answersTool ? [] : ask.tools;
-    case 'required':
-      return ask.tools;
-    case 'named':
-      return ask.tools.filter((tool) => tool.name === choice.name);
-  }
 }

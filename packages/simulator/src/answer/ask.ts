@@ -10,6 +10,8 @@ export interface Ask {
   readonly lastText: string;
   /** Whether the last message brings the result of a tool call. */
   readonly answersTool: boolean;
+  /** Results of tool calls that the request brings, earlier turns included. */
+  readonly toolResults: number;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly parallelCalls: boolean;

@@ -19,6 +19,7 @@ export function readAsk(model: string, body: JsonRecord): AskResult {
     promptTokens: list.reduce((sum, message) => sum + contentTokens(message['content']), 0),
     lastText: textsOf(last['content']).join(' '),
     answersTool: last['role'] === 'tool',
+    toolResults: list.filter((message) => message['role'] === 'tool').length,
     tools: listOf(body['tools']).flatMap(readTool),
     toolChoice: readToolChoice(body['tool_choice']),
     parallelCalls: body['parallel_tool_calls'] !== false,

@@ -1,5 +1,7 @@
 import type { Fault } from './fault.ts';
 import { readFault } from './fault.ts';
+import type { Step } from './steps.ts';
+import { readSteps } from './steps.ts';
 import type { Drip, RetryAfter, Split } from './values.ts';
 import {
   readCount,
@@ -31,6 +33,8 @@ export interface Command {
   readonly hiddenReasoningTokens: number;
   /** Tool calls to make; null makes one when tools are offered. */
   readonly calls: number | null;
+  /** The conversation as it is to go, instead of what the words above make of it; null leaves it to them. */
+  readonly steps: readonly Step[] | null;
   readonly refusal: boolean;
   /** The finish word sent in the place of the right one; the word `null` sends null. Undefined leaves it alone. */
   readonly finish: string | null | undefined;
@@ -93,6 +97,7 @@ function readAnswerWords(words: WordReader) {
     reasoningTokens: words.value('reasoning', readCount) ?? 0,
     hiddenReasoningTokens: words.value('hidden-reasoning', readCount) ?? 0,
     calls: words.value('calls', readCount) ?? null,
+    steps: words.value('steps', readSteps) ?? null,
     refusal: words.flag('refusal'),
     finish: finish === 'null' ? null : finish,
     served: words.text('served') ?? null,

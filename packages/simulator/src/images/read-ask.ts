@@ -46,6 +46,7 @@ const imagesMax = 10;
 const withoutTools = {
   wantsUsage: true,
   answersTool: false,
+  toolResults: 0,
   tools: [],
   toolChoice: { kind: 'none' },
   parallelCalls: false,

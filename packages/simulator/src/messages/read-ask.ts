@@ -25,7 +25,8 @@ export function readPrompt(model: string, body: JsonRecord): AskResult {
       contentTokens(body['system']),
     ),
     lastText: textsOf(last['content']).join(' '),
-    answersTool: listOf(last['content']).some((block) => recordOf(block)['type'] === 'tool_result'),
+    answersTool: toolResults(last) > 0,
+    toolResults: list.reduce((sum, message) => sum + toolResults(message), 0),
     tools: listOf(body['tools']).flatMap(readTool),
     toolChoice: readToolChoice(choice),
     parallelCalls: choice['disable_parallel_tool_use'] !== true,
@@ -34,6 +35,10 @@ export function readPrompt(model: string, body: JsonRecord): AskResult {
     choices: 1,
   };
   return { ok: true, ask };
+}
+
+function toolResults(message: JsonRecord): number {
+  return listOf(message['content']).filter((block) => recordOf(block)['type'] === 'tool_result').length;
 }
 
 function missing(name: string): AskResult {
