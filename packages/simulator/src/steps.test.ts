@@ -33,6 +33,17 @@ const requests: Readonly<Record<string, (results: number) => readonly [path: str
       tools: [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }],
     },
   ],
+  responses: (results) => [
+    '/v1/responses',
+    {
+      model,
+      input: conversation(results, (call_id) => [
+        { type: 'function_call', call_id, name: 'read', arguments: '{}' },
+        { type: 'function_call_output', call_id, output: 'found' },
+      ]),
+      tools: [{ type: 'function', name: 'read', parameters: { type: 'object' }, strict: false }],
+    },
+  ],
   messages: (results) => [
     '/v1/messages',
     {

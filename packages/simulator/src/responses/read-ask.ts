@@ -17,7 +17,8 @@ export function readAsk(
 ): AskResult {
   const complaint = complaintAbout(request, earlier);
   if (complaint !== null) return { ok: false, complaint };
-  const last = inputItems(request).at(-1) ?? {};
+  const items = inputItems(request);
+  const last = items.at(-1) ?? {};
   const instructions = stringOf(request['instructions']) ?? '';
   const ask: Ask = {
     model,
@@ -26,6 +27,7 @@ export function readAsk(
     promptTokens: countWords(instructions) + conversationTokens(request, earlier),
     lastText: textsOf(last).join(' '),
     answersTool: isCallOutput(last),
+    toolResults: items.filter(isCallOutput).length,
     tools: readTools(request),
     toolChoice: readToolChoice(request['tool_choice']),
     parallelCalls: request['parallel_tool_calls'] !== false,
