@@ -12,6 +12,8 @@ export interface Complaint {
   /** Null for the words that usually come with this status and code. */
   readonly message: string | null;
   readonly param: string | null;
+  /** When to come back, for protocols that say it in the body. */
+  readonly retryDelayMs?: number | null;
 }
 
 /** What makes one answer different from the next one to the same request. */

@@ -10,7 +10,7 @@ import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } f
 import { readBody } from './read-body.ts';
 import type { Reply } from './reply.ts';
 import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
-import { send } from './send.ts';
+import { complaintOf, send } from './send.ts';
 import type { Transmission } from './timeline/transmit.ts';
 
 export interface Question {
@@ -128,12 +128,7 @@ function replyUnder(fault: Fault | null, protocol: SimulatedProtocol, reply: Rep
     case 'placed':
       return reply;
     case 'status':
-      return errorReply(protocol, {
-        status: fault.status,
-        code: command.errorCode,
-        message: command.errorMessage,
-        param: null,
-      });
+      return errorReply(protocol, complaintOf(command, fault.status));
     case 'replacement':
       return replaced(reply, fault.replacement);
   }

@@ -4,6 +4,7 @@ import { readCommand } from './command/command.ts';
 import { Conversations } from './conversations.ts';
 import type { FixedQuestion } from './fixed-answers.ts';
 import { FixedAnswers } from './fixed-answers.ts';
+import { generateContent } from './generate-content/protocol.ts';
 import { images } from './images/protocol.ts';
 import { messages } from './messages/protocol.ts';
 import type { SimulatedProtocol } from './protocol.ts';
@@ -20,6 +21,7 @@ const protocols: readonly [SimulatedProtocol, ...SimulatedProtocol[]] = [
   responses,
   messages,
   images,
+  ...generateContent,
 ];
 
 /** Gives the pure answer the three things it may not have by itself: time, chance and memory. */

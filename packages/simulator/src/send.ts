@@ -56,7 +56,7 @@ function bodyFrames(
   if (reply.body.kind === 'stream')
     return { isStream: true, frames: reply.body.frames, isErrorInstead: false };
   if (fault?.act === 'error') {
-    const text = protocol.errorBody(complaintOf(command));
+    const text = protocol.errorBody(complaintOf(command, overloadedStatus));
     return { isStream: false, frames: [frame('content', text)], isErrorInstead: true };
   }
   const { text } = reply.body;
@@ -112,7 +112,7 @@ function placedFault(protocol: SimulatedProtocol, command: Command, reply: Reply
     ...command.fault,
     at: reply.body.kind === 'text' ? 1 : command.at,
     stallMs: command.stallMs,
-    errorText: errorWriter(protocol, complaintOf(command), reply),
+    errorText: errorWriter(protocol, complaintOf(command, overloadedStatus), reply),
     garbledText,
   };
 }
@@ -128,9 +128,13 @@ function errorWriter(
   return (framesSent) => protocol.errorFrame(complaint, { rendering, framesSent });
 }
 
-/** The error inside a 200; overloaded unless the command says otherwise. */
-function complaintOf(command: Command): Complaint {
-  return { status: 503, code: command.errorCode, message: command.errorMessage, param: null };
+/** What an error inside a 200 is, unless the command's code says otherwise. */
+const overloadedStatus = 503;
+
+/** The error a command asks for, under this status. */
+export function complaintOf({ errorCode, errorMessage, retryAfter }: Command, status: number): Complaint {
+  const retryDelayMs = retryAfter?.form === 'info' ? retryAfter.delayMs : null;
+  return { status, code: errorCode, message: errorMessage, param: null, retryDelayMs };
 }
 
 /** `contentLength` is null for a chunked body. */
@@ -147,18 +151,20 @@ function writeHead(
     `${requestIdHeader}: req_sim${String(moment.stamp.sequence).padStart(12, '0')}`,
     contentLength === null ? 'transfer-encoding: chunked' : `content-length: ${contentLength}`,
   ];
-  if (command.retryAfter !== null) lines.push(retryAfterLine(command.retryAfter, moment.epochMs));
+  if (command.retryAfter !== null) lines.push(...retryAfterLines(command.retryAfter, moment.epochMs));
   if (command.rateLimitReset !== null) lines.push(`x-ratelimit-reset-requests: ${command.rateLimitReset}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-function retryAfterLine({ form, delayMs }: RetryAfter, epochMs: number): string {
+function retryAfterLines({ form, delayMs }: RetryAfter, epochMs: number): readonly string[] {
   switch (form) {
     case 'seconds':
-      return `retry-after: ${Math.ceil(delayMs / 1_000)}`;
+      return [`retry-after: ${Math.ceil(delayMs / 1_000)}`];
     case 'date':
-      return `retry-after: ${new Date(epochMs + delayMs).toUTCString()}`;
+      return [`retry-after: ${new Date(epochMs + delayMs).toUTCString()}`];
     case 'ms':
-      return `retry-after-ms: ${delayMs}`;
+      return [`retry-after-ms: ${delayMs}`];
+    case 'info':
+      return [];
   }
 }

@@ -9,8 +9,8 @@ export interface Drip {
 }
 
 export interface RetryAfter {
-  /** `seconds` and `date` are the two forms of `retry-after`; `ms` is `retry-after-ms`. */
-  readonly form: 'seconds' | 'date' | 'ms';
+  /** `seconds` and `date` are the two forms of `retry-after`; `ms` is `retry-after-ms`; `info` is in the error's body. */
+  readonly form: 'seconds' | 'date' | 'ms' | 'info';
   readonly delayMs: number;
 }
 
@@ -59,9 +59,9 @@ export function readDrip(text: string): Drip | undefined {
   return bytes === undefined || bytes === 0 || everyMs === undefined ? undefined : { bytes, everyMs };
 }
 
-/** `30s`, `date:30s` or `ms:1500ms`. */
+/** `30s`, `date:30s`, `ms:1500ms` or `info:1500ms`. */
 export function readRetryAfter(text: string): RetryAfter | undefined {
-  const form = (['date', 'ms'] as const).find((name) => text.startsWith(`${name}:`));
+  const form = (['date', 'ms', 'info'] as const).find((name) => text.startsWith(`${name}:`));
   const delayMs = readDuration(form === undefined ? text : text.slice(form.length + 1));
   return delayMs === undefined ? undefined : { form: form ?? 'seconds', delayMs };
 }

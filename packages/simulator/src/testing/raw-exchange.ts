@@ -77,6 +77,12 @@ export function responsesRequest(
   return postRequest('/v1/responses', { ...own, ...members }, headerLines);
 }
 
+/** A generate-content request as raw HTTP; `target` is the model, its action and the query, as in `m:generateContent?alt=sse`. */
+export function nativeRequest(target: string, members: object = {}): string {
+  const contents = [{ role: 'user', parts: [{ text: 'one two three' }] }];
+  return postRequest(`/v1beta/models/${target}`, { messages: undefined, contents, ...members });
+}
+
 /** A request for any path; the prompt is three tokens unless the members say otherwise. */
 export function postRequest(path: string, members: object, headerLines: readonly string[] = []): string {
   const body = JSON.stringify({ messages: [{ role: 'user', content: 'one two three' }], ...members });
