@@ -1,5 +1,5 @@
 import type { Platform } from './error.ts';
-import type { ProtocolId } from './protocol.ts';
+import type { EndpointParams, ProtocolId } from './inbound-request.ts';
 
 export type Method = 'GET' | 'POST';
 
@@ -15,12 +15,6 @@ interface EndpointBase {
 export type Endpoint =
   | (EndpointBase & { readonly kind: 'models' | 'model' | 'usage' })
   | (EndpointBase & { readonly kind: 'call' | 'count-tokens' | 'embed'; readonly protocol: ProtocolId });
-
-/** What the path names, percent-decoded. */
-export interface EndpointParams {
-  readonly model?: string;
-  readonly action?: string;
-}
 
 export type EndpointMatch =
   | { readonly kind: 'match'; readonly endpoint: Endpoint; readonly params: EndpointParams }

@@ -1,4 +1,12 @@
-import type { FinishReason } from './protocol.ts';
+/** Why the model stopped, unified, beside the upstream's own word. */
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'refusal'
+  | 'error'
+  | 'unknown';
 
 /** The words servers use for why they stopped: those of every protocol, since compatible ones mix them. */
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([

@@ -1,10 +1,17 @@
 export * from './bytes/concat-bytes.ts';
 export * from './bytes/sse.ts';
+export type * from './codec.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';
 export * from './error.ts';
+export type { FinishReason } from './finish-reason.ts';
+export * from './inbound-request.ts';
+export * from './loss.ts';
 export * from './protocol.ts';
 export * from './protocols.ts';
 export * from './result.ts';
 export * from './sanitise.ts';
+export * from './translation.ts';
+export type * from './turn.ts';
+export type * from './turn-event.ts';
 export * from './usage.ts';

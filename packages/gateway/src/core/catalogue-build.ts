@@ -188,6 +188,7 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
     group,
     models: modelSet(key.models),
     createdAtMs: key.createdAtMs,
+    strict: false,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
   };
 }

@@ -1,4 +1,11 @@
-import { type Dialect, type Fault, fault, type Platform, type ProtocolId } from '@headgate/protocols';
+import {
+  type Dialect,
+  type Fault,
+  fault,
+  type Platform,
+  type ProtocolId,
+  upstreamProtocolOf,
+} from '@headgate/protocols';
 import type { PriceVersion } from './price.ts';
 
 /** How a provider expects its credential on a request. */
@@ -85,6 +92,8 @@ export interface Caller {
   readonly group: Group;
   /** Models this key may call; null is every model of its group. */
   readonly models: ReadonlySet<string> | null;
+  /** Whether its calls may lose nothing in translation: what would be lost is a 400. */
+  readonly strict: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
 }
@@ -108,16 +117,14 @@ export interface Catalogue {
   readonly channels: ReadonlyMap<string, Channel>;
 }
 
-/** Whether a target takes calls of the protocol at all. */
+/** Whether a target takes calls of the protocol, as they are or translated. */
 export function canServe({ channel }: Target, protocol: ProtocolId): boolean {
-  return channel.enabled && channel.provider.protocols[protocol] !== undefined;
+  return channel.enabled && upstreamProtocolOf(protocol, channel.provider.protocols) !== null;
 }
 
-/** The path of a protocol on a target that can serve it. Throws for any other: it must not have been planned. */
-export function pathOf({ channel }: Target, protocol: ProtocolId): string {
-  const path = channel.provider.protocols[protocol];
-  if (path === undefined) throw new Error(`channel ${channel.id} has no path for ${protocol}`);
-  return path;
+/** Whether a target takes calls of the protocol as they are. */
+export function speaks({ channel }: Target, protocol: ProtocolId): boolean {
+  return channel.provider.protocols[protocol] !== undefined;
 }
 
 /** Whether a key may name this model; unknown and forbidden look the same to it. */

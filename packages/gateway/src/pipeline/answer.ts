@@ -1,12 +1,7 @@
-import {
-  type Dialect,
-  type Protocol,
-  type Reading,
-  totalOutput,
-  type UpstreamRefusal,
-} from '@headgate/protocols';
+import { type Dialect, type Reading, totalOutput, type UpstreamRefusal } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
+import type { Lane } from './lane.ts';
 
 /**
  * The end of an answer, kept back until its entry is durable: `whole` is a head and a body of which nothing has been
@@ -18,7 +13,7 @@ export type Ending =
 
 /** What reading an answer needs to know about the call and the target it came from. */
 export interface AnswerContext {
-  readonly protocol: Protocol;
+  readonly lane: Lane;
   readonly dialect: Dialect;
   readonly reply: Reply;
   /** Sent to the caller with status 200, if it comes to that. */

@@ -1,4 +1,4 @@
-import { pathOf, type Target } from '../core/catalogue.ts';
+import type { Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
@@ -11,7 +11,8 @@ import type {
 import { alertBug } from './alert-bug.ts';
 import type { Answer, Ending } from './answer.ts';
 import { type Conversation, isOver, isShutDown } from './conversation.ts';
-import { streamHeaders, upstreamHeaders, upstreamPath, wholeHeaders } from './headers.ts';
+import { streamHeaders, upstreamHeaders, wholeHeaders } from './headers.ts';
+import type { Lane } from './lane.ts';
 import { RefusalAnswer } from './refusal-answer.ts';
 import { StreamAnswer } from './stream-answer.ts';
 import { type Guard, guard } from './watchdog.ts';
@@ -30,7 +31,7 @@ export interface AttemptRecord {
   readonly httpStatus: number | null;
   readonly ttftMs: number | null;
   readonly durationMs: number;
-  readonly edits: readonly string[];
+  readonly lane: Lane;
   /** What is left to send to the caller once the entry is durable; null when the attempt gave no answer. */
   readonly ending: Ending | null;
 }
@@ -38,6 +39,7 @@ export interface AttemptRecord {
 /** Which of a call's attempts this is. */
 export interface AttemptPlace {
   readonly target: Target;
+  readonly lane: Lane;
   /** 1 for the first. */
   readonly n: number;
   /** On the clock that never jumps: when an answer must have begun, so that there is time for the next attempt. */
@@ -58,7 +60,6 @@ class Attempt implements UpstreamHandler, CallerListener {
   readonly #resolve: (record: AttemptRecord) => void;
   readonly #guard: Guard;
   #startedAt: number;
-  #edits: readonly string[] = [];
   #exchange: UpstreamExchange | null = null;
   #head: UpstreamHead | null = null;
   #answer: Answer | null = null;
@@ -112,20 +113,19 @@ class Attempt implements UpstreamHandler, CallerListener {
   }
 
   #send(): void {
-    const { gateway, protocol, reply, inbound, request } = this.#conversation;
-    const { target } = this.#place;
-    const { channel, upstreamModel } = target;
+    const { gateway, reply, request } = this.#conversation;
+    const { target, lane } = this.#place;
     reply.listener = this;
     if (reply.gone) return this.#finish(this.#callerGone());
-    const path = upstreamPath(pathOf(target, protocol.id), inbound.search, protocol.forwardedQuery);
-    const encoded = request.passThrough({ upstreamModel, dialect: channel.provider.dialect });
-    const { body } = encoded;
-    const headers = upstreamHeaders(encoded.headers, request.facts.stream);
-    this.#edits = encoded.edits;
+    const { path, body } = lane.request;
+    const headers = upstreamHeaders(lane.request, request.facts.stream);
     this.#startedAt = this.#now();
     this.#guard.expiresAt = this.#beginsBy();
     gateway.watchdog.watch(this.#guard);
-    this.#exchange = gateway.upstream.send({ channel, method: 'POST', path, headers, body }, this);
+    this.#exchange = gateway.upstream.send(
+      { channel: target.channel, method: 'POST', path, headers, body },
+      this,
+    );
   }
 
   #takeHead(head: UpstreamHead): void {
@@ -152,18 +152,21 @@ class Attempt implements UpstreamHandler, CallerListener {
   }
 
   #openAnswer(head: UpstreamHead): Answer {
-    const { gateway, protocol, reply, request } = this.#conversation;
+    const { gateway, reply, request } = this.#conversation;
+    const { lane, n, target } = this.#place;
     if (head.status < 200 || head.status > 299) {
-      return new RefusalAnswer(protocol, head.status, retryAfterMs(head, gateway.clock.now()));
+      return new RefusalAnswer(lane.protocol, head.status, retryAfterMs(head, gateway.clock.now()));
     }
     const type = head.headers.get('content-type') ?? '';
     // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.
-    const isWhole = !request.facts.stream || /json|html/i.test(type);
+    const strange = lane.framing === 'sse' ? /json|html/i : /html/i;
+    const isWhole = !request.facts.stream || strange.test(type);
+    const told = { lane, contentType: type, attempts: n };
     const context = {
-      protocol,
-      dialect: this.#place.target.channel.provider.dialect,
+      lane,
+      dialect: target.channel.provider.dialect,
       reply,
-      headers: isWhole ? wholeHeaders(type, this.#place.n) : streamHeaders(type, this.#place.n),
+      headers: isWhole ? wholeHeaders(told) : streamHeaders(told, request.framing),
       bytesMax: gateway.limits.answerBytesMax,
       frameBytesMax: gateway.limits.frameBytesMax,
       wantsUsageFrame: request.wantsUsageFrame,
@@ -242,7 +245,7 @@ class Attempt implements UpstreamHandler, CallerListener {
       httpStatus: this.#head?.status ?? null,
       ttftMs: this.#contentAt === null ? null : this.#contentAt - this.#startedAt,
       durationMs: this.#now() - this.#startedAt,
-      edits: this.#edits,
+      lane: this.#place.lane,
       ending: outcome.kind === 'answered' ? (this.#answer?.ending ?? null) : null,
     };
   }

@@ -141,6 +141,8 @@ export class Rig {
     const inbound: Inbound = {
       traceId,
       header: () => undefined,
+      path: '/v1/chat/completions',
+      params: {},
       search: '',
       body: Buffer.from(text),
       receivedAtMs: this.#nowMs,
@@ -192,5 +194,6 @@ const caller: Caller = {
   group: { id: 'group', name: 'Group', platform: 'completions', multiplierPpm: 1_000_000n, models: null },
   models: null,
   createdAtMs: 0,
+  strict: false,
   expiresAtMs: null,
 };

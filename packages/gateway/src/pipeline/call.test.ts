@@ -1,4 +1,4 @@
-import { succeed } from '@headgate/protocols';
+import { type RequestInput, succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -119,15 +119,15 @@ describe('time', () => {
 
   test('is ours until the first request is sent', async () => {
     const rig: Rig = new Rig({ protocol: { readRequest: slowlyEncoding } });
-    function slowlyEncoding(body: Uint8Array) {
-      const read = chatCompletions().readRequest(body, () => undefined);
+    function slowlyEncoding(input: RequestInput) {
+      const read = chatCompletions().readRequest(input);
       if (!read.ok) return read;
-      const { facts, wantsUsageFrame } = read.value;
+      const { facts, wantsUsageFrame, framing } = read.value;
       const passThrough: typeof read.value.passThrough = (target) => {
         rig.advance(2.5);
         return read.value.passThrough(target);
       };
-      return succeed({ facts, wantsUsageFrame, passThrough });
+      return succeed({ facts, wantsUsageFrame, framing, passThrough });
     }
     const { done } = rig.start(false);
     rig.answer(false, wholeAnswer);

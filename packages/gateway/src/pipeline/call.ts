@@ -5,6 +5,7 @@ import {
   type InboundRequest,
   type Protocol,
   type Result,
+  type Turn,
 } from '@headgate/protocols';
 import type { Caller } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
@@ -36,7 +37,10 @@ export async function runCall(
 
   const openRow = noteLongCall(opening, inbound, gateway);
   const delivery = admission.ok
-    ? await deliver(converse(inbound, protocol, admission.value, reply, gateway), admission.value.plan)
+    ? await deliver(
+        converse(inbound, caller, protocol, admission.value, reply, gateway),
+        admission.value.plan,
+      )
     : refused(admission.error);
   gateway.watchdog.release(openRow);
 
@@ -54,7 +58,7 @@ export async function runCall(
   const settlement = await gateway.ledger.settle(entry);
   const isDurable = settlement === 'settled' || settlement === 'already-settled';
   const told = isDurable ? delivery : withheld(delivery);
-  conclude(told, protocol, inbound.traceId, reply);
+  conclude(told, protocol, request?.framing ?? 'sse', inbound.traceId, reply);
   report(isDurable ? entry : unsettledEntryOf({ ...closing, delivery: told }), settlement, gateway);
 }
 
@@ -67,7 +71,7 @@ interface Consideration {
 /** Reads what is asked for and decides whether it may be. A bug on the way is a refusal. */
 function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway: Gateway): Consideration {
   try {
-    const request = protocol.readRequest(inbound.body, inbound.header);
+    const request = protocol.readRequest(inbound);
     if (!request.ok) return { request: null, admission: request };
     const catalogue = gateway.catalogue.current;
     return {
@@ -119,13 +123,24 @@ function noteLongCall(opening: CallOpening, inbound: Inbound, gateway: Gateway):
 
 function converse(
   inbound: Inbound,
+  caller: Caller,
   protocol: Protocol,
   { request, model }: Admission,
   reply: Reply,
   gateway: Gateway,
 ): Conversation {
   const deadlineAt = inbound.receivedAt + gateway.limits.callMs;
-  return { gateway, protocol, inbound, request, model, reply, deadlineAt };
+  const turn = turnOf(inbound, protocol);
+  return { gateway, protocol, inbound, request, model, turn, strict: caller.strict, reply, deadlineAt };
+}
+
+function turnOf(inbound: Inbound, { id, codec }: Protocol): () => Result<Turn, Fault> {
+  let turn: Result<Turn, Fault> | null = null;
+  return () => {
+    if (codec === null) throw new Error(`${id} is never translated`);
+    turn ??= codec.readTurn(inbound);
+    return turn;
+  };
 }
 
 /** To the moment the first request was sent upstream, or, if none was, the refusal decided. */

@@ -1,4 +1,4 @@
-import { fault, type Protocol, unreachable } from '@headgate/protocols';
+import { fault, type Protocol, type StreamFraming, unreachable } from '@headgate/protocols';
 import type { Reply } from '../ports/data-plane.ts';
 import type { Ending } from './answer.ts';
 import type { Delivery } from './deliver.ts';
@@ -18,6 +18,7 @@ export function withheld({ attempts, finish }: Delivery): Delivery {
 export function conclude(
   { attempts, finish }: Delivery,
   protocol: Protocol,
+  framing: StreamFraming,
   traceId: string,
   reply: Reply,
 ): void {
@@ -26,7 +27,7 @@ export function conclude(
       sendEnding(finish.ending, reply);
       break;
     case 'failed':
-      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId));
+      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId, framing));
       else sendFault(finish.fault, attempts.length, traceId, reply);
       break;
     case 'caller-gone':

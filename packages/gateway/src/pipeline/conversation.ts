@@ -1,4 +1,4 @@
-import type { InboundRequest, Protocol } from '@headgate/protocols';
+import type { Fault, InboundRequest, Protocol, Result, Turn } from '@headgate/protocols';
 import type { Model } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,6 +10,10 @@ export interface Conversation {
   readonly inbound: Inbound;
   readonly request: InboundRequest;
   readonly model: Model;
+  /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
+  readonly turn: () => Result<Turn, Fault>;
+  /** Whether nothing of the request may be lost in translation. */
+  readonly strict: boolean;
   readonly reply: Reply;
   /** On the clock that never jumps: the end of the whole call. */
   readonly deadlineAt: number;

@@ -5,6 +5,7 @@ import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
 import { type AttemptRecord, attempt } from './attempt.ts';
 import { type Conversation, isOver } from './conversation.ts';
+import { chooseLane } from './lane.ts';
 
 /**
  * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault (`begun`: the
@@ -26,8 +27,8 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
   const { gateway, inbound } = conversation;
   const attempts: AttemptRecord[] = [];
   try {
-    await tryTargets(conversation, plan, attempts);
-    return { attempts, finish: finishOf(attempts, plan.blockedRetryMs) };
+    const unspeakable = await tryTargets(conversation, plan, attempts);
+    return { attempts, finish: finishOf(attempts, plan.blockedRetryMs, unspeakable) };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     return {
@@ -37,16 +38,24 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
   }
 }
 
+/** Why the first of the targets that could not be asked could not; null when all could. */
 async function tryTargets(
   conversation: Conversation,
   { targets }: Plan,
   attempts: AttemptRecord[],
-): Promise<void> {
+): Promise<Fault | null> {
   const { gateway } = conversation;
   let repeatsLeft = 1;
+  let unspeakable: Fault | null = null;
   for (const [tried, target] of targets.entries()) {
+    const lane = chooseLane(conversation, target);
+    if (!lane.ok) {
+      unspeakable ??= lane.error;
+      continue;
+    }
     const beginsBy = shareEndsAt(conversation, targets.length - tried);
-    const record = await attempt(conversation, { target, n: tried + 1, beginsBy });
+    const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
+    const record = await attempt(conversation, place);
     attempts.push(record);
     gateway.router.observe(target, record.outcome, gateway.clock.now());
     warnOperator(conversation, record);
@@ -54,6 +63,7 @@ async function tryTargets(
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }
+  return unspeakable;
 }
 
 /** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */
@@ -62,9 +72,14 @@ function shareEndsAt({ gateway, deadlineAt }: Conversation, attemptsLeft: number
   return now + (deadlineAt - now) / attemptsLeft;
 }
 
-function finishOf(attempts: readonly AttemptRecord[], blockedRetryMs: number | null): Finish {
+function finishOf(
+  attempts: readonly AttemptRecord[],
+  blockedRetryMs: number | null,
+  unspeakable: Fault | null,
+): Finish {
   const last = attempts.at(-1);
-  if (last === undefined) return { kind: 'failed', fault: fault('no_available_channel'), begun: false };
+  if (last === undefined)
+    return { kind: 'failed', fault: unspeakable ?? fault('no_available_channel'), begun: false };
   if (last.ending !== null) return { kind: 'answered', ending: last.ending };
   if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone' };
   return {

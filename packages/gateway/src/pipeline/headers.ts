@@ -1,39 +1,51 @@
+import type { EncodedRequest, StreamFraming } from '@headgate/protocols';
 import type { HeaderList } from '../ports/data-plane.ts';
+import type { Lane } from './lane.ts';
+import { lossesHeader } from './losses.ts';
 
 /** What goes upstream: our own headers and the protocol's; nothing else of the caller's. */
-export function upstreamHeaders(ofProtocol: HeaderList, stream: boolean): HeaderList {
+export function upstreamHeaders({ contentType, headers }: EncodedRequest, stream: boolean): HeaderList {
   return [
     'content-type',
-    'application/json',
+    contentType,
     'accept',
     stream ? 'text/event-stream' : 'application/json',
     'accept-encoding',
     'identity',
-    ...ofProtocol,
+    ...headers,
   ];
 }
 
-/** The path at an upstream, with what the caller's query says to it; nothing else of the query goes there. */
-export function upstreamPath(path: string, search: string, forwarded: readonly string[]): string {
-  if (search === '' || forwarded.length === 0) return path;
-  const given = new URLSearchParams(search);
-  const members = forwarded.flatMap((name) => given.getAll(name).map((value) => [name, value]));
-  if (members.length === 0) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(members)}`;
+/** What the head of an answer is made from. */
+interface Told {
+  readonly lane: Lane;
+  /** The upstream's. */
+  readonly contentType: string;
+  readonly attempts: number;
 }
 
 /**
  * What a whole answer carries beside its bytes. Nothing in it tells which channel gave it. Where an upstream calls its
  * answer by a strange name, ours is the one that libraries need to read it.
  */
-export function wholeHeaders(contentType: string, attempts: number): HeaderList {
+export function wholeHeaders({ contentType, ...told }: Told): HeaderList {
   const type = /json/i.test(contentType) ? contentType : 'application/json';
-  return ['content-type', type, 'x-headgate-attempts', String(attempts)];
+  return ['content-type', type, ...explanation(told)];
 }
 
 /** The same for a stream, which proxies in front of us must neither store nor collect. */
-export function streamHeaders(contentType: string, attempts: number): HeaderList {
-  const type = /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
+export function streamHeaders({ contentType, ...told }: Told, framing: StreamFraming): HeaderList {
+  const type = streamType(contentType, framing);
+  return ['content-type', type, ...explanation(told), 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
+}
+
+function streamType(contentType: string, framing: StreamFraming): string {
+  if (framing === 'json-array') return /json/i.test(contentType) ? contentType : 'application/json';
+  return /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
+}
+
+function explanation({ lane, attempts }: Omit<Told, 'contentType'>): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
-  return ['content-type', type, ...attempted, 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
+  if (lane.losses.length === 0) return attempted;
+  return [...attempted, 'x-headgate-losses', lossesHeader(lane.losses)];
 }

@@ -4,7 +4,9 @@ import { priceOf, targetOf } from '../core/catalogue.fixture.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { Ending } from './answer.ts';
 import type { AttemptRecord } from './attempt.ts';
+import { chatCompletions } from './call.fixture.ts';
 import type { Finish } from './deliver.ts';
+import type { Lane } from './lane.ts';
 import { type Closing, entryOf, unsettledEntryOf } from './settle.ts';
 
 const empty: Reading = {
@@ -31,6 +33,16 @@ const begun = { committed: true, reading: uncounted } as const;
 const notBegun = { committed: false, reading: null } as const;
 const tail: Ending = { kind: 'tail', bytes: new Uint8Array(0) };
 
+const lane: Lane = {
+  kind: 'passthrough',
+  protocol: chatCompletions(),
+  request: { path: '/', contentType: 'application/json', headers: [], body: [], edits: [] },
+  losses: [],
+  framing: 'sse',
+  whole: (body) => body,
+  openTranslator: () => null,
+};
+
 function recordOf(outcome: Outcome): AttemptRecord {
   return {
     target: targetOf({ id: 'c1', cost: priceOf(500_000n) }),
@@ -40,7 +52,7 @@ function recordOf(outcome: Outcome): AttemptRecord {
     httpStatus: 200,
     ttftMs: 12.0004,
     durationMs: 1342.3096090001,
-    edits: [],
+    lane,
     ending: outcome.kind === 'answered' ? tail : null,
   };
 }

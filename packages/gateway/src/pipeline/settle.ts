@@ -21,6 +21,7 @@ import type {
 import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Delivery } from './deliver.ts';
+import { lossNames } from './losses.ts';
 
 /** Bytes of UTF-8 text per token, where an upstream reported no usage. */
 const bytesPerTokenEstimate = 4;
@@ -66,7 +67,7 @@ export function entryOf(closing: Closing): CallEntry {
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(delivery, last?.outcome),
     errorCode: delivery.finish.kind === 'failed' ? delivery.finish.fault.code : null,
-    losses: [],
+    losses: last === undefined ? [] : lossNames(last.lane.losses),
     ttftMs: closing.ttftMs === null ? null : roundMs(closing.ttftMs),
     durationMs: roundMs(closing.durationMs),
     overheadUs: closing.overheadUs,
@@ -204,8 +205,8 @@ function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: num
     durationMs: roundMs(record.durationMs),
     usage: metered.source === 'none' ? null : metered.usage,
     costNanoUsd: target.cost === null ? zeroNanoUsd : priceUsage(metered.usage, target.cost, 1_000_000n),
-    lane: 'passthrough',
-    edits: record.edits,
+    lane: record.lane.kind,
+    edits: record.lane.request.edits,
   };
 }
 

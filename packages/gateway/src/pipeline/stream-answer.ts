@@ -4,6 +4,7 @@ import {
   type Reading,
   SseSplitter,
   type StreamReader,
+  type StreamTranslator,
   unreachable,
 } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
@@ -21,17 +22,20 @@ export class StreamAnswer implements Answer {
   readonly #context: AnswerContext;
   readonly #reader: StreamReader;
   readonly #splitter: SseSplitter;
+  /** Null in the passthrough lane. */
+  readonly #translator: StreamTranslator | null;
   readonly #onFrame = (frame: Uint8Array): void => this.#takeFrame(frame);
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Frames of the chunk at hand that lie side by side, to be relayed in one write. */
-  #pending: Uint8Array | null = null;
+  /** What the chunk at hand has for the caller, to be relayed in one write; frames that lie side by side are one piece. */
+  #pending: Uint8Array[] = [];
   #outcome: Outcome | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#splitter = new SseSplitter(context.frameBytesMax);
-    this.#reader = context.protocol.openStream(context.dialect);
+    this.#reader = context.lane.protocol.openStream(context.dialect);
+    this.#translator = context.lane.openTranslator();
   }
 
   get reading(): Reading {
@@ -56,32 +60,39 @@ export class StreamAnswer implements Answer {
     if (rest.length > 0) this.#takeFrame(wholeFrame(rest));
     this.#relayPending();
     if (this.#outcome !== null) return this.#outcome;
-    if (this.#reader.isWholeWithoutTerminal()) return this.#answered(new Uint8Array(0));
+    if (this.#reader.isWholeWithoutTerminal()) return this.#answered(this.#translator?.end() ?? noBytes);
     return this.#broken('the stream ended without its terminal frame');
   }
 
   #takeFrame(frame: Uint8Array): void {
     if (this.#outcome !== null) return;
     const role = this.#reader.read(frame);
-    if (role === 'content' && this.committed) this.#relay(frame);
+    if (role === 'content' && this.committed) this.#relay(this.#toCaller(frame));
     else this.#takeRole(role, frame);
+  }
+
+  /** The frame as the caller gets it. */
+  #toCaller(frame: Uint8Array): Uint8Array {
+    return this.#translator === null ? frame : this.#translator.frame(frame);
   }
 
   #takeRole(role: FrameRole, frame: Uint8Array): void {
     switch (role) {
       case 'content':
-        this.#commit(frame);
+        this.#commit(this.#toCaller(frame));
         break;
       case 'usage':
-        if (this.#context.wantsUsageFrame) this.#pass(frame);
+        if (this.#context.wantsUsageFrame || this.#translator !== null) this.#pass(this.#toCaller(frame));
         break;
       case 'liveness':
+        if (this.#translator === null) this.#pass(frame);
+        break;
       case 'preamble':
       case 'finish':
-        this.#pass(frame);
+        this.#pass(this.#toCaller(frame));
         break;
       case 'terminal':
-        this.#outcome = this.#answered(frame);
+        this.#outcome = this.#answered(this.#terminal(frame));
         break;
       case 'error':
       case 'garbled':
@@ -112,24 +123,24 @@ export class StreamAnswer implements Answer {
     this.callerIsSlow = !this.#context.reply.begin(200, this.#context.headers, first);
   }
 
-  #relay(frame: Uint8Array): void {
-    const pending = this.#pending;
-    if (
-      pending !== null &&
-      pending.buffer === frame.buffer &&
-      pending.byteOffset + pending.length === frame.byteOffset
-    ) {
-      this.#pending = new Uint8Array(frame.buffer, pending.byteOffset, pending.length + frame.length);
-      return;
-    }
-    this.#relayPending();
-    this.#pending = frame;
+  /** What ends the stream for the caller. */
+  #terminal(frame: Uint8Array): Uint8Array {
+    if (this.#translator === null) return frame;
+    return concatBytes([this.#translator.frame(frame), this.#translator.end()]);
+  }
+
+  #relay(bytes: Uint8Array): void {
+    const last = this.#pending.at(-1);
+    const isNext = last?.buffer === bytes.buffer && last.byteOffset + last.length === bytes.byteOffset;
+    if (!isNext || last === undefined) this.#pending.push(bytes);
+    else this.#pending[this.#pending.length - 1] = joined(last, bytes);
   }
 
   #relayPending(): void {
-    if (this.#pending === null) return;
-    if (!this.#context.reply.write(this.#pending)) this.callerIsSlow = true;
-    this.#pending = null;
+    if (this.#pending.length === 0) return;
+    const bytes = concatBytes(this.#pending);
+    this.#pending.length = 0;
+    if (!this.#context.reply.write(bytes)) this.callerIsSlow = true;
   }
 
   #answered(terminal: Uint8Array): Outcome {
@@ -151,6 +162,12 @@ export class StreamAnswer implements Answer {
   }
 }
 
+/** Two views that lie side by side as one. */
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  return new Uint8Array(first.buffer, first.byteOffset, first.length + second.length);
+}
+
+const noBytes = new Uint8Array(0);
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 

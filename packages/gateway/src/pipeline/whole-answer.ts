@@ -33,14 +33,14 @@ export class WholeAnswer implements Answer {
 
   end(): Outcome {
     const body = concatBytes(this.#chunks);
-    const { protocol, dialect, headers } = this.#context;
-    const answer = protocol.readAnswer(body, dialect);
+    const { lane, dialect, headers } = this.#context;
+    const answer = lane.protocol.readAnswer(body, dialect);
     if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
     if (this.#streamExpected) return refusedAs('garbled', 'a whole answer where a stream was asked for');
     if (isBlank(answer.reading)) return refusedAs('blank', 'an empty answer');
     this.reading = answer.reading;
     this.hasContent = answer.reading.hasOutput;
-    this.ending = { kind: 'whole', headers, bytes: body };
+    this.ending = { kind: 'whole', headers, bytes: lane.whole(body) };
     return { kind: 'answered', reading: answer.reading };
   }
 }

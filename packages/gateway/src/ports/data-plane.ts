@@ -1,13 +1,8 @@
-import type { Platform } from '@headgate/protocols';
+import type { Platform, RequestInput } from '@headgate/protocols';
 
-/** One request as the data plane received it. Header names are in lower case. */
-export interface Inbound {
+/** One request as the data plane received it. */
+export interface Inbound extends RequestInput {
   readonly traceId: string;
-  /** Reads a header; a repeated one is joined with ", ". */
-  header(name: string): string | undefined;
-  /** The query, without its question mark. */
-  readonly search: string;
-  readonly body: Uint8Array;
   /** Wall clock in milliseconds since the epoch, when the last byte of the request had come. */
   readonly receivedAtMs: number;
   /** The same moment on the clock that never jumps. */

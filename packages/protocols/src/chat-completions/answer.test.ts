@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultDialect } from '../protocol.ts';
+import { defaultDialect } from '../inbound-request.ts';
 import { noUsage } from '../usage.ts';
 import { chatCompletions } from './index.ts';
 

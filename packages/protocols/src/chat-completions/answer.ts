@@ -1,4 +1,5 @@
-import type { AnswerReading, Dialect } from '../protocol.ts';
+import type { Dialect } from '../inbound-request.ts';
+import type { AnswerReading } from '../protocol.ts';
 import { ChunkWalk } from './chunk-walk.ts';
 import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './reading.ts';
 

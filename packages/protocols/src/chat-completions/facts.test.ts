@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { InboundRequest } from '../protocol.ts';
+import type { InboundRequest } from '../inbound-request.ts';
+import { requestInput } from '../request/request-input.fixture.ts';
 import { chatCompletions } from './index.ts';
 import { requestMembers } from './wire.ts';
 
 const encoder = new TextEncoder();
-const noHeaders = () => undefined;
 
 function read(text: string): InboundRequest {
-  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
+  const request = chatCompletions.readRequest(requestInput(text));
   if (!request.ok) throw new Error(request.error.message);
   return request.value;
 }
 
 function refusal(text: string) {
-  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
+  const request = chatCompletions.readRequest(requestInput(text));
   return request.ok
     ? null
     : { code: request.error.code, status: request.error.status, param: request.error.param };
@@ -158,7 +158,7 @@ describe('readRequest', () => {
   test('refuses UTF-8 that is not valid in what it reads', () => {
     const body = encoder.encode(`{"model":"m?",${hello}}`);
     body[body.indexOf(0x3f)] = 0xff;
-    const request = chatCompletions.readRequest(body, noHeaders);
+    const request = chatCompletions.readRequest(requestInput(body));
     expect(request.ok ? null : request.error.param).toBe('model');
   });
 

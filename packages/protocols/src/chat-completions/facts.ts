@@ -1,6 +1,6 @@
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, Need } from '../protocol.ts';
+import type { Facts, Need } from '../inbound-request.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   checkMessages,

@@ -1,6 +1,13 @@
 import { encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type { EncodedRequest, Facts, InboundRequest, PassthroughTarget, Protocol } from '../protocol.ts';
+import type {
+  EncodedRequest,
+  Facts,
+  InboundRequest,
+  PassthroughTarget,
+  RequestInput,
+} from '../inbound-request.ts';
+import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
@@ -9,6 +16,7 @@ import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
 class ChatRequest implements InboundRequest {
+  readonly framing = 'sse';
   readonly #request: ReadRequest;
 
   constructor(request: ReadRequest) {
@@ -28,7 +36,7 @@ class ChatRequest implements InboundRequest {
   }
 }
 
-function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
+function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
   const request = readFacts(body);
   return request.ok ? succeed(new ChatRequest(request.value)) : request;
 }
@@ -36,10 +44,10 @@ function readRequest(body: Uint8Array): Result<InboundRequest, Fault> {
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
 export const chatCompletions: Protocol = {
   id: 'chat-completions',
-  forwardedQuery: [],
   readRequest,
   readAnswer,
   readRefusal,
   openStream: (dialect) => new ChatStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('completions', fault, traceId),
+  codec: null,
 };

@@ -1,4 +1,4 @@
-import type { Dialect } from '../protocol.ts';
+import type { Dialect } from '../inbound-request.ts';
 import { noUsage, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 

@@ -1,5 +1,7 @@
+import type { FinishReason } from '../finish-reason.ts';
 import { readFinishReason } from '../finish-reason.ts';
-import type { Dialect, FinishReason, Reading, UpstreamRefusal } from '../protocol.ts';
+import type { Dialect } from '../inbound-request.ts';
+import type { Reading, UpstreamRefusal } from '../protocol.ts';
 import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Usage } from '../usage.ts';
 import type { ChunkWalk } from './chunk-walk.ts';

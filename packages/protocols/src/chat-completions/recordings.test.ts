@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { defaultDialect, type FrameRole } from '../protocol.ts';
+import { defaultDialect } from '../inbound-request.ts';
+import type { FrameRole } from '../protocol.ts';
 import { totalInput, totalOutput } from '../usage.ts';
 import { chatCompletions } from './index.ts';
 

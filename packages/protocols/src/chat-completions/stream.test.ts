@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { type Dialect, defaultDialect, type FrameRole, type StreamReader } from '../protocol.ts';
+import { type Dialect, defaultDialect } from '../inbound-request.ts';
+import type { FrameRole, StreamReader } from '../protocol.ts';
 import { totalInput, totalOutput } from '../usage.ts';
 import { chatCompletions } from './index.ts';
 import { type StreamFixture, streamFixtures } from './stream-frames.fixture.ts';

@@ -1,7 +1,8 @@
 import { FrameTemplate } from '../bytes/frame-template.ts';
 import { writtenBytes } from '../bytes/output-bytes.ts';
 import { readSseEvent } from '../bytes/sse.ts';
-import type { Dialect, FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
+import type { Dialect } from '../inbound-request.ts';
+import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
 import { ChunkWalk } from './chunk-walk.ts';
 import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './reading.ts';
 

@@ -3,22 +3,24 @@ import { describe, expect, test } from 'vitest';
 import { concatBytes } from '../bytes/concat-bytes.ts';
 import { JsonReader } from '../bytes/json-reader.ts';
 import { keyText, objectText, parseAs, valueText } from '../bytes/json-text.fixture.ts';
-import { type Dialect, defaultDialect, type InboundRequest } from '../protocol.ts';
+import { type Dialect, defaultDialect, type InboundRequest } from '../inbound-request.ts';
+import { passthroughTarget, requestInput } from '../request/request-input.fixture.ts';
 import { chatCompletions } from './index.ts';
 import { requestMembers } from './wire.ts';
 
 const encoder = new TextEncoder();
-const noHeaders = () => undefined;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function read(text: string): InboundRequest {
-  const request = chatCompletions.readRequest(encoder.encode(text), noHeaders);
+  const request = chatCompletions.readRequest(requestInput(text));
   if (!request.ok) throw new Error(request.error.message);
   return request.value;
 }
 
 function pass(text: string, upstreamModel: string, dialect: Partial<Dialect> = {}) {
-  const encoded = read(text).passThrough({ upstreamModel, dialect: { ...defaultDialect, ...dialect } });
+  const encoded = read(text).passThrough(
+    passthroughTarget(upstreamModel, { dialect: { ...defaultDialect, ...dialect } }),
+  );
   return { text: decoder.decode(concatBytes(encoded.body)), edits: encoded.edits };
 }
 
@@ -29,14 +31,16 @@ describe('passThrough', () => {
     const body = encoder.encode(
       `{"model":"m","stream":true,"stream_options":{"include_usage":true},${hello}}`,
     );
-    const request = chatCompletions.readRequest(body, noHeaders);
+    const request = chatCompletions.readRequest(requestInput(body));
     if (!request.ok) throw new Error(request.error.message);
-    expect(request.value.passThrough({ upstreamModel: 'm', dialect: defaultDialect })).toEqual({
+    expect(request.value.passThrough(passthroughTarget('m'))).toEqual({
+      path: '/path',
+      contentType: 'application/json',
       headers: [],
       body: [body],
       edits: [],
     });
-    expect(request.value.passThrough({ upstreamModel: 'm', dialect: defaultDialect }).body[0]).toBe(body);
+    expect(request.value.passThrough(passthroughTarget('m')).body[0]).toBe(body);
   });
 
   test('puts the upstream name in place of the alias', () => {
@@ -193,11 +197,11 @@ describe('10,000 random bodies', () => {
       fc.property(bodyText, (text) => {
         const bytes = encoder.encode(text);
         const before = bytes.slice();
-        const request = chatCompletions.readRequest(bytes, noHeaders);
+        const request = chatCompletions.readRequest(requestInput(bytes));
         if (!request.ok) throw new Error(request.error.message);
         const parsed = parseAs<Parsed>(text);
         const untouched = parsed['stream'] !== true || request.value.wantsUsageFrame;
-        const target = { upstreamModel: request.value.facts.model, dialect: defaultDialect };
+        const target = passthroughTarget(request.value.facts.model);
         const { body, edits } = request.value.passThrough(target);
         expect(body[0] === bytes).toBe(untouched);
         expect(edits).toEqual(untouched ? [] : ['stream_options.include_usage']);
@@ -211,7 +215,7 @@ describe('10,000 random bodies', () => {
     fc.assert(
       fc.property(bodyText, dialects, (text, dialect) => {
         const request = read(text);
-        const encoded = request.passThrough({ upstreamModel: 'up', dialect });
+        const encoded = request.passThrough(passthroughTarget('up', { dialect }));
         const body = concatBytes(encoded.body);
         const { edits } = encoded;
         const parsed = parseAs<Parsed>(text);

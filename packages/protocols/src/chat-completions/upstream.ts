@@ -1,8 +1,9 @@
 import { skipSpace } from '../bytes/json-skip.ts';
 import { type Edit, splice } from '../bytes/splice.ts';
-import type { Dialect, EncodedRequest, PassthroughTarget } from '../protocol.ts';
+import type { Dialect, EncodedRequest, PassthroughTarget } from '../inbound-request.ts';
 import { modelEdits, replace } from '../request/edits.ts';
 import type { MemberSpan } from '../request/request-members.ts';
+import { jsonType } from '../request/upstream-request.ts';
 import { unreachable } from '../result.ts';
 import type { LimitMember, ReadRequest } from './facts.ts';
 import type { RequestMember } from './wire.ts';
@@ -17,7 +18,13 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...removals(request, target.dialect),
   ];
   // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
-  return { headers: [], body: splice(body, edits), edits: edits.map((edit) => edit.name) };
+  return {
+    path: target.path,
+    contentType: jsonType,
+    headers: [],
+    body: splice(body, edits),
+    edits: edits.map((edit) => edit.name),
+  };
 }
 
 /** The output limit under the one name the upstream knows. */

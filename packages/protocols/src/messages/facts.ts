@@ -1,6 +1,6 @@
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, HeaderLookup, Need } from '../protocol.ts';
+import type { Facts, HeaderLookup, Need } from '../inbound-request.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   checkMessages,

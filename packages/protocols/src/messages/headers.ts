@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../error.ts';
-import type { Dialect, HeaderLookup } from '../protocol.ts';
+import type { Dialect, HeaderLookup } from '../inbound-request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 
 /** What the caller's headers say in this protocol. */

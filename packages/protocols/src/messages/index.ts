@@ -3,11 +3,11 @@ import type { Fault } from '../error.ts';
 import type {
   EncodedRequest,
   Facts,
-  HeaderLookup,
   InboundRequest,
   PassthroughTarget,
-  Protocol,
-} from '../protocol.ts';
+  RequestInput,
+} from '../inbound-request.ts';
+import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
@@ -16,12 +16,15 @@ import { MessagesStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
 class MessagesRequest implements InboundRequest {
+  readonly framing = 'sse';
   readonly #request: ReadRequest;
+  readonly #search: string;
   /** There is no such frame: usage comes with the beginning and the end. */
   readonly wantsUsageFrame = false;
 
-  constructor(request: ReadRequest) {
+  constructor(request: ReadRequest, search: string) {
     this.#request = request;
+    this.#search = search;
   }
 
   get facts(): Facts {
@@ -29,22 +32,22 @@ class MessagesRequest implements InboundRequest {
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, target);
+    return passThrough(this.#request, this.#search, target);
   }
 }
 
-function readRequest(body: Uint8Array, header: HeaderLookup): Result<InboundRequest, Fault> {
-  const request = readFacts(body, header);
-  return request.ok ? succeed(new MessagesRequest(request.value)) : request;
+function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
+  const request = readFacts(input.body, input.header);
+  return request.ok ? succeed(new MessagesRequest(request.value, input.search)) : request;
 }
 
 /** The messages API: `POST /v1/messages`, JSON and server-sent events with names. */
 export const messages: Protocol = {
   id: 'messages',
-  forwardedQuery: ['beta'],
   readRequest,
   readAnswer,
   readRefusal,
   openStream: (dialect) => new MessagesStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('messages', fault, traceId),
+  codec: null,
 };

@@ -1,5 +1,6 @@
+import type { FinishReason } from '../finish-reason.ts';
 import { readFinishReason } from '../finish-reason.ts';
-import type { FinishReason, Reading } from '../protocol.ts';
+import type { Reading } from '../protocol.ts';
 import type { Usage } from '../usage.ts';
 import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
 import { mergeUsage, readUsage } from './meter.ts';

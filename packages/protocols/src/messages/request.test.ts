@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { concatBytes } from '../bytes/concat-bytes.ts';
 import { keyText, objectText, valueText } from '../bytes/json-text.fixture.ts';
-import { defaultDialect, type InboundRequest } from '../protocol.ts';
+import { defaultDialect, type InboundRequest } from '../inbound-request.ts';
+import { passthroughTarget, requestInput } from '../request/request-input.fixture.ts';
 import { messages } from './index.ts';
 import { requestMembers } from './wire.ts';
 
@@ -13,7 +14,7 @@ const hello = '"messages":[{"role":"user","content":"hi"}]';
 type Headers = Readonly<Record<string, string>>;
 
 const readRequest = (text: string, headers: Headers = {}) =>
-  messages.readRequest(encoder.encode(text), (name) => headers[name]);
+  messages.readRequest(requestInput(text, { headers }));
 
 function accept(text: string, headers: Headers = {}): InboundRequest {
   const request = readRequest(text, headers);
@@ -28,7 +29,7 @@ function refusal(text: string, headers: Headers = {}) {
 }
 
 const upstreamOf = (text: string, headers: Headers = {}) =>
-  accept(text, headers).passThrough({ upstreamModel: 'm', dialect: defaultDialect });
+  accept(text, headers).passThrough(passthroughTarget('m'));
 
 describe('facts', () => {
   test('of a plain request', () => {
@@ -96,7 +97,7 @@ describe('headers', () => {
   test("the channel's version stands in for one the caller does not name", () => {
     expect(upstreamOf(body).headers).toEqual(['anthropic-version', '2023-06-01']);
     const dialect = { ...defaultDialect, messagesVersion: '2026-10-21' };
-    const { headers } = accept(body).passThrough({ upstreamModel: 'm', dialect });
+    const { headers } = accept(body).passThrough(passthroughTarget('m', { dialect }));
     expect(headers).toEqual(['anthropic-version', '2026-10-21']);
   });
 
@@ -125,9 +126,9 @@ describe('headers', () => {
 describe('the body', () => {
   test('is the same array when nothing needs to change', () => {
     const body = encoder.encode(`{"model":"m",${hello}}`);
-    const request = messages.readRequest(body, () => undefined);
+    const request = messages.readRequest(requestInput(body));
     if (!request.ok) throw new Error(request.error.message);
-    const encoded = request.value.passThrough({ upstreamModel: 'm', dialect: defaultDialect });
+    const encoded = request.value.passThrough(passthroughTarget('m'));
     expect(encoded.body[0]).toBe(body);
     expect(encoded.edits).toEqual([]);
   });

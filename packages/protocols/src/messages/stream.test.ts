@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SseSplitter } from '../bytes/sse.ts';
-import { type Dialect, defaultDialect, type FrameRole } from '../protocol.ts';
+import { type Dialect, defaultDialect } from '../inbound-request.ts';
+import type { FrameRole } from '../protocol.ts';
 import { noUsage } from '../usage.ts';
 import { messages } from './index.ts';
 import {
@@ -183,6 +184,7 @@ describe('failures in a stream', () => {
         upstreamCode: null,
       },
       'trace',
+      'sse',
     );
     expect(new TextDecoder().decode(frame)).toMatch(/^event: error\ndata: \{"type":"error",.*\}\n\n$/);
   });

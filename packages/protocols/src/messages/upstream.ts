@@ -1,14 +1,20 @@
 import { splice } from '../bytes/splice.ts';
-import type { EncodedRequest, PassthroughTarget } from '../protocol.ts';
+import type { EncodedRequest, PassthroughTarget } from '../inbound-request.ts';
 import { modelEdits } from '../request/edits.ts';
+import { jsonType, withQuery } from '../request/upstream-request.ts';
 import type { ReadRequest } from './facts.ts';
 import { upstreamHeaders } from './headers.ts';
 
+/** Members of the caller's query that go upstream as sent. */
+const forwardedQuery = ['beta'];
+
 /** The caller's bytes for one target: changed only where its alias needs it. */
-export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
+export function passThrough(request: ReadRequest, search: string, target: PassthroughTarget): EncodedRequest {
   const { facts, members, headers } = request;
   const edits = modelEdits(members.span('model'), facts.model, target.upstreamModel);
   return {
+    path: withQuery(target.path, search, forwardedQuery),
+    contentType: jsonType,
     headers: upstreamHeaders(headers, target.dialect),
     body: splice(members.body, edits),
     edits: edits.map((edit) => edit.name),

@@ -1,4 +1,4 @@
-import type { Need } from '../protocol.ts';
+import type { Need } from '../inbound-request.ts';
 
 /** Members of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [

@@ -1,6 +1,6 @@
 import type { StringWatch } from '../bytes/json-skip.ts';
 import { KeyNames } from '../bytes/key-names.ts';
-import type { Need } from '../protocol.ts';
+import type { Need } from '../inbound-request.ts';
 
 /** Bytes of text per token, on the low side of what tokenizers make of prose with the JSON around it. */
 const bytesPerToken = 4;

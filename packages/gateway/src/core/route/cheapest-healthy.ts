@@ -1,5 +1,5 @@
-import { type Facts, unreachable } from '@headgate/protocols';
-import { canServe, type Target } from '../catalogue.ts';
+import { type Facts, type ProtocolId, unreachable } from '@headgate/protocols';
+import { canServe, speaks, type Target } from '../catalogue.ts';
 import { isCallersFault } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
 import type { Router } from './router.ts';
@@ -28,7 +28,8 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
       const waitMs = (target: Target) => (blocked.get(targetKey(target)) ?? 0) - nowMs;
       const open = able.filter((target) => waitMs(target) <= 0);
       const rank = (target: Target) => ((ailing.get(targetKey(target)) ?? 0) > nowMs ? 1 : 0);
-      const ordered = open.length <= 1 ? open : open.sort((a, b) => compareTargets(a, b, facts, rank));
+      const ordered =
+        open.length <= 1 ? open : open.sort((a, b) => compareTargets(a, b, { facts, protocol, rank }));
       const waits = open.length === able.length ? [] : able.map(waitMs).filter((wait) => wait > 0);
       return {
         targets: oncePerChannel(ordered).slice(0, options.attemptsMax),
@@ -53,7 +54,13 @@ function targetKey(target: Target): string {
   return `${target.channel.id}\n${target.upstreamModel}`;
 }
 
-function compareTargets(a: Target, b: Target, facts: Facts, rank: (target: Target) => number): number {
+interface Comparison {
+  readonly facts: Facts;
+  readonly protocol: ProtocolId;
+  readonly rank: (target: Target) => number;
+}
+
+function compareTargets(a: Target, b: Target, { facts, protocol, rank }: Comparison): number {
   const byPriority = a.channel.priority - b.channel.priority;
   if (byPriority !== 0) return byPriority;
   const byHealth = rank(a) - rank(b);
@@ -61,6 +68,9 @@ function compareTargets(a: Target, b: Target, facts: Facts, rank: (target: Targe
   const costA = expectedCost(a, facts);
   const costB = expectedCost(b, facts);
   if (costA !== costB) return costA === null ? 1 : costB === null || costA < costB ? -1 : 1;
+  // At the same price nothing is better than the caller's own bytes.
+  const byLane = Number(speaks(b, protocol)) - Number(speaks(a, protocol));
+  if (byLane !== 0) return byLane;
   return targetKey(a) < targetKey(b) ? -1 : 1;
 }
 

@@ -28,6 +28,7 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
     group,
     models: null,
     createdAtMs: 0,
+    strict: false,
     expiresAtMs: null,
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type EndpointMatch,
+  type EndpointParams,
   endpoints,
   type Fault,
   fault,
@@ -41,6 +42,7 @@ interface Exchange {
   readonly response: ServerResponse;
   readonly reply: HttpReply;
   readonly traceId: string;
+  readonly path: string;
   readonly search: string;
   readonly context: RequestContext;
 }
@@ -55,7 +57,7 @@ export async function handleRequest(
   const match = matchEndpoint(request.method ?? 'GET', path);
   const traceId = context.random.traceId();
   const reply = new HttpReply(response, platformOfPath(path), traceId, context.gateway.limits);
-  const exchange = { request, response, reply, traceId, search, context };
+  const exchange = { request, response, reply, traceId, path, search, context };
   try {
     await dispatch(exchange, match);
   } catch (error) {
@@ -162,7 +164,7 @@ async function answer(
       return usage.ok ? sendJson(exchange, usage.value) : refuse(exchange, usage.error);
     }
     case 'call':
-      return answerCall(exchange, endpoint.protocol, caller);
+      return answerCall(exchange, endpoint.protocol, params, caller);
     default:
       return refuse(exchange, fault('not_found'));
   }
@@ -172,7 +174,12 @@ function sendJson({ reply }: Exchange, value: object): void {
   reply.send(200, ['content-type', 'application/json'], new TextEncoder().encode(JSON.stringify(value)));
 }
 
-async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Caller): Promise<void> {
+async function answerCall(
+  exchange: Exchange,
+  protocolId: ProtocolId,
+  params: EndpointParams,
+  caller: Caller,
+): Promise<void> {
   const { context, request, reply, traceId } = exchange;
   const { gateway } = context;
   const protocol = gateway.protocols[protocolId];
@@ -189,6 +196,8 @@ async function answerCall(exchange: Exchange, protocolId: ProtocolId, caller: Ca
   const inbound = {
     traceId,
     header: (name: string) => headerOf(request, name),
+    path: exchange.path,
+    params,
     search: exchange.search,
     body: body.value,
     receivedAtMs: gateway.clock.now(),

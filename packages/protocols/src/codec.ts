@@ -1,0 +1,97 @@
+import type { Fault } from './error.ts';
+import type { Dialect, EncodedRequest, RequestInput, StreamFraming } from './inbound-request.ts';
+import type { Loss } from './loss.ts';
+import type { Result } from './result.ts';
+import type { Turn } from './turn.ts';
+import type { TurnAnswer, TurnEvent } from './turn-event.ts';
+
+/**
+ * One protocol to and from the canonical form, on both sides: as a caller speaks it (`readTurn`, `writeAnswer`,
+ * `openWriter`) and as an upstream does (`writeTurn`, `readAnswer`, `openReader`). Money is not read here: the protocol's
+ * meter reads the upstream's own bytes in both lanes.
+ */
+export interface Codec {
+  /** The caller's request. A fault where it cannot be understood well enough to be said in other words. */
+  readTurn(input: RequestInput): Result<Turn, Fault>;
+  /**
+   * The same request for an upstream of this protocol. A fault (`invalid_request`, with the caller's own spelling in
+   * `param`) where the answer would not be what was asked for; everything else it does not carry is a loss.
+   */
+  writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault>;
+  /** Kinds of media this upstream takes by URL are fetched for it when not listed here. */
+  readonly mediaByUrl: readonly ('image' | 'audio' | 'file')[];
+  /** An upstream's whole JSON answer that its `Protocol.readAnswer` has found to be one. */
+  readAnswer(body: Uint8Array, target: ReaderContext): TurnAnswer;
+  openReader(context: ReaderContext): EventReader;
+  /** The whole answer for the caller, JSON. */
+  writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array;
+  openWriter(context: WriterContext): EventWriter;
+}
+
+export interface TranslationTarget {
+  readonly upstreamModel: string;
+  /** The provider's path for the protocol, placeholders included. */
+  readonly path: string;
+  readonly dialect: Dialect;
+  /** A short opaque word for this target: sealed state that bears it came from here and may go back. */
+  readonly origin: string;
+  /** What the model can write at most, for protocols that insist on a limit. Tokens; null when not known. */
+  readonly maxOutputTokens: number | null;
+  /** Whether the model thinks before it speaks. */
+  readonly reasoning: boolean;
+}
+
+export interface WrittenTurn {
+  readonly request: EncodedRequest;
+  readonly losses: readonly Loss[];
+  /** The caller's names of tools by the ones that were sent; empty when all are the same. */
+  readonly names: ToolNames;
+}
+
+/** A tool as the caller names it. */
+export interface ToolName {
+  readonly name: string;
+  readonly namespace: string | null;
+  readonly form: 'function' | 'custom';
+}
+
+/** What upstream tool names stand for, where they are not the caller's. */
+export type ToolNames = ReadonlyMap<string, ToolName>;
+
+/** What reading an upstream's answer needs to know. */
+export interface ReaderContext {
+  readonly origin: string;
+  readonly names: ToolNames;
+  /** 32 hexadecimal digits; ids the upstream does not give are made of it. */
+  readonly traceId: string;
+}
+
+/** What writing an answer needs to know. */
+export interface WriterContext {
+  /** The request that is answered: some protocols repeat parts of it. */
+  readonly turn: Turn;
+  readonly traceId: string;
+  /** Seconds since 1970. */
+  readonly createdS: number;
+  /** Whether the caller asked to see usage in the stream. */
+  readonly wantsUsageFrame: boolean;
+  readonly framing: StreamFraming;
+  /** What is known of the input before the upstream has counted it; tokens. */
+  readonly inputTokensEstimate: number;
+}
+
+/** Reads the frames of one upstream stream. Errors and pings are none of its business: the protocol's `StreamReader` sees them first. */
+export interface EventReader {
+  /** Takes one whole frame. */
+  read(frame: Uint8Array): readonly TurnEvent[];
+  /** The stream is whole: what was still held back. */
+  end(): readonly TurnEvent[];
+}
+
+/** Writes one stream for a caller. */
+export interface EventWriter {
+  /** The frames an event becomes; the empty string for none. `finish` is only noted. */
+  write(event: TurnEvent): string;
+  /** The frames that close the answer, terminal one included; sent once the entry is durable. */
+  end(): string;
+}

@@ -1,0 +1,107 @@
+export type ProtocolId = 'chat-completions' | 'responses' | 'images' | 'messages' | 'generate-content';
+
+/** What the path names, percent-decoded. */
+export interface EndpointParams {
+  readonly model?: string;
+  readonly action?: string;
+}
+
+/** What a request asks of a model beyond text in and text out. */
+export type Need =
+  | 'tools'
+  | 'image-input'
+  | 'audio-input'
+  | 'file-input'
+  | 'audio-output'
+  | 'structured-output';
+
+/**
+ * Named deviations of upstreams from the protocol they speak. Data in `catalogue/providers/*.json`; an unknown
+ * name fails at start, an unhandled one fails to compile.
+ */
+export interface Dialect {
+  /** Whether `stream_options.include_usage` may be sent. `false`: the upstream refuses it or sends usage anyway. */
+  readonly usageInStream: boolean;
+  /** The one spelling of the output limit this upstream accepts; `both` passes what the caller wrote. */
+  readonly maxTokensField: 'both' | 'max_tokens' | 'max_completion_tokens';
+  /** What ends a stream: the `[DONE]` frame, or the finish reason and a clean end of the connection. */
+  readonly streamEnd: 'done-frame' | 'finish-reason';
+  /** Whether reasoning tokens are counted outside `completion_tokens`. */
+  readonly reasoningOutsideCompletion: boolean;
+  /** The date sent as the version of the messages protocol when the caller names none. */
+  readonly messagesVersion: string;
+}
+
+/** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
+export type HeaderLookup = (name: string) => string | undefined;
+
+/** A request as it came, before anything in it is read. */
+export interface RequestInput {
+  readonly body: Uint8Array;
+  readonly header: HeaderLookup;
+  /** As it came, without its query. */
+  readonly path: string;
+  /** What the path names. */
+  readonly params: EndpointParams;
+  /** The query, without its question mark. */
+  readonly search: string;
+}
+
+/** How a stream is cut into frames: server-sent events, or the elements of one JSON array. */
+export type StreamFraming = 'sse' | 'json-array';
+
+/** What routing and admission read of a request, without its content. */
+export interface Facts {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Tokens, or null when the caller set no limit. */
+  readonly maxOutputTokens: number | null;
+  /** Tokens; a linear estimate for admission, never for billing a complete answer. */
+  readonly inputTokensEstimate: number;
+  /** Answers asked for (`n`). */
+  readonly choices: number;
+  readonly needs: ReadonlySet<Need>;
+  /** What the caller's own protocol says about the session, for affinity; null when nothing. */
+  readonly sessionKey: string | null;
+}
+
+/** A request for one target, and the edits that made its body, by name, for the attempt's record. */
+export interface EncodedRequest {
+  /** With its query; appended to the channel's base URL. */
+  readonly path: string;
+  readonly contentType: string;
+  /** Headers of the protocol's own: name, value, name, value …, in lower case. */
+  readonly headers: readonly string[];
+  /** In pieces, end to end; see `splice`. */
+  readonly body: readonly Uint8Array[];
+  readonly edits: readonly string[];
+}
+
+export interface PassthroughTarget {
+  readonly upstreamModel: string;
+  /** The provider's path for the protocol, placeholders such as `{model}` included. */
+  readonly path: string;
+  readonly dialect: Dialect;
+  /** A short opaque word for this target; see `TranslationTarget`. */
+  readonly origin: string;
+}
+
+/** One request, read once and never changed: every attempt encodes from the same bytes. */
+export interface InboundRequest {
+  readonly facts: Facts;
+  /** The caller's bytes with the declared edits for this target; the same bytes when none are needed. */
+  passThrough(target: PassthroughTarget): EncodedRequest;
+  /** Whether the caller asked to see usage in the stream; if not, the usage frame is withheld. */
+  readonly wantsUsageFrame: boolean;
+  /** How the caller wants a stream framed. */
+  readonly framing: StreamFraming;
+}
+
+/** The protocol as its inventors speak it. */
+export const defaultDialect: Dialect = {
+  usageInStream: true,
+  maxTokensField: 'both',
+  streamEnd: 'done-frame',
+  reasoningOutsideCompletion: false,
+  messagesVersion: '2023-06-01',
+};

@@ -1,0 +1,94 @@
+import type {
+  Codec,
+  EventReader,
+  EventWriter,
+  TranslationTarget,
+  WriterContext,
+  WrittenTurn,
+} from './codec.ts';
+import type { Fault } from './error.ts';
+import type { EncodedRequest } from './inbound-request.ts';
+import type { Loss } from './loss.ts';
+import { type Result, succeed } from './result.ts';
+
+const encoder = new TextEncoder();
+
+/** Between whom: the caller's protocol and the upstream's. */
+export interface Languages {
+  readonly caller: Codec;
+  readonly upstream: Codec;
+}
+
+/** One request for one target of another protocol, and the way back for its answer. */
+export class Translation {
+  readonly #languages: Languages;
+  readonly #target: TranslationTarget;
+  readonly #written: WrittenTurn;
+  readonly #context: WriterContext;
+
+  constructor(languages: Languages, target: TranslationTarget, written: WrittenTurn, context: WriterContext) {
+    this.#languages = languages;
+    this.#target = target;
+    this.#written = written;
+    this.#context = context;
+  }
+
+  get request(): EncodedRequest {
+    return this.#written.request;
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#written.losses;
+  }
+
+  /** A whole answer, JSON to JSON. */
+  whole(body: Uint8Array): Uint8Array {
+    const { caller, upstream } = this.#languages;
+    return caller.writeAnswer(upstream.readAnswer(body, this.#readerContext()), this.#context);
+  }
+
+  openStream(): StreamTranslator {
+    const { caller, upstream } = this.#languages;
+    return new StreamTranslator(upstream.openReader(this.#readerContext()), caller.openWriter(this.#context));
+  }
+
+  #readerContext() {
+    const { origin } = this.#target;
+    return { origin, names: this.#written.names, traceId: this.#context.traceId };
+  }
+}
+
+/** Writes the request for the target. A fault where this protocol cannot say what was asked for. */
+export function translate(
+  languages: Languages,
+  target: TranslationTarget,
+  context: WriterContext,
+): Result<Translation, Fault> {
+  const written = languages.upstream.writeTurn(context.turn, target);
+  return written.ok ? succeed(new Translation(languages, target, written.value, context)) : written;
+}
+
+/** A stream on its way from one protocol to another, a frame at a time. */
+export class StreamTranslator {
+  readonly #reader: EventReader;
+  readonly #writer: EventWriter;
+
+  constructor(reader: EventReader, writer: EventWriter) {
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  /** What one frame of the upstream's becomes; often nothing. */
+  frame(frame: Uint8Array): Uint8Array {
+    let text = '';
+    for (const event of this.#reader.read(frame)) text += this.#writer.write(event);
+    return encoder.encode(text);
+  }
+
+  /** What closes a stream that is whole. */
+  end(): Uint8Array {
+    let text = '';
+    for (const event of this.#reader.end()) text += this.#writer.write(event);
+    return encoder.encode(text + this.#writer.end());
+  }
+}

@@ -1,0 +1,59 @@
+import type { FinishReason } from './finish-reason.ts';
+import type { Block, Citation, MediaBlock, Sealed } from './turn.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * An answer as it comes, in no protocol's words. The order is always: `start`, then each block from its `block-start`
+ * over its deltas to its `block-stop` before the next one starts (whoever reads an upstream that mixes them sorts them,
+ * see `BlockSequencer`), then `finish`. Exactly one `start` and, in an answer that is whole, exactly one `finish`.
+ */
+export type TurnEvent =
+  | {
+      readonly kind: 'start';
+      /** The upstream's name for the answer; null when it gives none. */
+      readonly answerId: string | null;
+      /** The upstream's word for the model. */
+      readonly model: string | null;
+      /** What was told of the input before any output; null for most. */
+      readonly usage: Usage | null;
+    }
+  | { readonly kind: 'block-start'; readonly block: OpenBlock }
+  | { readonly kind: 'delta'; readonly delta: BlockDelta }
+  | { readonly kind: 'block-stop' }
+  | ({ readonly kind: 'finish' } & Finish);
+
+/** A block as it opens: what it is, without what its deltas will add. Media comes whole. */
+export type OpenBlock =
+  | { readonly kind: 'text' | 'reasoning' | 'refusal' }
+  | {
+      readonly kind: 'tool-call';
+      readonly id: string;
+      readonly name: string;
+      readonly namespace: string | null;
+      readonly form: 'function' | 'custom';
+    }
+  | MediaBlock;
+
+/** What is added to the block that is open. `text` is for text, reasoning, refusal and the input of a tool call alike. */
+export type BlockDelta =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'citation'; readonly citation: Citation }
+  | { readonly kind: 'sealed'; readonly sealed: Sealed };
+
+/** How an answer ended. */
+export interface Finish {
+  readonly reason: FinishReason;
+  /** The upstream's own word. */
+  readonly rawReason: string | null;
+  /** The text that stopped it, if one of the caller's did and the upstream says which. */
+  readonly stopSequence: string | null;
+  readonly usage: Usage | null;
+}
+
+/** A whole answer. */
+export interface TurnAnswer {
+  readonly answerId: string | null;
+  readonly model: string | null;
+  readonly content: readonly Block[];
+  readonly finish: Finish;
+}
