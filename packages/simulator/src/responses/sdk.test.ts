@@ -57,7 +57,7 @@ describe('the official SDK', () => {
   test('calls tools in parallel and answers once all have returned', async () => {
     const asked = await create('m+calls=2', { tools: [weather] });
     const calls = asked.output.filter((item) => item.type === 'function_call');
-    expect(calls.map(({ name, arguments: text }) => [name, JSON.parse(text)])).toEqual([
+    expect(calls.map(({ name, arguments: text }) => [name, parseJson(text)])).toEqual([
       ['weather', { city: 'sample city', days: 2 }],
       ['weather', { city: 'sample city', days: 2 }],
     ]);
