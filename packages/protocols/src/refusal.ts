@@ -126,8 +126,8 @@ function wordsOf(error: WireRecord, around: WireRecord = {}): ErrorWords | null 
 }
 
 function classify(httpStatus: number, words: ErrorWords): UpstreamRefusal {
-  const status = httpStatus >= 400 ? httpStatus : (words.status ?? statusOfType(words));
-  const kind = kindOfWords(status, words) ?? kindOfVagueStatus(status, words);
+  const status = httpStatus >= 400 ? httpStatus : words.status;
+  const kind = kindOfWords(status, words) ?? kindOfVagueStatus(status ?? statusOfWords(words), words);
   return {
     kind,
     status: httpStatus,
@@ -165,10 +165,12 @@ function kindOfForbidden(plain: string): Kind {
 }
 
 /** The status an error without one stands for. */
-function statusOfType(words: ErrorWords): number {
+function statusOfWords(words: ErrorWords): number {
   const type = words.type ?? '';
   if (/invalid_request|invalid_argument|badrequest/i.test(type)) return 400;
   if (/authentication|unauthenticated/i.test(type)) return 401;
+  // The codes of a response that failed over a picture of the caller's: `invalid_image`, `image_too_large` and more.
+  if (words.type === null && /(^|_)image(_|$)/.test(words.code ?? '')) return 400;
   return statusesByType.get(type) ?? 500;
 }
 
@@ -188,6 +190,11 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['data_inspection_failed', 'content-policy'],
   ['datainspectionfailed', 'content-policy'],
   ['moderation_blocked', 'content-policy'],
+  ['invalid_prompt', 'content-policy'],
+  ['image_content_policy_violation', 'content-policy'],
+  ['bio_policy', 'content-policy'],
+  ['cyber_policy', 'content-policy'],
+  ['misalignment_policy_violation', 'content-policy'],
   ['context_length_exceeded', 'context-length'],
   ['context_window_exceeded', 'context-length'],
   ['invalid_api_key', 'credential'],
@@ -266,12 +273,13 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
 /** Larger than a limit is even when nothing else is asked for: waiting does not help, whatever code it comes with. */
 const tooLarge = /^request too large\b/;
 
-function kindOfWords(status: number, words: ErrorWords): Kind | null {
-  if (status < 500 && tooLarge.test(plainOf(words.message))) return 'context-length';
+/** `status` is null when there is none to be held against the words: they came in the place of an answer. */
+function kindOfWords(status: number | null, words: ErrorWords): Kind | null {
+  if ((status ?? 0) < 500 && tooLarge.test(plainOf(words.message))) return 'context-length';
   const byCode =
     kindsByCode.get(words.code?.toLowerCase() ?? '') ?? kindsByCode.get(words.type?.toLowerCase() ?? '');
   const kind = byCode ?? kindByMessage(words.message);
-  return kind !== null && isPlausible(kind, status) ? kind : null;
+  return kind !== null && (status === null || isPlausible(kind, status)) ? kind : null;
 }
 
 function kindByMessage(message: string): Kind | null {

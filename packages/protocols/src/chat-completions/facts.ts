@@ -50,7 +50,7 @@ const typeName = new KeyNames(['type']);
 
 export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   const watch = new MediaWatch(media);
-  const found = findMembers<RequestMember>(body, names, watch);
+  const found = findMembers(body, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
   const model = readModel(members);

@@ -1,4 +1,5 @@
 import type { Dialect } from '../inbound-request.ts';
+import { Remainder } from '../remainder.ts';
 import { noUsage, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 
@@ -57,21 +58,6 @@ function outsideReasoning(
 function reasoningTokens(wire: WireRecord): number {
   const details = recordOf(wire['completion_tokens_details']);
   return tokenCount(details['reasoning_tokens']) ?? tokenCount(wire['reasoning_tokens']) ?? 0;
-}
-
-/** Hands out parts of a sum, never more than is left of it. */
-class Remainder {
-  left: number;
-
-  constructor(sum: number) {
-    this.left = sum;
-  }
-
-  take(part: number | null): number {
-    const taken = Math.min(part ?? 0, this.left);
-    this.left -= taken;
-    return taken;
-  }
 }
 
 function difference(total: number | null, part: number | null): number | null {

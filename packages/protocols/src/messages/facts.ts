@@ -33,7 +33,7 @@ export function readFacts(body: Uint8Array, header: HeaderLookup): Result<ReadRe
   const headers = readHeaders(header);
   if (!headers.ok) return headers;
   const watch = new MediaWatch(media);
-  const found = findMembers<RequestMember>(body, names, watch);
+  const found = findMembers(body, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
   const model = readModel(members);

@@ -57,6 +57,12 @@ export type WithMembers<Name extends string> = Pick<
   'span' | 'value' | 'kind' | 'reader'
 >;
 
+/** The member whose strings are looked at on the way: where a protocol has its conversation. */
+export interface WatchedMember<Name extends string> {
+  readonly name: Name;
+  readonly watch: StringWatch;
+}
+
 /**
  * Finds the members. Refuses what is not one JSON object, what is nested too deep, and a member that could be read in
  * two ways: given twice, however its name is escaped, or once more in another case, as some servers would match it.
@@ -65,17 +71,17 @@ export type WithMembers<Name extends string> = Pick<
  */
 export function findMembers<Name extends string>(
   body: Uint8Array,
-  names: KeyNames<Name | 'messages'>,
-  messagesWatch: StringWatch,
-): Result<RequestMembers<Name | 'messages'>, Fault> {
+  names: KeyNames<Name>,
+  watched: WatchedMember<Name>,
+): Result<RequestMembers<Name>, Fault> {
   const reader = new JsonReader(body);
   if (reader.kind !== 'object') return invalid(notAnObject);
-  const spans = new Map<Name | 'messages', MemberSpan>();
+  const spans = new Map<Name, MemberSpan>();
   reader.enterObject();
   while (reader.nextMember()) {
     const { keyStart, keyEnd, at: start } = reader;
     const name = names.findDecoded(body, keyStart, keyEnd);
-    const end = reader.skip(name === 'messages' ? messagesWatch : null);
+    const end = reader.skip(name === watched.name ? watched.watch : null);
     const twin = name === null ? names.findAnyCase(body, keyStart, keyEnd) : null;
     if (twin !== null) return invalid(`The name of '${twin}' must be written in lower case.`, twin);
     if (name === null) continue;
