@@ -1,0 +1,22 @@
+import type { Sealed } from '../turn.ts';
+
+/** `gw1.ORIGIN.DATA`: our mark on state that came from a target of another protocol. */
+const mark = /^gw1\.([0-9a-z]+)\.(.*)$/s;
+
+/** Sealed state as a caller of another protocol gets it, so that it is known again when it comes back. */
+export function markSealed({ origin, data }: Sealed): string {
+  return `gw1.${origin}.${data}`;
+}
+
+/** Sealed state as a caller sends it. Without our mark it is from an upstream of the caller's own protocol: `native`. */
+export function readSealed(text: string, form: Sealed['form']): Sealed {
+  const [, origin, data] = mark.exec(text) ?? [];
+  return origin === undefined || data === undefined
+    ? { origin: 'native', data: text, form }
+    : { origin, data, form };
+}
+
+/** Whether state may go to the target of this origin: only where it came from. */
+export function mayReturn(sealed: Sealed | null, origin: string): sealed is Sealed {
+  return sealed !== null && sealed.origin === origin;
+}

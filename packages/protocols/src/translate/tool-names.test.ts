@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { noSettings, type Tool, type Turn } from '../turn.ts';
+import { legalName, type NameRule, ToolNaming } from './tool-names.ts';
+
+const rule: NameRule = { legal: /^[a-zA-Z0-9_-]$/, legalFirst: /^[a-zA-Z0-9_-]$/, lengthMax: 64 };
+const native: NameRule = { legal: /^[\w.:-]$/, legalFirst: /^[a-zA-Z_]$/, lengthMax: 64 };
+
+function tool(name: string, namespace: string | null = null, kind: Tool['kind'] = 'function'): Tool {
+  const common = { name, namespace, description: '' };
+  return kind === 'custom'
+    ? { kind, ...common, format: null }
+    : { kind, ...common, parameters: null, strict: null, cacheTtl: null };
+}
+
+function turnWith(tools: readonly Tool[]): Turn {
+  const rest = { system: [], messages: [], toolChoice: null, spelling: {}, extensions: [] };
+  return { surface: 'responses', model: 'm', stream: false, tools, settings: noSettings, ...rest };
+}
+
+describe('tool names', () => {
+  test('that are legal are sent as they are, and need no way back', () => {
+    const naming = new ToolNaming(turnWith([tool('read_file')]), rule);
+    expect(naming.sent({ name: 'read_file', namespace: null })).toBe('read_file');
+    expect(naming.names.size).toBe(0);
+  });
+
+  test('of one namespace and another are told apart, and found again', () => {
+    const naming = new ToolNaming(turnWith([tool('open', 'a'), tool('open', 'b'), tool('open')]), rule);
+    const sent = ['a', 'b', null].map((namespace) => naming.sent({ name: 'open', namespace }));
+    expect(sent).toEqual(['a__open', 'b__open', 'open']);
+    expect(naming.names.get('b__open')).toEqual({ name: 'open', namespace: 'b', form: 'function' });
+  });
+
+  test('of custom tools are found again, because their calls are unwrapped', () => {
+    const naming = new ToolNaming(turnWith([tool('apply_patch', null, 'custom')]), rule);
+    expect(naming.names.get('apply_patch')?.form).toBe('custom');
+  });
+
+  test('of any kind are legal, all different, the same every time, and lead back', () => {
+    const anyTool = fc
+      .tuple(fc.string({ unit: 'binary', maxLength: 90 }), fc.option(fc.string({ maxLength: 5 })))
+      .map(([name, namespace]) => tool(name, namespace));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(anyTool, { selector: ({ name, namespace }) => `${namespace ?? ''}\n${name}` }),
+        fc.constantFrom(rule, native),
+        (tools, wanted) => {
+          const naming = new ToolNaming(turnWith(tools), wanted);
+          const again = new ToolNaming(turnWith(tools), wanted);
+          const sent = tools.map((each) => naming.sent(each));
+          expect(new Set(sent).size).toBe(tools.length);
+          expect(tools.map((each) => again.sent(each))).toEqual(sent);
+          for (const [index, name] of sent.entries()) {
+            expect(legalName(name, wanted)).toBe(name);
+            expect(naming.names.get(name)?.name ?? name).toBe(tools[index]?.name);
+          }
+        },
+      ),
+    );
+  });
+});
