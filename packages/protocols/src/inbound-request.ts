@@ -35,8 +35,15 @@ export interface Dialect {
 /** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
 export type HeaderLookup = (name: string) => string | undefined;
 
+/**
+ * What is asked of a model: an answer, the number of tokens its prompt would have, or vectors of a text. Only an answer can
+ * come from an upstream of another protocol, and a count is nobody's expense.
+ */
+export type Work = 'answer' | 'count' | 'embed';
+
 /** A request as it came, before anything in it is read. */
 export interface RequestInput {
+  readonly work: Work;
   readonly body: Uint8Array;
   readonly header: HeaderLookup;
   /** As it came, without its query. */

@@ -1,7 +1,14 @@
 import type { Codec } from './codec.ts';
 import type { Fault } from './error.ts';
 import type { FinishReason } from './finish-reason.ts';
-import type { Dialect, InboundRequest, ProtocolId, RequestInput, StreamFraming } from './inbound-request.ts';
+import type {
+  Dialect,
+  InboundRequest,
+  ProtocolId,
+  RequestInput,
+  StreamFraming,
+  Work,
+} from './inbound-request.ts';
 import type { Result } from './result.ts';
 import type { Usage } from './usage.ts';
 
@@ -50,6 +57,20 @@ export type AnswerReading =
   | { readonly kind: 'answer'; readonly reading: Reading }
   | { readonly kind: 'refusal'; readonly refusal: UpstreamRefusal };
 
+/** A number of tokens: nothing was produced and nothing used. */
+export const countReading: AnswerReading = {
+  kind: 'answer',
+  reading: {
+    usage: null,
+    finishReason: 'stop',
+    finishReasonRaw: null,
+    modelServed: null,
+    hasOutput: false,
+    outputBytes: 0,
+    usageAtOutputBytes: 0,
+  },
+};
+
 /**
  * What one server-sent-event frame is:
  * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start, an empty block): held until
@@ -81,11 +102,14 @@ export interface StreamReader {
 export interface Protocol {
   readonly id: ProtocolId;
   readRequest(input: RequestInput): Result<InboundRequest, Fault>;
-  /** Reads a whole JSON answer of status 200. */
-  readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading;
+  /** Reads a whole JSON answer of status 200; for a count that is one, `countReading`. Without `work` it is an answer. */
+  readAnswer(body: Uint8Array, dialect: Dialect, work?: Work): AnswerReading;
+  /** The answer to a count, for when no upstream has one; absent where the protocol has no such endpoint. */
+  encodeTokenCount?(tokens: number): Uint8Array;
   /** Reads an answer with an error status (400 to 599), whatever its content type says it is. */
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
-  openStream(dialect: Dialect): StreamReader;
+  /** Without `framing` it is one of server-sent events. */
+  openStream(dialect: Dialect, framing?: StreamFraming): StreamReader;
   /** An error inside a stream that has begun, in this protocol's shape; it is never a clean end. */
   encodeStreamError(fault: Fault, traceId: string, framing: StreamFraming): Uint8Array;
   /** To and from the canonical form; null for a protocol that is never translated. */

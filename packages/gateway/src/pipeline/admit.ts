@@ -6,8 +6,16 @@ import {
   type ProtocolId,
   type Result,
   succeed,
+  type Work,
 } from '@headgate/protocols';
-import { type Caller, type Catalogue, type Model, mayCall, modelNotFound } from '../core/catalogue.ts';
+import {
+  type Caller,
+  type Catalogue,
+  type Model,
+  mayCall,
+  modelNotFound,
+  speaks,
+} from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
 import type { Plan } from '../core/route/router.ts';
 import type { Gateway } from './gateway.ts';
@@ -26,10 +34,16 @@ export interface Admission {
   readonly tariff: Tariff;
 }
 
+/** What is asked for, and in which protocol. */
+interface Question {
+  readonly protocol: ProtocolId;
+  readonly work: Work;
+}
+
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
 export function admit(
   request: InboundRequest,
-  protocol: ProtocolId,
+  { protocol, work }: Question,
   caller: Caller,
   catalogue: Catalogue,
   gateway: Gateway,
@@ -37,10 +51,12 @@ export function admit(
   if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const model = catalogue.models.get(request.facts.model);
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(request.facts.model));
-  const plan = gateway.router.plan(request.facts, model, protocol, gateway.clock.now());
-  if (plan.targets.length === 0) return fail(nothingToTry(plan));
+  const able = work === 'answer' ? model : speaking(model, protocol);
+  const plan = gateway.router.plan(request.facts, able, protocol, gateway.clock.now());
+  // What no upstream counts is counted here.
+  if (plan.targets.length === 0 && work !== 'count') return fail(nothingToTry(plan));
   const { price } = model;
-  if (price === null && gateway.unpricedModels === 'refuse') {
+  if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });
     return fail(
       fault('no_available_channel', { message: 'This model has no price yet and cannot be called.' }),
@@ -52,6 +68,11 @@ export function admit(
     plan,
     tariff: { price, multiplierPpm: caller.group.multiplierPpm },
   });
+}
+
+/** The model with those of its targets that take the protocol as it is: nothing but an answer is translated. */
+function speaking(model: Model, protocol: ProtocolId): Model {
+  return { ...model, targets: model.targets.filter((target) => speaks(target, protocol)) };
 }
 
 function nothingToTry({ blockedRetryMs }: Plan): Fault {

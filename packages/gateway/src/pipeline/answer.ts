@@ -1,4 +1,10 @@
-import { type Dialect, type Reading, totalOutput, type UpstreamRefusal } from '@headgate/protocols';
+import {
+  type Dialect,
+  type Reading,
+  totalOutput,
+  type UpstreamRefusal,
+  type Work,
+} from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
 import type { Lane } from './lane.ts';
@@ -13,6 +19,7 @@ export type Ending =
 
 /** What reading an answer needs to know about the call and the target it came from. */
 export interface AnswerContext {
+  readonly work: Work;
   readonly lane: Lane;
   readonly dialect: Dialect;
   readonly reply: Reply;

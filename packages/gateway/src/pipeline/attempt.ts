@@ -152,7 +152,7 @@ class Attempt implements UpstreamHandler, CallerListener {
   }
 
   #openAnswer(head: UpstreamHead): Answer {
-    const { gateway, reply, request } = this.#conversation;
+    const { gateway, reply, request, inbound } = this.#conversation;
     const { lane, n, target } = this.#place;
     if (head.status < 200 || head.status > 299) {
       return new RefusalAnswer(lane.protocol, head.status, retryAfterMs(head, gateway.clock.now()));
@@ -163,6 +163,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     const isWhole = !request.facts.stream || strange.test(type);
     const told = { lane, contentType: type, attempts: n };
     const context = {
+      work: inbound.work,
       lane,
       dialect: target.channel.provider.dialect,
       reply,

@@ -1,4 +1,4 @@
-import { type Platform, type Protocol, protocols } from '@headgate/protocols';
+import { type Platform, type Protocol, protocols, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, targetOf } from '../core/catalogue.fixture.ts';
 import type { Caller, Catalogue } from '../core/catalogue.ts';
 import { cheapestHealthy } from '../core/route/cheapest-healthy.ts';
@@ -136,7 +136,7 @@ export class Rig {
   }
 
   /** Lets a call begin. The promise is the call's: awaited, it has ended. */
-  start(stream: boolean): { readonly done: Promise<void> } {
+  start(stream: boolean, work: Work = 'answer'): { readonly done: Promise<void> } {
     const text = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }], stream });
     const inbound: Inbound = {
       traceId,
@@ -145,6 +145,7 @@ export class Rig {
       params: {},
       search: '',
       body: Buffer.from(text),
+      work,
       receivedAtMs: this.#nowMs,
       receivedAt: this.#nowMs,
     };

@@ -1,4 +1,4 @@
-import { type RequestInput, succeed } from '@headgate/protocols';
+import { countReading, type RequestInput, succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -53,6 +53,60 @@ describe('an end whose entry is not durable', () => {
     expect(rig.observed).toMatchObject([
       { status: 'failed', unbilledReason: 'ledger_failed', chargeNanoUsd: 0n, errorCode: 'internal' },
     ]);
+  });
+});
+
+describe('a count of tokens', () => {
+  const counting = {
+    readAnswer: () => countReading,
+    encodeTokenCount: (tokens: number) => new TextEncoder().encode(`{"tokens":${tokens}}`),
+  };
+  const free = { status: 'complete', unbilledReason: 'token_count', chargeNanoUsd: 0n, usageSource: 'none' };
+
+  test("is the upstream's own, and nobody's expense", async () => {
+    const rig = new Rig({ protocol: counting });
+    const { done } = rig.start(false, 'count');
+    rig.answer(false, '{"tokens":3}');
+    await done;
+    expect(rig.reply).toMatchObject({ status: 200, text: '{"tokens":3}' });
+    expect(rig.reply.headers).not.toContain('x-headgate-token-count');
+    expect(rig.settled).toMatchObject([{ ...free, attempts: [{ costNanoUsd: 0n }] }]);
+  });
+
+  test('is an estimate where the upstream has no such endpoint, and says so', async () => {
+    const rig = new Rig({ protocol: counting });
+    const { done } = rig.start(false, 'count');
+    rig.sent[0]?.handler.onHead({ status: 404, headers: new Map() });
+    rig.sent[0]?.handler.onEnd();
+    await done;
+    expect(rig.reply.status).toBe(200);
+    expect(rig.reply.text).toMatch(/^\{"tokens":\d+\}$/);
+    expect(rig.reply.headers.slice(-2)).toEqual(['x-headgate-token-count', 'estimated']);
+    expect(rig.settled).toMatchObject([free]);
+    expect(rig.alerts).toEqual([]);
+  });
+
+  test("leaves a channel's health alone", async () => {
+    const rig = new Rig({ protocol: counting });
+    const { done } = rig.start(false, 'count');
+    rig.sent[0]?.handler.onHead({ status: 429, headers: new Map([['retry-after', '60']]) });
+    rig.sent[0]?.handler.onEnd();
+    await done;
+    const next = rig.start(false);
+    expect(rig.sent).toHaveLength(2);
+    rig.answer(false, wholeAnswer);
+    await next.done;
+  });
+
+  test('is refused with the words of an upstream that refuses the request', async () => {
+    const rig = new Rig({ protocol: counting });
+    const { done } = rig.start(false, 'count');
+    rig.sent[0]?.handler.onHead({ status: 400, headers: new Map() });
+    rig.sent[0]?.handler.onData(Buffer.from('{"error":{"message":"No such block."}}'));
+    rig.sent[0]?.handler.onEnd();
+    await done;
+    expect(rig.reply.status).toBe(400);
+    expect(rig.reply.text).toContain('No such block.');
   });
 });
 

@@ -8,12 +8,14 @@ import {
   type Turn,
 } from '@headgate/protocols';
 import type { Caller } from '../core/catalogue.ts';
+import type { Plan } from '../core/route/router.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { type Admission, admit } from './admit.ts';
 import { alertBug } from './alert-bug.ts';
 import { conclude, withheld } from './conclude.ts';
 import type { Conversation } from './conversation.ts';
+import { countLocally } from './count-locally.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Gateway } from './gateway.ts';
 import { entryOf, unsettledEntryOf } from './settle.ts';
@@ -37,7 +39,7 @@ export async function runCall(
 
   const openRow = noteLongCall(opening, inbound, gateway);
   const delivery = admission.ok
-    ? await deliver(
+    ? await carryOut(
         converse(inbound, caller, protocol, admission.value, reply, gateway),
         admission.value.plan,
       )
@@ -46,9 +48,11 @@ export async function runCall(
 
   const closing = {
     opening,
+    work: inbound.work,
     tariff: admission.ok ? admission.value.tariff : null,
     delivery,
     inputTokensEstimate: request?.facts.inputTokensEstimate ?? 0,
+    outputTokensMax: outputTokensMaxOf(request),
     durationMs: gateway.clock.monotonic() - inbound.receivedAt,
     overheadUs: overheadUsOf(delivery, inbound, gateway),
     ttftMs: ttftOf(delivery),
@@ -76,12 +80,30 @@ function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway:
     const catalogue = gateway.catalogue.current;
     return {
       request: request.value,
-      admission: admit(request.value, protocol.id, caller, catalogue, gateway),
+      admission: admit(
+        request.value,
+        { protocol: protocol.id, work: inbound.work },
+        caller,
+        catalogue,
+        gateway,
+      ),
     };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     return { request: null, admission: fail(fault('internal')) };
   }
+}
+
+/** A count that no upstream gave is made here. */
+async function carryOut(conversation: Conversation, plan: Plan): Promise<Delivery> {
+  const delivery = await deliver(conversation, plan);
+  return conversation.inbound.work === 'count' ? countLocally(conversation, delivery) : delivery;
+}
+
+/** What the caller allowed, in tokens; null when it set no limit. */
+function outputTokensMaxOf(request: InboundRequest | null): number | null {
+  const { maxOutputTokens, choices } = request?.facts ?? { maxOutputTokens: null, choices: 1 };
+  return maxOutputTokens === null ? null : maxOutputTokens * choices;
 }
 
 function refused(error: Fault): Delivery {

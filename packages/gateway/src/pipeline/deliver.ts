@@ -44,7 +44,6 @@ async function tryTargets(
   { targets }: Plan,
   attempts: AttemptRecord[],
 ): Promise<Fault | null> {
-  const { gateway } = conversation;
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
   for (const [tried, target] of targets.entries()) {
@@ -57,13 +56,19 @@ async function tryTargets(
     const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
     const record = await attempt(conversation, place);
     attempts.push(record);
-    gateway.router.observe(target, record.outcome, gateway.clock.now());
-    warnOperator(conversation, record);
+    if (conversation.inbound.work !== 'count') learnFrom(conversation, record);
     const retry = retryElsewhere(record.outcome);
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }
   return unspeakable;
+}
+
+/** A count says nothing about a channel: many upstreams have no such endpoint. */
+function learnFrom(conversation: Conversation, record: AttemptRecord): void {
+  const { router, clock } = conversation.gateway;
+  router.observe(record.target, record.outcome, clock.now());
+  warnOperator(conversation, record);
 }
 
 /** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */

@@ -76,7 +76,9 @@ function closingOf(outcomes: readonly Outcome[], finish: Finish, isPriced = true
     },
     tariff: { price: isPriced ? priceOf(1_000_000n) : null, multiplierPpm: 2_000_000n },
     delivery: { attempts: outcomes.map(recordOf), finish },
+    work: 'answer',
     inputTokensEstimate: 7,
+    outputTokensMax: null,
     durationMs: 1342.3096090001,
     overheadUs: 100,
     ttftMs: 12.0004,
@@ -215,6 +217,11 @@ test('a model without a price is not billed, and the entry says so', () => {
     unbilledReason: 'unpriced_model',
     chargeNanoUsd: 0n,
   });
+});
+
+test('an estimate is never more than the caller allowed', () => {
+  const closing = { ...closingOf([{ kind: 'answered', reading: uncounted }], answered), outputTokensMax: 2 };
+  expect(entryOf(closing)).toMatchObject({ usage: { inputFresh: 7, output: 2 }, usageSource: 'estimated' });
 });
 
 test('what a failed attempt used is our cost', () => {

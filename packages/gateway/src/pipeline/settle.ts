@@ -5,6 +5,7 @@ import {
   type UpstreamRefusal,
   type Usage,
   unreachable,
+  type Work,
 } from '@headgate/protocols';
 import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
@@ -28,11 +29,14 @@ const bytesPerTokenEstimate = 4;
 
 /** What the call's end adds to what was known at its beginning. */
 export interface Closing {
+  readonly work: Work;
   readonly opening: CallOpening;
   /** Null when the call was refused before it was admitted. */
   readonly tariff: Tariff | null;
   readonly delivery: Delivery;
   readonly inputTokensEstimate: number;
+  /** What the caller allowed; null when it set no limit. */
+  readonly outputTokensMax: number | null;
   readonly durationMs: number;
   readonly overheadUs: number;
   readonly ttftMs: number | null;
@@ -49,9 +53,9 @@ export function entryOf(closing: Closing): CallEntry {
   const { opening, tariff, delivery } = closing;
   const last = delivery.attempts.at(-1);
   const reading = last === undefined ? null : readingOf(last.outcome);
-  const metered = meter(reading, closing.inputTokensEstimate);
+  const metered = meter(reading, closing);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(metered.usage) > 0;
-  const verdict = judge(delivery, last?.outcome, hasOutput);
+  const verdict = judge(closing, last?.outcome, hasOutput);
   const unbilledReason = verdict.unbilledReason ?? (tariff?.price ? null : 'unpriced_model');
   const isBilled = unbilledReason === null;
   return {
@@ -72,9 +76,7 @@ export function entryOf(closing: Closing): CallEntry {
     durationMs: roundMs(closing.durationMs),
     overheadUs: closing.overheadUs,
     finishedAtMs: closing.finishedAtMs,
-    attempts: delivery.attempts.map((record, index) =>
-      attemptEntry(record, index + 1, closing.inputTokensEstimate),
-    ),
+    attempts: delivery.attempts.map((record, index) => attemptEntry(record, index + 1, closing)),
   };
 }
 
@@ -104,9 +106,10 @@ interface Verdict {
   readonly unbilledReason: UnbilledReason | null;
 }
 
-function judge(delivery: Delivery, outcome: Outcome | undefined, hasOutput: boolean): Verdict {
+function judge({ delivery, work }: Closing, outcome: Outcome | undefined, hasOutput: boolean): Verdict {
   switch (delivery.finish.kind) {
     case 'answered':
+      if (work === 'count') return { status: 'complete', unbilledReason: 'token_count' };
       return hasOutput
         ? { status: 'complete', unbilledReason: null }
         : { status: 'failed', unbilledReason: 'zero_completion' };
@@ -160,16 +163,17 @@ function reasonOfRefusal(refusal: UpstreamRefusal): UnbilledReason {
 
 /**
  * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
- * one, and is never less than what the upstream counted before.
+ * one, never less than what the upstream counted before and never more than the caller allowed.
  */
-function meter(reading: Reading | null, inputTokensEstimate: number): Metered {
+function meter(reading: Reading | null, { inputTokensEstimate, outputTokensMax }: Closing): Metered {
   if (reading === null) return { usage: noUsage, source: 'none' };
   const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
   if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
   if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
   const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
   const output = Math.max(counted.output, Math.ceil(outputBytes / bytesPerTokenEstimate));
-  return { usage: { ...counted, output }, source: 'estimated' };
+  const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
+  return { usage: { ...counted, output: Math.min(output, allowed) }, source: 'estimated' };
 }
 
 function readingOf(outcome: Outcome): Reading | null {
@@ -190,9 +194,10 @@ function httpStatusOf({ finish }: Delivery, outcome: Outcome | undefined): numbe
   }
 }
 
-function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: number): AttemptEntry {
+function attemptEntry(record: AttemptRecord, n: number, closing: Closing): AttemptEntry {
   const { target, outcome } = record;
-  const metered = meter(readingOf(outcome), inputTokensEstimate);
+  const metered = meter(readingOf(outcome), closing);
+  const cost = closing.work === 'count' ? null : target.cost;
   return {
     n,
     channelId: target.channel.id,
@@ -204,7 +209,7 @@ function attemptEntry(record: AttemptRecord, n: number, inputTokensEstimate: num
     ttftMs: record.ttftMs === null ? null : roundMs(record.ttftMs),
     durationMs: roundMs(record.durationMs),
     usage: metered.source === 'none' ? null : metered.usage,
-    costNanoUsd: target.cost === null ? zeroNanoUsd : priceUsage(metered.usage, target.cost, 1_000_000n),
+    costNanoUsd: cost === null ? zeroNanoUsd : priceUsage(metered.usage, cost, 1_000_000n),
     lane: record.lane.kind,
     edits: record.lane.request.edits,
   };

@@ -34,7 +34,7 @@ export class StreamAnswer implements Answer {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#splitter = new SseSplitter(context.frameBytesMax);
-    this.#reader = context.lane.protocol.openStream(context.dialect);
+    this.#reader = context.lane.protocol.openStream(context.dialect, context.lane.framing);
     this.#translator = context.lane.openTranslator();
   }
 

@@ -33,8 +33,8 @@ export class WholeAnswer implements Answer {
 
   end(): Outcome {
     const body = concatBytes(this.#chunks);
-    const { lane, dialect, headers } = this.#context;
-    const answer = lane.protocol.readAnswer(body, dialect);
+    const { work, lane, dialect, headers } = this.#context;
+    const answer = lane.protocol.readAnswer(body, dialect, work);
     if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
     if (this.#streamExpected) return refusedAs('garbled', 'a whole answer where a stream was asked for');
     if (isBlank(answer.reading)) return refusedAs('blank', 'an empty answer');

@@ -14,6 +14,7 @@ export type UnbilledReason =
   | 'refused_by_upstream'
   | 'unpriced_model'
   | 'ledger_failed'
+  | 'token_count'
   | 'interrupted';
 
 export type UsageSource = 'upstream' | 'estimated' | 'none';

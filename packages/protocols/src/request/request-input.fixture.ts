@@ -9,6 +9,7 @@ export function requestInput(
   return {
     body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
     header: (name) => headers[name],
+    work: 'answer',
     path: '',
     params: {},
     search: '',

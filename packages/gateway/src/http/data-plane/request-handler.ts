@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type Endpoint,
   type EndpointMatch,
   type EndpointParams,
   endpoints,
@@ -8,8 +9,11 @@ import {
   fault,
   matchEndpoint,
   type Platform,
+  type Protocol,
   type ProtocolId,
   platformOfPath,
+  unreachable,
+  type Work,
 } from '@headgate/protocols';
 import type { Caller } from '../../core/catalogue.ts';
 import { alertBug } from '../../pipeline/alert-bug.ts';
@@ -164,11 +168,20 @@ async function answer(
       return usage.ok ? sendJson(exchange, usage.value) : refuse(exchange, usage.error);
     }
     case 'call':
-      return answerCall(exchange, endpoint.protocol, params, caller);
+    case 'count-tokens':
+    case 'embed':
+      return answerCall(exchange, endpoint, params, caller);
     default:
-      return refuse(exchange, fault('not_found'));
+      return unreachable(endpoint);
   }
 }
+
+type CallEndpoint = Extract<Endpoint, { protocol: ProtocolId }>;
+
+const works = { call: 'answer', 'count-tokens': 'count', embed: 'embed' } as const satisfies Record<
+  CallEndpoint['kind'],
+  Work
+>;
 
 function sendJson({ reply }: Exchange, value: object): void {
   reply.send(200, ['content-type', 'application/json'], new TextEncoder().encode(JSON.stringify(value)));
@@ -176,14 +189,14 @@ function sendJson({ reply }: Exchange, value: object): void {
 
 async function answerCall(
   exchange: Exchange,
-  protocolId: ProtocolId,
+  endpoint: CallEndpoint,
   params: EndpointParams,
   caller: Caller,
 ): Promise<void> {
   const { context, request, reply, traceId } = exchange;
   const { gateway } = context;
-  const protocol = gateway.protocols[protocolId];
-  if (protocol === undefined) return refuse(exchange, fault('not_found'));
+  const protocol = gateway.protocols[endpoint.protocol];
+  if (protocol === undefined || !serves(protocol, endpoint)) return refuse(exchange, fault('not_found'));
   if (context.isDraining()) return refuse(exchange, fault('overloaded', { retryAfterMs: 1000 }));
   const type = refusedContentType(request.headers['content-type']);
   if (type !== null) return refuse(exchange, type);
@@ -196,6 +209,7 @@ async function answerCall(
   const inbound = {
     traceId,
     header: (name: string) => headerOf(request, name),
+    work: works[endpoint.kind],
     path: exchange.path,
     params,
     search: exchange.search,
@@ -204,6 +218,11 @@ async function answerCall(
     receivedAt: gateway.clock.monotonic(),
   };
   await runCall(inbound, caller, protocol, reply, gateway);
+}
+
+/** A protocol that has no words for a count counts nothing. */
+function serves(protocol: Protocol, { kind }: CallEndpoint): boolean {
+  return kind !== 'count-tokens' || protocol.encodeTokenCount !== undefined;
 }
 
 /** JSON, or nothing said; a form is the sign of a forgotten header. */
