@@ -1,0 +1,55 @@
+// `npm run test:agents`: real coding agents work through Headgate, on the simulator, in every protocol.
+import type { Agent } from './agent.ts';
+import { claudeCode } from './claude-code.ts';
+import { codex, codexPatching, codexProgramming } from './codex.ts';
+import { geminiCli } from './gemini-cli.ts';
+import { checkVersion, installAgents } from './installed-agents.ts';
+import { type Lane, runLane } from './lane.ts';
+import { closeSite, openSite } from './site.ts';
+
+const agents: readonly Agent[] = [claudeCode, codex, codexPatching, codexProgramming, geminiCli];
+const upstreams: readonly Lane['upstream'][] = [
+  'messages',
+  'responses',
+  'generate-content',
+  'chat-completions',
+];
+
+/** Words of the command line choose lanes: those whose name holds all of them. */
+function chosenLanes(words: readonly string[]): readonly Lane[] {
+  const lanes = agents.flatMap((agent) => upstreams.map((upstream) => ({ agent, upstream })));
+  return lanes.filter((lane) => words.every((word) => nameOf(lane).includes(word)));
+}
+
+function nameOf({ agent, upstream }: Lane): string {
+  return `${agent.id} → ${upstream}`;
+}
+
+async function checkVersions(lanes: readonly Lane[]): Promise<void> {
+  const site = openSite();
+  const inUse = new Map(lanes.map(({ agent }) => [agent.package, agent]));
+  for (const agent of inUse.values()) console.log(`${agent.package} ${await checkVersion(agent, site)}`);
+  closeSite(site);
+}
+
+async function report(lane: Lane): Promise<boolean> {
+  const { problems, calls, durationMs, transcript } = await runLane(lane);
+  const isOk = problems.length === 0;
+  const seconds = `${(durationMs / 1000).toFixed(1)} s`;
+  console.log(
+    `${isOk ? 'ok    ' : 'FAILED'} ${nameOf(lane).padEnd(38)} ${seconds.padStart(7)} ${calls} calls`,
+  );
+  for (const problem of problems) console.log(`         ${problem}`);
+  if (transcript !== null) console.log(`         ${transcript}`);
+  return isOk;
+}
+
+const lanes = chosenLanes(process.argv.slice(2));
+if (lanes.length === 0) throw new Error('No agent and protocol has such a name.');
+installAgents();
+await checkVersions(lanes);
+const results: boolean[] = [];
+for (const lane of lanes) results.push(await report(lane));
+const failed = results.filter((isOk) => !isOk).length;
+console.log(failed === 0 ? `All ${lanes.length} did their work.` : `${failed} of ${lanes.length} failed.`);
+process.exitCode = failed === 0 ? 0 : 1;
