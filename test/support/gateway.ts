@@ -14,7 +14,7 @@ export interface TestChannel {
   readonly models: Readonly<Record<string, string>>;
   /** USD per million tokens, input and output alike; cheaper channels are tried first. */
   readonly cost?: string;
-  /** Protocols it speaks and their paths; both of the simulator's if left out. */
+  /** Protocols it speaks and their paths; those of the simulator if left out. */
   readonly protocols?: Readonly<Record<string, string>>;
   readonly dialect?: Readonly<Record<string, unknown>>;
 }
@@ -132,11 +132,17 @@ function keyOf(id: string, group: string) {
   return { group, secret: { environment: keyVariable(id) } };
 }
 
+const simulatedPaths = {
+  'chat-completions': '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+};
+
 function providerOf({ origin, dialect, protocols }: TestChannel) {
   return {
     name: 'Test provider',
     baseUrl: `${origin}/v1`,
-    protocols: protocols ?? { 'chat-completions': '/chat/completions', messages: '/messages' },
+    protocols: protocols ?? simulatedPaths,
     credential: { scheme: 'none' },
     ...(dialect === undefined ? {} : { dialect }),
   };

@@ -22,11 +22,11 @@ export function encodeStreamEnvelope(platform: Platform, fault: Fault, traceId: 
 }
 
 function envelope(platform: Platform, fault: Fault, traceId: string): object {
-  const code = fault.upstreamCode ?? fault.code;
+  const code = codeOf(fault);
   const { message, param } = fault;
   switch (platform) {
     case 'completions':
-      return { error: { message, type: completionsType(fault), param, code, trace_id: traceId } };
+      return { error: completionsError(fault, traceId) };
     case 'messages':
       return {
         type: 'error',
@@ -38,6 +38,16 @@ function envelope(platform: Platform, fault: Fault, traceId: string): object {
     default:
       return unreachable(platform);
   }
+}
+
+/** An error's members on the surface whose protocols share them, nulls included. */
+export function completionsError(fault: Fault, traceId: string) {
+  const { message, param } = fault;
+  return { message, type: completionsType(fault), param, code: codeOf(fault), trace_id: traceId };
+}
+
+function codeOf({ upstreamCode, code }: Fault): string {
+  return upstreamCode ?? code;
 }
 
 /** A wrong key has the same words on every surface; elsewhere `code` is this surface's HTTP status and `reason` the word. */

@@ -70,6 +70,8 @@ export interface Facts {
   readonly needs: ReadonlySet<Need>;
   /** What the caller's own protocol says about the session, for affinity; null when nothing. */
   readonly sessionKey: string | null;
+  /** The earlier answer this one goes on from, by the id its upstream gave it: nobody else knows it. Absent for none. */
+  readonly continues?: string;
 }
 
 /** A request for one target, and the edits that made its body, by name, for the attempt's record. */

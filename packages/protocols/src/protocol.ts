@@ -42,6 +42,8 @@ export interface Reading {
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;
   readonly modelServed: string | null;
+  /** The upstream's id of the answer, in protocols whose requests can go on from one; null before it is known. */
+  readonly answerId?: string | null;
   /** Whether a token, tool call, image or sound was produced. */
   readonly hasOutput: boolean;
   /** Bytes of UTF-8 text the model produced so far; the base of an estimate when usage never came. */

@@ -2,11 +2,13 @@ import { chatCompletions } from './chat-completions/index.ts';
 import type { ProtocolId } from './inbound-request.ts';
 import { messages } from './messages/index.ts';
 import type { Protocol } from './protocol.ts';
+import { responses } from './responses/index.ts';
 
 /** The wire formats that are spoken. A new one is a folder and a line here. */
 export const protocols: Readonly<Partial<Record<ProtocolId, Protocol>>> = {
   'chat-completions': chatCompletions,
   messages,
+  responses,
 };
 
 /** In what order another protocol is looked for: those that can say most come first. */

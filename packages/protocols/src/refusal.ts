@@ -170,7 +170,7 @@ function statusOfWords(words: ErrorWords): number {
   if (/invalid_request|invalid_argument|badrequest/i.test(type)) return 400;
   if (/authentication|unauthenticated/i.test(type)) return 401;
   // The codes of a response that failed over a picture of the caller's: `invalid_image`, `image_too_large` and more.
-  if (words.type === null && /(^|_)image(_|$)/.test(words.code ?? '')) return 400;
+  if ((words.type ?? words.code) === words.code && /(^|_)image(_|$)/.test(words.code ?? '')) return 400;
   return statusesByType.get(type) ?? 500;
 }
 

@@ -1,0 +1,108 @@
+import type { JsonReader } from '../bytes/json-reader.ts';
+import { decodeString, KeyNames } from '../bytes/key-names.ts';
+import type { Fault } from '../error.ts';
+import type { Facts, Need } from '../inbound-request.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  hasElements,
+  outputTokensMax,
+  readModel,
+  readStream,
+  readWhole,
+  sessionKeyOf,
+} from '../request/read-members.ts';
+import { findMembers, invalid, type Refused, type RequestMembers } from '../request/request-members.ts';
+import { type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
+import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
+
+/** A request as read: what routing needs of it, and what stands where in it. */
+export interface ReadRequest {
+  readonly facts: Facts;
+  readonly members: RequestMembers<RequestMember>;
+}
+
+const names = new KeyNames<RequestMember>(requestMembers);
+const media = mediaParts(partNeeds);
+const formatName = new KeyNames(['format']);
+const typeName = new KeyNames(['type']);
+
+/** What is wrong for this protocol alone, such as neither an input nor a conversation, is for the upstream to say. */
+export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
+  const watch = new MediaWatch(media);
+  const found = findMembers(body, names, { name: 'input', watch });
+  if (!found.ok) return found;
+  const members = found.value;
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const stream = readStream(members);
+  if (!stream.ok) return stream;
+  const limit = readWhole(members, 'max_output_tokens', [1, outputTokensMax]);
+  if (!limit.ok) return limit;
+  const refused = checkInput(members) ?? checkBackground(members, stream.value);
+  if (refused !== null) return refused;
+  const previous = members.value('previous_response_id');
+  const facts = {
+    model: model.value,
+    stream: stream.value,
+    maxOutputTokens: limit.value,
+    inputTokensEstimate: watch.estimate(body.length),
+    choices: 1,
+    needs: readNeeds(members, watch.needs),
+    sessionKey: readSessionKey(members),
+    ...(typeof previous === 'string' ? { continues: previous } : {}),
+  };
+  return succeed({ facts, members });
+}
+
+function checkInput(members: RequestMembers<RequestMember>): Refused | null {
+  const kind = members.kind('input');
+  return kind === 'string' || kind === 'array' || kind === 'null'
+    ? null
+    : invalid("'input' must be a text or a list of items.", 'input');
+}
+
+/** Its result would have to be fetched later, and nothing here fetches it; a stream brings it itself. */
+function checkBackground(members: RequestMembers<RequestMember>, stream: boolean): Refused | null {
+  if (members.value('background') !== true || stream) return null;
+  const message = "'background' is only offered with 'stream': the result cannot be fetched later.";
+  return invalid(message, 'background');
+}
+
+/** Members of the wrong type say nothing here: what they mean is for the upstream to judge. */
+function readNeeds(members: RequestMembers<RequestMember>, ofInput: ReadonlySet<Need>): ReadonlySet<Need> {
+  const needs = new Set(ofInput);
+  if (hasElements(members, 'tools')) needs.add('tools');
+  if (isStructured(members)) needs.add('structured-output');
+  return needs;
+}
+
+/** `json_object` and `json_schema` as the type of `text.format`; the schema may be long and is not looked at. */
+function isStructured(members: RequestMembers<RequestMember>): boolean {
+  const reader = members.reader('text');
+  if (reader === null || !enterMember(reader, formatName) || !enterMember(reader, typeName)) return false;
+  const start = reader.at;
+  const end = reader.skip();
+  return end !== -1 && (decodeString(members.body, start, end)?.startsWith('json') ?? false);
+}
+
+/** Goes to the value of a member of the object at the reader; false when it has none of that name. */
+function enterMember(reader: JsonReader, name: KeyNames<string>): boolean {
+  if (!reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    if (name.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null) return true;
+    reader.skip();
+  }
+  return false;
+}
+
+function readSessionKey(members: RequestMembers<RequestMember>): string | null {
+  const conversation = members.value('conversation');
+  const candidates = [
+    members.value('prompt_cache_key'),
+    isRecord(conversation) ? conversation['id'] : conversation,
+    members.value('safety_identifier'),
+    members.value('user'),
+  ];
+  return candidates.map(sessionKeyOf).find((key) => key !== null) ?? null;
+}

@@ -1,0 +1,51 @@
+import type { Fault } from '../error.ts';
+import type {
+  EncodedRequest,
+  Facts,
+  InboundRequest,
+  PassthroughTarget,
+  RequestInput,
+} from '../inbound-request.ts';
+import type { Protocol } from '../protocol.ts';
+import { readRefusal } from '../refusal.ts';
+import { type Result, succeed } from '../result.ts';
+import { readAnswer } from './answer.ts';
+import { type ReadRequest, readFacts } from './facts.ts';
+import { ResponsesStreamReader } from './stream.ts';
+import { encodeStreamError } from './stream-error.ts';
+import { passThrough } from './upstream.ts';
+
+class ResponsesRequest implements InboundRequest {
+  readonly framing = 'sse';
+  /** There is no such frame: usage comes with the end. */
+  readonly wantsUsageFrame = false;
+  readonly #request: ReadRequest;
+
+  constructor(request: ReadRequest) {
+    this.#request = request;
+  }
+
+  get facts(): Facts {
+    return this.#request.facts;
+  }
+
+  passThrough(target: PassthroughTarget): EncodedRequest {
+    return passThrough(this.#request, target);
+  }
+}
+
+function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
+  const request = readFacts(body);
+  return request.ok ? succeed(new ResponsesRequest(request.value)) : request;
+}
+
+/** The responses API: `POST /v1/responses`, JSON and server-sent events with names and numbers. */
+export const responses: Protocol = {
+  id: 'responses',
+  readRequest,
+  readAnswer,
+  readRefusal,
+  openStream: () => new ResponsesStreamReader(),
+  encodeStreamError,
+  codec: null,
+};

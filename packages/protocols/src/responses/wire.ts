@@ -1,0 +1,87 @@
+import type { Need } from '../inbound-request.ts';
+
+/** Members of a request that are read; a second one of the same name is refused. */
+export const requestMembers = [
+  'model',
+  'input',
+  'stream',
+  'background',
+  'max_output_tokens',
+  'tools',
+  'text',
+  'conversation',
+  'previous_response_id',
+  'prompt_cache_key',
+  'safety_identifier',
+  'user',
+] as const;
+
+export type RequestMember = (typeof requestMembers)[number];
+
+/** Types of input parts that not every model can read. */
+export const partNeeds = {
+  input_image: 'image-input',
+  computer_screenshot: 'image-input',
+  input_audio: 'audio-input',
+  input_file: 'file-input',
+} as const satisfies Record<string, Need>;
+
+/** Events that say more than their delta. All others repeat what deltas said, or tell how far a hosted tool has come. */
+export const eventTypes = [
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.output_item.added',
+  'response.output_item.done',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+/** Members of an event that are read apart from the text in it. */
+export const eventMembers = ['type', 'response', 'item', 'error'] as const;
+
+/** Members of a response that are read; everything else is skipped. */
+export const responseMembers = [
+  'id',
+  'model',
+  'status',
+  'error',
+  'incomplete_details',
+  'usage',
+  'output',
+] as const;
+
+/** Members of an item that are read apart from the text in it. */
+export const itemMembers = ['type', 'encrypted_content'] as const;
+
+/** Strings the model wrote, wherever they stand; ids, types and what is sealed it did not. */
+export const textMembers = [
+  'arguments',
+  'code',
+  'delta',
+  'diff',
+  'input',
+  'name',
+  'refusal',
+  'text',
+  'transcript',
+] as const;
+
+/** What a tool brought, what a text is annotated with and what is known of its tokens: not the model's words. */
+export const foreignMembers = ['results', 'tools', 'output', 'outputs', 'annotations', 'logprobs'] as const;
+
+/** Items that are nothing until text comes. All others say that the model did something. */
+export const textItemTypes = ['message', 'reasoning'] as const;
+
+/** Items that wait for the caller. */
+export const callItemTypes = [
+  'function_call',
+  'custom_tool_call',
+  'computer_call',
+  'local_shell_call',
+  'apply_patch_call',
+] as const;
