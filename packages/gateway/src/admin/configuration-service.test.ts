@@ -269,6 +269,7 @@ describe('changes made by other processes', () => {
       accountId: null,
       models: null,
       expiresAtMs: null,
+      strict: true,
     };
     const created = await createKey(tools, request);
     if (!created.ok) throw new Error(created.error);
@@ -282,7 +283,7 @@ describe('changes made by other processes', () => {
     expect(recordOf(created.value.key)?.caller.expiresAtMs).toBe(nowMs + 60_000);
     expect(recordOf(rotated.value.key)).toMatchObject({
       status: 'active',
-      caller: { keyName: 'n', group: { id: 'demo-completions' } },
+      caller: { keyName: 'n', strict: true, group: { id: 'demo-completions' } },
     });
     await store.configuration.setKeyStatus(rotated.value.record.id, 'revoked');
     await service.poll();

@@ -83,12 +83,13 @@ function exportChannel(channel: DeclaredChannel) {
 }
 
 function exportKey(key: StoredKey) {
-  const { id, name, groupId, accountId, models, expiresAtMs, hash, hint } = key;
+  const { id, name, groupId, accountId, models, expiresAtMs, strict, hash, hint } = key;
   return {
     id,
     ...{ name, group: groupId, account: accountId, secret: { hash, hint } },
     ...(models === null ? {} : { models }),
     ...(expiresAtMs === null ? {} : { expires: new Date(expiresAtMs).toISOString() }),
+    ...(strict ? { strict } : {}),
   };
 }
 

@@ -24,6 +24,7 @@ export interface KeyRequest {
   readonly accountId: string | null;
   readonly models: readonly string[] | null;
   readonly expiresAtMs: number | null;
+  readonly strict: boolean;
 }
 
 /** A key just made: the one moment its text is known. */
@@ -42,13 +43,14 @@ export async function createKey(tools: KeyTools, request: KeyRequest): Promise<R
   const unknown = request.models?.find((model) => !stored.models.some(({ id }) => id === model));
   if (unknown !== undefined)
     return fail(`there is no model "${unknown}"${didYouMean(unknown, idsOf(stored.models))}`);
-  const { models, expiresAtMs } = request;
+  const { models, expiresAtMs, strict } = request;
   const key = newKey(tools, {
     name: request.name,
     accountId: account.value,
     groupId: group.value,
     models,
     expiresAtMs,
+    strict,
   });
   await tools.store.insertKey(key.record, tools.nowMs);
   return succeed(key);
@@ -83,14 +85,14 @@ export function findKey(stored: StoredConfiguration, given: string): Result<Stor
   return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
 }
 
-type KeyRights = Pick<DeclaredKey, 'accountId' | 'groupId' | 'models' | 'expiresAtMs'> & {
+type KeyRights = Pick<DeclaredKey, 'accountId' | 'groupId' | 'models' | 'expiresAtMs' | 'strict'> & {
   readonly name: string | null;
 };
 
 function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
   const key = generateKey();
   const id = `key-${randomBytes(6).toString('hex')}`;
-  const { accountId, groupId, models, expiresAtMs } = rights;
+  const { accountId, groupId, models, expiresAtMs, strict } = rights;
   const name = rights.name ?? id;
   return {
     key,
@@ -101,6 +103,7 @@ function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
       groupId,
       models,
       expiresAtMs,
+      strict,
       hash: hashKey(key, peppers[0]),
       hint: keyHint(key),
     },

@@ -126,5 +126,6 @@ function declareKeys(
     hint: keyHint(plain[group.platform]),
     models: null,
     expiresAtMs: null,
+    strict: false,
   }));
 }

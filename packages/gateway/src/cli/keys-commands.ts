@@ -20,6 +20,7 @@ export const keysCommands: readonly Command[] = [
       account: { placeholder: 'ID', help: 'The account that pays; needed when there are several' },
       models: { placeholder: 'IDS', help: 'The only models it may call, separated by commas' },
       expires: { placeholder: 'WHEN', help: 'A date such as 2027-01-31, or a time from now such as 90d' },
+      strict: { placeholder: null, help: 'Refuse calls of which a translation would lose anything' },
     },
     run: create,
   }),
@@ -61,6 +62,7 @@ function create(context: CommandContext): Promise<ExitReason> {
         accountId: options['account'] ?? null,
         models: options['models']?.split(',').map((model) => model.trim()) ?? null,
         expiresAtMs,
+        strict: options['strict'] !== undefined,
       },
     );
     if (created.ok) return showKey(context, created.value, []);
@@ -83,8 +85,9 @@ function generate({ output }: CommandContext): Promise<ExitReason> {
 
 /** The key alone on its line, so that it can be copied or piped; what else there is to say goes to standard error. */
 function showKey({ output }: CommandContext, { key, record }: NewKey, notes: readonly string[]): ExitReason {
-  const { id, name, accountId, groupId, models, expiresAtMs } = record;
-  printResult(output, { key, id, name, accountId, groupId, models, expiresAt: isoTime(expiresAtMs) }, key);
+  const { id, name, accountId, groupId, models, expiresAtMs, strict } = record;
+  const shown = { key, id, name, accountId, groupId, models, expiresAt: isoTime(expiresAtMs), strict };
+  printResult(output, shown, key);
   if (output.json) return 'ok';
   output.writeError(`\n${name} (${id}) in group ${groupId}, paid by ${accountId}.\n`);
   for (const note of ['This is the only time it is shown. It works within a second.', ...notes])

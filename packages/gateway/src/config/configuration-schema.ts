@@ -121,6 +121,10 @@ const key = z.strictObject({
   expires: z.iso
     .datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' })
     .exactOptional(),
+  strict: z
+    .boolean()
+    .exactOptional()
+    .describe('Refuses a call of which a translation would lose anything; false if left out.'),
 });
 
 const sibling = z.strictObject({

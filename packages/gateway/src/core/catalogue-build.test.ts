@@ -34,6 +34,7 @@ const key: StoredKey = {
   hint: 'sk-…',
   models: ['m'],
   expiresAtMs: null,
+  strict: false,
   status: 'active',
   source: 'operator',
   createdAtMs: 1,

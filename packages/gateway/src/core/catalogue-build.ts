@@ -188,7 +188,7 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
     group,
     models: modelSet(key.models),
     createdAtMs: key.createdAtMs,
-    strict: false,
+    strict: key.strict,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
   };
 }

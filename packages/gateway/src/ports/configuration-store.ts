@@ -64,6 +64,8 @@ export interface DeclaredKey {
   readonly hint: string;
   readonly models: readonly string[] | null;
   readonly expiresAtMs: number | null;
+  /** Whether its calls may lose nothing in translation. */
+  readonly strict: boolean;
 }
 
 /** Everything one source declares. Providers are catalogue data or the file's own, as JSON documents by id. */

@@ -65,6 +65,7 @@ export function keyRow(key: DeclaredKey) {
     hint: key.hint,
     models: encodeNames(key.models),
     expires_at_ms: key.expiresAtMs === null ? null : BigInt(key.expiresAtMs),
+    strict: key.strict ? 1n : 0n,
   } satisfies ConfigurationRow;
 }
 

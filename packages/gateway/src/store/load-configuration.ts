@@ -187,6 +187,7 @@ async function loadKeys(database: Kysely<Schema>): Promise<readonly StoredKey[]>
     hint: row.hint,
     models: decodeOptionalNames(row.models),
     expiresAtMs: toNumber(row.expires_at_ms),
+    strict: row.strict !== 0n,
     status: row.removed === 0n ? row.status : 'revoked',
     source: row.source,
     createdAtMs: Number(row.created_at_ms),

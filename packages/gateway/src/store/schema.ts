@@ -155,6 +155,7 @@ export interface KeysTable extends Declared, Budgets {
   hint: string;
   models: string | null;
   expires_at_ms: Integer | null;
+  strict: Integer;
   status: KeyStatus;
   created_at_ms: Integer;
   retires_at_ms: Integer | null;

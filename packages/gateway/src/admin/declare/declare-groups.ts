@@ -73,6 +73,7 @@ function declareKey(id: string, shape: KeyShape, secret: KeptSecret): DeclaredKe
     ...secret,
     models: shape.models ?? null,
     expiresAtMs: shape.expires === undefined ? null : Date.parse(shape.expires),
+    strict: shape.strict ?? false,
   };
 }
 

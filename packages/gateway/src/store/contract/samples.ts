@@ -85,6 +85,7 @@ export function sampleKey(id: string): DeclaredKey {
     hint: 'sk-a…z',
     models: null,
     expiresAtMs: null,
+    strict: false,
   };
 }
 

@@ -178,7 +178,10 @@ INSERT INTO meta (name, value) VALUES ('configuration_revision', 0);
 `;
 
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
-const steps: readonly string[] = [ledger + configuration];
+const steps: readonly string[] = [
+  ledger + configuration,
+  'ALTER TABLE keys ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;',
+];
 
 /** Brings the file to the newest schema; safe when several processes open it at once. */
 export function migrate(database: DatabaseSync): void {
