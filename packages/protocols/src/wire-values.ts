@@ -10,6 +10,26 @@ export function recordOf(value: unknown): WireRecord {
   return isRecord(value) ? value : {};
 }
 
+/** The elements of a list, none when it is anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The text, empty or not; null for anything else. */
+export function stringOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** The number; null for anything else. */
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** The truth value; null for anything else. */
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
+
 /** No call uses more; a larger count is a defect of the upstream and not a count. */
 const tokensMax = 1_000_000_000;
 
