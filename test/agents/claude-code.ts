@@ -14,7 +14,16 @@ export const claudeCode: Agent = {
   surface: 'messages',
   model: 'headgate-for-claude-code',
   launch: ({ prompt }, { apiOrigin, key, model }) => ({
-    options: ['-p', prompt, '--output-format', 'json', '--model', model, '--allowedTools', 'Read,Write,Bash'],
+    options: [
+      '-p',
+      prompt,
+      '--output-format',
+      'json',
+      '--model',
+      model,
+      '--allowedTools',
+      'Read,Write,Bash,ToolSearch',
+    ],
     environment: {
       ANTHROPIC_BASE_URL: apiOrigin,
       ANTHROPIC_AUTH_TOKEN: key,
@@ -32,6 +41,8 @@ export const claudeCode: Agent = {
     [
       { tool: 'Write', input: { file_path: copyFile, content: copyText } },
       { tool: 'Bash', input: { command: 'git status --short', description: 'Shows what has changed' } },
+      // Its result is a reference to a tool, and from then on the tool is offered as a deferred one.
+      { tool: 'ToolSearch', input: { query: 'select:WebFetch', max_results: 1 } },
     ],
     farewell,
   ],

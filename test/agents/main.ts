@@ -5,7 +5,7 @@ import { codex, codexPatching, codexProgramming } from './codex.ts';
 import { geminiCli } from './gemini-cli.ts';
 import { checkVersion, installAgents } from './installed-agents.ts';
 import { type Lane, runLane } from './lane.ts';
-import { closeSite, openSite } from './site.ts';
+import { checkProxyIsClosed, closeSite, openSite } from './site.ts';
 
 const agents: readonly Agent[] = [claudeCode, codex, codexPatching, codexProgramming, geminiCli];
 const upstreams: readonly Lane['upstream'][] = [
@@ -46,6 +46,7 @@ async function report(lane: Lane): Promise<boolean> {
 
 const lanes = chosenLanes(process.argv.slice(2));
 if (lanes.length === 0) throw new Error('No agent and protocol has such a name.');
+await checkProxyIsClosed();
 installAgents();
 await checkVersions(lanes);
 const results: boolean[] = [];

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Task } from './agent.ts';
@@ -58,8 +59,9 @@ function unguessable(name: string): string {
   return `${name}-${randomBytes(8).toString('hex')}`;
 }
 
-/** Nobody listens on the discard port of this machine. */
-const closedProxy = 'http://127.0.0.1:9';
+/** The discard port, on which nobody listens. */
+const closedPort = 9;
+const closedProxy = `http://127.0.0.1:${closedPort}`;
 const loopback = '127.0.0.1,localhost';
 
 /**
@@ -90,6 +92,17 @@ export function siteEnvironment({ home, temporary }: Site): Readonly<Record<stri
     npm_config_registry: closedProxy,
     npm_config_update_notifier: 'false',
   };
+}
+
+/** Throws when the proxy that agents are given is not closed. */
+export async function checkProxyIsClosed(): Promise<void> {
+  const socket = connect(closedPort, '127.0.0.1');
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  });
+  socket.destroy();
+  if (isOpen)
+    throw new Error(`Something listens on port ${closedPort}, which has to be closed for this test.`);
 }
 
 function bothCases(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
