@@ -122,9 +122,23 @@ export function chatRequest(
   body: object | string | Uint8Array,
   headers: readonly string[] = [],
 ): Buffer {
+  return callRequest('POST /v1/chat/completions', key, body, headers);
+}
+
+/** The same for responses. */
+export function responsesRequest(key: string, body: object | string | Uint8Array): Buffer {
+  return callRequest('POST /v1/responses', key, body, []);
+}
+
+function callRequest(
+  target: string,
+  key: string,
+  body: object | string | Uint8Array,
+  headers: readonly string[],
+): Buffer {
   const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const own = [`authorization: Bearer ${key}`, 'content-type: application/json'];
-  return request('POST /v1/chat/completions', [...own, ...headers], bytes);
+  return request(target, [...own, ...headers], bytes);
 }
 
 /** The frames of an event stream, each with its blank line. */
