@@ -21,6 +21,7 @@ export interface UpstreamRefusal {
     | 'rate-limited'
     | 'credential' // key, permission, quota or balance of the channel
     | 'model-missing' // the upstream does not know the model
+    | 'answer-missing' // the upstream does not know the earlier answer this request goes on from
     | 'conflict' // 408, 409, 425, a 403 without a reason
     | 'overloaded' // 503, 529 and their spellings inside a 200
     | 'server-error' // any other 5xx

@@ -195,6 +195,7 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['bio_policy', 'content-policy'],
   ['cyber_policy', 'content-policy'],
   ['misalignment_policy_violation', 'content-policy'],
+  ['previous_response_not_found', 'answer-missing'],
   ['context_length_exceeded', 'context-length'],
   ['context_window_exceeded', 'context-length'],
   ['invalid_api_key', 'credential'],
@@ -310,6 +311,7 @@ function isPlausible(kind: Kind, status: number): boolean {
     case 'overloaded':
       return status === 429 || status >= 500;
     case 'invalid-request':
+    case 'answer-missing':
     case 'conflict':
     case 'server-error':
     case 'garbled':

@@ -39,7 +39,7 @@ const scene = fc.array(draft, { maxLength: 6 }).map((drafts) => {
   const router = cheapestHealthy({ attemptsMax: 10, coolDownMs });
   const all = drafts.map((one, place) => {
     const cost = one.price === null ? null : priceOf(BigInt(one.price));
-    const protocols = one.speaks ? { 'chat-completions': '/chat' } : { messages: '/messages' };
+    const protocols = one.speaks ? { 'chat-completions': '/chat' } : { images: '/images' };
     return { ...one, target: targetOf({ ...one, id: `c${place}`, protocols, cost }) };
   });
   for (const { target, health } of all) {
@@ -137,6 +137,7 @@ describe('what a router learns', () => {
     ['a bug of ours', { kind: 'bug', ...ours }],
     ['a wrong request', refusedWith('invalid-request', 9000)],
     ['a request against the policy', refusedWith('content-policy')],
+    ['an answer it never gave', refusedWith('answer-missing')],
   ])('%s is no fault of the channel', (_, outcome) => {
     expect(orderAfter([outcome])).toEqual(['c1', 'c2']);
   });

@@ -1,5 +1,6 @@
 import { type Facts, type ProtocolId, unreachable } from '@headgate/protocols';
 import { canServe, speaks, type Target } from '../catalogue.ts';
+import { AnswerMemory } from './answer-memory.ts';
 import { isCallersFault } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
 import type { Router } from './router.ts';
@@ -21,10 +22,13 @@ const outputTokensAssumed = 500;
 export function cheapestHealthy(options: CheapestHealthyOptions): Router {
   const ailing = new Map<string, number>();
   const blocked = new Map<string, number>();
+  const answers = new AnswerMemory();
 
   return {
     plan(facts, model, protocol, nowMs) {
-      const able = model.targets.filter((target) => canServe(target, protocol));
+      const able = model.targets.filter(
+        (target) => canServe(target, protocol) && answers.allows(facts.continues, target.channel.id),
+      );
       const waitMs = (target: Target) => (blocked.get(targetKey(target)) ?? 0) - nowMs;
       const open = able.filter((target) => waitMs(target) <= 0);
       const rank = (target: Target) => ((ailing.get(targetKey(target)) ?? 0) > nowMs ? 1 : 0);
@@ -40,6 +44,8 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
       const key = targetKey(target);
       if (outcome.kind === 'answered') {
         ailing.delete(key);
+        const { answerId } = outcome.reading;
+        if (answerId != null) answers.note(answerId, target.channel.id);
         return;
       }
       if (!isTargetFailure(outcome)) return;

@@ -46,15 +46,16 @@ function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): 'yes' | 'once' | 
     case 'server-error':
     case 'garbled':
     case 'blank':
+    case 'answer-missing':
       return 'yes';
     default:
       return unreachable(kind);
   }
 }
 
-/** Whether an upstream refused the request itself: then no other channel is tried, and none is to blame. */
+/** Whether an upstream refused the request itself: then none is to blame, and unless it lacks an answer, no other is tried. */
 export function isCallersFault({ kind }: UpstreamRefusal): boolean {
-  return retryRefusalElsewhere(kind) === 'no';
+  return kind === 'answer-missing' || retryRefusalElsewhere(kind) === 'no';
 }
 
 /**
@@ -96,6 +97,7 @@ function faultOfCallerRefusal(refusal: UpstreamRefusal): Fault | null {
   };
   switch (refusal.kind) {
     case 'invalid-request':
+    case 'answer-missing':
       return fault('upstream_invalid_request', said);
     case 'context-length':
       // The word that clients know, whatever this upstream calls it.

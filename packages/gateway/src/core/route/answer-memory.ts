@@ -1,0 +1,27 @@
+/** So many answers are remembered; about 150 bytes each. */
+const answersMax = 50_000;
+
+/**
+ * Which channel gave an answer, by the upstream's id of it: a request that goes on from an answer can only be understood
+ * where that was given. What is forgotten, or was given before the process began, is looked for on every channel.
+ */
+export class AnswerMemory {
+  readonly #channels = new Map<string, string>();
+
+  note(answerId: string, channelId: string): void {
+    this.#channels.delete(answerId);
+    this.#channels.set(answerId, channelId);
+    if (this.#channels.size <= answersMax) return;
+    for (const oldest of this.#channels.keys()) {
+      this.#channels.delete(oldest);
+      break;
+    }
+  }
+
+  /** Whether a request that goes on from this answer (absent: from none) may be sent to the channel. */
+  allows(answerId: string | undefined, channelId: string): boolean {
+    if (answerId === undefined) return true;
+    const made = this.#channels.get(answerId);
+    return made === undefined || made === channelId;
+  }
+}
