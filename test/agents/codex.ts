@@ -25,11 +25,22 @@ export const codexPatching: Agent = {
   ],
 };
 
-/** With a model that writes programs: its tools come as an item of the input, and the one it calls is custom. */
-export const codexProgramming: Agent = {
+/**
+ * As someone who has signed in: its bodies are compressed with zstd, and it asks for the models. Its model writes programs;
+ * their tools come as an item of the input, and the one it calls is custom.
+ */
+export const codexSignedIn: Agent = {
   ...commonParts(),
-  id: 'codex, programming',
+  id: 'codex, signed in',
   model: 'gpt-6-sol',
+  launch: ({ prompt }, { apiOrigin, key, model }) => ({
+    options: optionsFor(prompt),
+    environment: {},
+    homeFiles: {
+      '.codex/config.toml': `model = "${model}"\nopenai_base_url = "${apiOrigin}/v1"\n${quietly}`,
+      '.codex/auth.json': signedInAs(key),
+    },
+  }),
   script: (task, upstream) => [
     execute(readNote, upstream),
     execute(writeCopy(task), upstream),
@@ -50,17 +61,39 @@ function commonParts() {
 
 function launch({ prompt }: Task, { apiOrigin, key, model }: Parameters<Agent['launch']>[1]): Launch {
   return {
-    options: ['exec', '--json', '--dangerously-bypass-approvals-and-sandbox', prompt],
+    options: optionsFor(prompt),
     environment: { HEADGATE_KEY: key },
     homeFiles: { '.codex/config.toml': configuration(apiOrigin, model) },
   };
+}
+
+function optionsFor(prompt: string): readonly string[] {
+  return ['exec', '--json', '--dangerously-bypass-approvals-and-sandbox', prompt];
+}
+
+/** The access token is what it sends to the model. */
+function signedInAs(key: string): string {
+  const plan = { chatgpt_plan_type: 'pro', chatgpt_account_id: 'account', chatgpt_user_id: 'user' };
+  const claims = { email: 'tester@example.com', exp: 4_102_444_800, 'https://api.openai.com/auth': plan };
+  const parts = [{ alg: 'none' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  return JSON.stringify({
+    auth_mode: 'chatgpt',
+    tokens: {
+      id_token: `${parts.join('.')}.x`,
+      access_token: key,
+      refresh_token: 'none',
+      account_id: 'account',
+    },
+    last_refresh: new Date().toISOString(),
+  });
 }
 
 /** `supports_websockets` makes it ask for a socket first, and take 426 as a no. */
 function configuration(apiOrigin: string, model: string): string {
   return `model = "${model}"
 model_provider = "headgate"
-check_for_update_on_startup = false
 
 [model_providers.headgate]
 name = "Headgate"
@@ -70,11 +103,13 @@ env_key = "HEADGATE_KEY"
 supports_websockets = true
 request_max_retries = 0
 stream_max_retries = 0
+${quietly}`;
+}
 
+const quietly = `
 [analytics]
 enabled = false
 `;
-}
 
 const agentMessage = z.object({ item: z.object({ type: z.literal('agent_message'), text: z.string() }) });
 

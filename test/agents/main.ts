@@ -1,13 +1,13 @@
 // `npm run test:agents`: real coding agents work through Headgate, on the simulator, in every protocol.
 import type { Agent } from './agent.ts';
 import { claudeCode } from './claude-code.ts';
-import { codex, codexPatching, codexProgramming } from './codex.ts';
+import { codex, codexPatching, codexSignedIn } from './codex.ts';
 import { geminiCli } from './gemini-cli.ts';
 import { checkVersion, installAgents } from './installed-agents.ts';
 import { type Lane, runLane } from './lane.ts';
 import { checkProxyIsClosed, closeSite, openSite } from './site.ts';
 
-const agents: readonly Agent[] = [claudeCode, codex, codexPatching, codexProgramming, geminiCli];
+const agents: readonly Agent[] = [claudeCode, codex, codexPatching, codexSignedIn, geminiCli];
 const upstreams: readonly Lane['upstream'][] = [
   'messages',
   'responses',
