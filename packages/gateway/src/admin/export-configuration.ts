@@ -97,7 +97,11 @@ function exportKey(key: StoredKey) {
 function exportPrice(tiers: readonly PriceTier[]): object {
   const [base, ...further] = shortest(writePriceTiers(tiers));
   const more = further.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, ...prices }));
-  return { ...base?.prices, ...(more.length === 0 ? {} : { tiers: more }) };
+  return {
+    ...base?.prices,
+    ...(more.length === 0 ? {} : { tiers: more }),
+    ...(base?.images === undefined ? {} : { images: base.images }),
+  };
 }
 
 function shortest(tiers: readonly PriceTierText[]): readonly PriceTierText[] {

@@ -45,12 +45,26 @@ const priceClasses = {
   perCall: decimal.exactOptional().describe('USD per call.'),
 };
 
+const imageWord = z.string().min(1).max(32);
+
 const price = z.strictObject({
   ...priceClasses,
   tiers: z
     .array(z.strictObject({ aboveInputTokens: tokens, ...priceClasses }))
     .exactOptional()
     .describe('Prices of the whole call once its total input exceeds a number of tokens.'),
+  images: z
+    .array(
+      z.strictObject({
+        size: imageWord.exactOptional().describe('Such as 1024x1024; any if left out.'),
+        quality: imageWord.exactOptional().describe('Such as high; any if left out.'),
+        price: decimal.describe('USD per image made.'),
+      }),
+    )
+    .exactOptional()
+    .describe(
+      'Prices of images by size and quality, as the answer or else the request states them; the first that fits holds, or else perImage.',
+    ),
 });
 
 const model = z.strictObject({

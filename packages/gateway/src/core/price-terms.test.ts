@@ -83,13 +83,26 @@ describe('price tiers', () => {
   test('a bad number is located', () => {
     expect(readPriceTiers([{ aboveInputTokens: 0, prices: { input: '1', output: '1e-7' } }])).toMatchObject({
       ok: false,
-      error: { tier: 0, priceClass: 'output' },
+      error: { tier: 0, path: ['output'] },
     });
+  });
+
+  test('images are priced by their kind in every tier, and a bad price of one is located', () => {
+    const base = { aboveInputTokens: 0, prices: {}, images: [{ quality: 'high', price: '0.25' }] };
+    const tiers = readPriceTiers([base, { aboveInputTokens: 9, prices: {} }]);
+    const images = [{ size: null, quality: 'high', price: 250_000_000_000n }];
+    expect(tiers).toMatchObject({ value: [{ images }, { images }] });
+    const wrong = { ...base, images: [...base.images, { size: '1x1', price: '-1' }] };
+    expect(readPriceTiers([base, wrong])).toMatchObject({ error: { tier: 1, path: ['images', 1, 'price'] } });
   });
 
   test('written tiers read back the same', () => {
     const tiers = readPriceTiers([
-      { aboveInputTokens: 0, prices: { input: '1.25', output: '10', perCall: '0.000000000001' } },
+      {
+        aboveInputTokens: 0,
+        prices: { input: '1.25', output: '10', perCall: '0.000000000001' },
+        images: [{ size: '1024x1024', price: '0.04' }, { quality: 'high', price: '0.167' }, { price: '0' }],
+      },
       { aboveInputTokens: 200_000, prices: { input: '2.5' } },
     ]);
     if (!tiers.ok) throw new Error(tiers.error.reason);

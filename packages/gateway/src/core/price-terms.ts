@@ -1,7 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { formatDecimal, parseDecimal } from './decimal.ts';
 import { type PicoUsd, picoUsd } from './money.ts';
-import type { PriceClasses, PriceTier } from './price.ts';
+import type { ImagePrice, PriceClasses, PriceTier } from './price.ts';
 
 /** Prices per token are written in USD per million, prices per piece in USD: both exact decimals. */
 const digitsOf = {
@@ -37,38 +37,63 @@ export const priceClassNames: readonly PriceClass[] = [
 /** Prices as people write them, in exact decimal text. What is left out follows from what is there. */
 export type PriceText = Readonly<Partial<Record<PriceClass, string>>>;
 
+/** The price in USD of each image of a size and a quality; what is left out fits any. */
+export interface ImagePriceText {
+  readonly size?: string;
+  readonly quality?: string;
+  readonly price: string;
+}
+
 export interface PriceTierText {
   readonly aboveInputTokens: number;
   readonly prices: PriceText;
+  /** The first that fits an image holds in the place of `perImage`. */
+  readonly images?: readonly ImagePriceText[];
 }
 
 export interface PriceTextProblem {
   readonly tier: number;
-  readonly priceClass: PriceClass;
+  /** Where it stands in the tier: a class, or an image's price. */
+  readonly path: readonly [PriceClass] | readonly ['images', number, 'price'];
   readonly reason: string;
 }
+
+type TierProblem = Omit<PriceTextProblem, 'tier'>;
 
 /** Reads tiers of decimal text. A later tier takes what it leaves out from the first one. */
 export function readPriceTiers(
   tiers: readonly PriceTierText[],
 ): Result<readonly PriceTier[], PriceTextProblem> {
-  const base = tiers[0]?.prices ?? {};
+  const base = tiers[0];
   const read: PriceTier[] = [];
-  for (const [index, tier] of tiers.entries()) {
-    const classes = readClasses({ ...base, ...tier.prices });
+  for (const [index, { aboveInputTokens, prices, images }] of tiers.entries()) {
+    const classes = readClasses({ ...base?.prices, ...prices });
     if (!classes.ok) return fail({ tier: index, ...classes.error });
-    read.push({ aboveInputTokens: tier.aboveInputTokens, classes: classes.value });
+    const kinds = readImages(images ?? base?.images ?? []);
+    if (!kinds.ok) return fail({ tier: index, ...kinds.error });
+    const ofImages = kinds.value.length === 0 ? {} : { images: kinds.value };
+    read.push({ aboveInputTokens, classes: classes.value, ...ofImages });
   }
   return succeed(read.sort((a, b) => a.aboveInputTokens - b.aboveInputTokens));
 }
 
-function readClasses(prices: PriceText): Result<PriceClasses, Omit<PriceTextProblem, 'tier'>> {
+function readImages(texts: readonly ImagePriceText[]): Result<readonly ImagePrice[], TierProblem> {
+  const read: ImagePrice[] = [];
+  for (const [index, { size, quality, price }] of texts.entries()) {
+    const units = parseDecimal(price, digitsOf.perImage);
+    if (!units.ok) return fail({ path: ['images', index, 'price'], reason: units.error });
+    read.push({ size: size ?? null, quality: quality ?? null, price: picoUsd(units.value) });
+  }
+  return succeed(read);
+}
+
+function readClasses(prices: PriceText): Result<PriceClasses, TierProblem> {
   const given: Partial<Record<PriceClass, PicoUsd>> = {};
   for (const priceClass of priceClassNames) {
     const text = prices[priceClass];
     if (text === undefined) continue;
     const units = parseDecimal(text, digitsOf[priceClass]);
-    if (!units.ok) return fail({ priceClass, reason: units.error });
+    if (!units.ok) return fail({ path: [priceClass], reason: units.error });
     given[priceClass] = picoUsd(units.value);
   }
   return succeed(completeClasses(given));
@@ -97,10 +122,19 @@ function completeClasses(given: Partial<Record<PriceClass, PicoUsd>>): PriceClas
 
 /** Tiers as decimal text that `readPriceTiers` reads back to the same tiers. */
 export function writePriceTiers(tiers: readonly PriceTier[]): readonly PriceTierText[] {
-  return tiers.map(({ aboveInputTokens, classes }) => ({
+  return tiers.map(({ aboveInputTokens, classes, images }) => ({
     aboveInputTokens,
     prices: Object.fromEntries(
       priceClassNames.map((name) => [name, formatDecimal(classes[name], digitsOf[name])]),
     ),
+    ...(images === undefined ? {} : { images: images.map(writeImage) }),
   }));
+}
+
+function writeImage({ size, quality, price }: ImagePrice): ImagePriceText {
+  return {
+    ...(size === null ? {} : { size }),
+    ...(quality === null ? {} : { quality }),
+    price: formatDecimal(price, digitsOf.perImage),
+  };
 }

@@ -76,6 +76,23 @@ describe('priceUsage', () => {
     }
   });
 
+  test('images are priced by the first price that fits their kind, or else by the plain one', () => {
+    const images = [
+      { size: '1024x1024', quality: 'high', price: picoUsd(7_000n) },
+      { size: null, quality: 'high', price: picoUsd(5_000n) },
+      { size: '512x512', quality: null, price: picoUsd(3_000n) },
+    ];
+    const byKind = version({ aboveInputTokens: 0, classes: classes({ perImage: 1_000n }), images });
+    const priceOf = (size: string | null, quality: string | null) =>
+      priceUsage({ ...noUsage, images: 2 }, byKind, listPrice, { size, quality });
+    expect(priceOf('1024x1024', 'high')).toBe(14n);
+    expect(priceOf('1536x1024', 'high')).toBe(10n);
+    expect(priceOf(null, 'high')).toBe(10n);
+    expect(priceOf('512x512', null)).toBe(6n);
+    expect(priceOf('1024x1024', 'low')).toBe(2n);
+    expect(priceUsage({ ...noUsage, images: 2 }, byKind, listPrice)).toBe(2n);
+  });
+
   test('a price per call is charged once, whatever was used', () => {
     expect(priceUsage(noUsage, flat({ perCall: 5_000n }), listPrice)).toBe(5n);
   });

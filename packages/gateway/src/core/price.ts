@@ -1,4 +1,4 @@
-import { totalInput, type Usage } from '@headgate/protocols';
+import { type ImageKind, noImageKind, totalInput, type Usage } from '@headgate/protocols';
 import { divideHalfEven, type NanoUsd, nanoUsd, type PicoUsd } from './money.ts';
 
 /** Prices per unit of each class of usage, in pico-dollars per token, piece or call. */
@@ -21,6 +21,13 @@ export interface PriceTier {
   /** Tokens of total input above which this tier holds; 0 for the first. */
   readonly aboveInputTokens: number;
   readonly classes: PriceClasses;
+  /** Where the price of an image goes by its kind: the first that fits holds in the place of `perImage`. */
+  readonly images?: readonly ImagePrice[];
+}
+
+/** The price of each image of a kind; null fits any size, or any quality, one that is not known included. */
+export interface ImagePrice extends ImageKind {
+  readonly price: PicoUsd;
 }
 
 /** One immutable, effective-dated version of a price. */
@@ -34,23 +41,32 @@ export interface PriceVersion {
 /** Pico-dollars × parts per million in one nano-dollar. */
 const picoPpmPerNano = 1_000_000_000n;
 
-/** What a call costs: Σ units · price × multiplier, exact, and rounded once, half-even, to nano-dollars. */
-export function priceUsage(usage: Usage, version: PriceVersion, multiplierPpm: bigint): NanoUsd {
-  const price = priceInPico(usage, classesFor(version.tiers, totalInput(usage)));
+/**
+ * What a call costs: Σ units · price × multiplier, exact, and rounded once, half-even, to nano-dollars. `kind` is that of
+ * the images made, if any were.
+ */
+export function priceUsage(
+  usage: Usage,
+  version: PriceVersion,
+  multiplierPpm: bigint,
+  kind: ImageKind = noImageKind,
+): NanoUsd {
+  const price = priceInPico(usage, tierFor(version.tiers, totalInput(usage)), kind);
   return nanoUsd(divideHalfEven(price * multiplierPpm, picoPpmPerNano));
 }
 
-function classesFor(tiers: readonly PriceTier[], inputTokens: number): PriceClasses {
+function tierFor(tiers: readonly PriceTier[], inputTokens: number): PriceTier {
   for (let index = tiers.length - 1; index > 0; index--) {
     const tier = tiers[index];
-    if (tier !== undefined && inputTokens > tier.aboveInputTokens) return tier.classes;
+    if (tier !== undefined && inputTokens > tier.aboveInputTokens) return tier;
   }
   const [first] = tiers;
   if (first === undefined) throw new Error('a price version has at least one tier');
-  return first.classes;
+  return first;
 }
 
-function priceInPico(usage: Usage, classes: PriceClasses): bigint {
+function priceInPico(usage: Usage, tier: PriceTier, kind: ImageKind): bigint {
+  const { classes } = tier;
   return (
     classes.perCall +
     priceOf(usage.inputFresh, classes.input) +
@@ -62,8 +78,16 @@ function priceInPico(usage: Usage, classes: PriceClasses): bigint {
     priceOf(usage.output, classes.output) +
     priceOf(usage.outputAudio, classes.audioOutput) +
     priceOf(usage.outputImage, classes.imageOutput) +
-    priceOf(usage.images, classes.perImage)
+    priceOf(usage.images, perImage(tier, kind))
   );
+}
+
+function perImage({ classes, images }: PriceTier, kind: ImageKind): PicoUsd {
+  const fitting = images?.find(
+    ({ size, quality }) =>
+      (size === null || size === kind.size) && (quality === null || quality === kind.quality),
+  );
+  return fitting?.price ?? classes.perImage;
 }
 
 /** Most classes of most calls are zero, and a bigint product is not free. */

@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '@headgate/protocols';
+import { type ImageKind, noUsage, type Usage } from '@headgate/protocols';
 import { nanoUsd } from '../core/money.ts';
 import type { AttemptEntry, CallEntry, CallOpening, UsageSource } from '../ports/ledger.ts';
 
@@ -40,6 +40,7 @@ export const callColumns = [
   'model_served',
   ...usageColumns,
   'usage_source',
+  'image_kind',
   'charge_nano_usd',
   'finish_reason',
   'finish_reason_raw',
@@ -65,6 +66,7 @@ export function encodeCall(entry: CallEntry): Cell[] {
     entry.modelServed,
     ...encodeUsage(entry.usage),
     entry.usageSource,
+    encodeKind(entry.imageKind),
     entry.chargeNanoUsd,
     entry.finishReason,
     entry.finishReasonRaw,
@@ -86,7 +88,7 @@ export function encodeOpenCall(opening: CallOpening): Cell[] {
     ...encodeOpening(opening),
     ...['open', null, null, null],
     ...encodeUsage(noUsage),
-    ...[source, 0, null, null, null, null, null, null, 0, 0, null, '[]'],
+    ...[source, null, 0, null, null, null, null, null, null, 0, 0, null, '[]'],
   ];
 }
 
@@ -122,6 +124,17 @@ function encodeUsage(usage: Usage): number[] {
     usage.outputImage,
     usage.images,
   ];
+}
+
+function encodeKind(kind: ImageKind | null): string | null {
+  return kind === null ? null : JSON.stringify([kind.size, kind.quality]);
+}
+
+export function decodeKind(text: string | null): ImageKind | null {
+  if (text === null) return null;
+  // The store is the only writer of this column, and `encodeKind` is what it writes.
+  const [size, quality] = JSON.parse(text) as readonly [string | null, string | null];
+  return { size, quality };
 }
 
 /** Most lists are empty, and null is the cheapest cell there is. */

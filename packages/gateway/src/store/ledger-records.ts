@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import { nanoUsd } from '../core/money.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
-import { decodeAttempts, decodeUsage, usageColumns } from './call-row.ts';
+import { decodeAttempts, decodeKind, decodeUsage, usageColumns } from './call-row.ts';
 import { decodeNames } from './configuration-row.ts';
 import type { CallsTable, Schema } from './schema.ts';
 
@@ -52,6 +52,7 @@ export function toRecord(row: Selectable<CallsTable>): LedgerRecord {
     modelServed: row.model_served,
     usage: decodeUsage(usageColumns.map((column) => row[column])),
     usageSource: row.usage_source,
+    imageKind: decodeKind(row.image_kind),
     chargeNanoUsd: nanoUsd(row.charge_nano_usd),
     finishReason: row.finish_reason,
     finishReasonRaw: row.finish_reason_raw,

@@ -1,6 +1,6 @@
 import type { PicoUsd } from '../core/money.ts';
 import { picoUsd } from '../core/money.ts';
-import type { PriceClasses, PriceTier } from '../core/price.ts';
+import type { ImagePrice, PriceClasses, PriceTier } from '../core/price.ts';
 
 /** Tiers as the JSON of a row of `prices`: every price a decimal string, since JSON has no exact integers. */
 export function encodeTiers(tiers: readonly PriceTier[]): string {
@@ -12,15 +12,21 @@ export function encodeTiers(tiers: readonly PriceTier[]): string {
 interface TierDocument {
   readonly aboveInputTokens: number;
   readonly classes: Readonly<Record<keyof PriceClasses, string>>;
+  readonly images?: readonly (Omit<ImagePrice, 'price'> & { readonly price: string })[];
 }
 
 export function decodeTiers(text: string): readonly PriceTier[] {
   // The store is the only writer of this column, and `encodeTiers` is what it writes.
   const documents = JSON.parse(text) as readonly TierDocument[];
-  return documents.map(({ aboveInputTokens, classes }) => ({
+  return documents.map(({ aboveInputTokens, classes, images }) => ({
     aboveInputTokens,
     classes: decodeClasses(classes),
+    ...(images === undefined ? {} : { images: decodeImages(images) }),
   }));
+}
+
+function decodeImages(images: NonNullable<TierDocument['images']>): readonly ImagePrice[] {
+  return images.map((image) => ({ ...image, price: picoUsd(BigInt(image.price)) }));
 }
 
 function decodeClasses(classes: TierDocument['classes']): PriceClasses {

@@ -29,6 +29,8 @@ export interface CallsTable extends UsageColumns {
   channel_id: string | null;
   model_served: string | null;
   usage_source: UsageSource;
+  /** JSON array of size and quality, either of them null; null when no images were asked for. */
+  image_kind: string | null;
   charge_nano_usd: Integer;
   finish_reason: FinishReason | null;
   finish_reason_raw: string | null;

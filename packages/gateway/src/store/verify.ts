@@ -1,3 +1,4 @@
+import { noImageKind } from '@headgate/protocols';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type PriceVersion, priceUsage } from '../core/price.ts';
 import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
@@ -166,7 +167,7 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
 function wrongCharge(call: LedgerRecord, versions: ReadonlyMap<string | null, PriceVersion>): string | null {
   const version = versions.get(call.priceVersion);
   if (version === undefined) return `there is no price version ${call.priceVersion}`;
-  const charge = priceUsage(call.usage, version, call.multiplierPpm);
+  const charge = priceUsage(call.usage, version, call.multiplierPpm, call.imageKind ?? noImageKind);
   return charge === call.chargeNanoUsd ? null : `charged ${call.chargeNanoUsd}, its price gives ${charge}`;
 }
 

@@ -2,6 +2,7 @@ import type { PriceShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import type { PriceTier } from '../../core/price.ts';
 import {
+  type ImagePriceText,
   type PriceClass,
   type PriceTierText,
   priceClassNames,
@@ -15,7 +16,7 @@ export function declarePrice(
   shape: PriceShape,
   path: YamlPath,
 ): readonly PriceTier[] | null {
-  if (!priceClassNames.some((name) => shape[name] !== undefined)) {
+  if (shape.images === undefined && !priceClassNames.some((name) => shape[name] !== undefined)) {
     complain(declaring, path, 'gives no price; write at least input and output');
     return null;
   }
@@ -23,13 +24,20 @@ export function declarePrice(
   const thresholds = [0, ...(shape.tiers ?? []).map((tier) => tier.aboveInputTokens)];
   if (new Set(thresholds).size < thresholds.length)
     complain(declaring, [...path, 'tiers'], 'has two tiers that begin at the same size');
-  const read = readPriceTiers(
-    places.map((place, index) => tierText(declaring, place, thresholds[index] ?? 0)),
-  );
+  const [base, ...further] = places.map((place, index) => tierText(declaring, place, thresholds[index] ?? 0));
+  if (base === undefined) throw new Error('a price has a first tier');
+  const read = readPriceTiers([{ ...base, images: imageTexts(declaring, shape, path) }, ...further]);
   if (read.ok) return read.value;
-  const { tier, priceClass, reason } = read.error;
-  complain(declaring, [...(places[tier] ?? path), priceClass], reason);
+  const { tier, path: within, reason } = read.error;
+  complain(declaring, [...(places[tier] ?? path), ...within], reason);
   return null;
+}
+
+function imageTexts({ file }: Declaring, { images }: PriceShape, path: YamlPath): readonly ImagePriceText[] {
+  return (images ?? []).map(({ price: _, ...kind }, index) => ({
+    ...kind,
+    price: file.source.exactText([...path, 'images', index, 'price']) ?? '',
+  }));
 }
 
 function tierText({ file }: Declaring, place: YamlPath, aboveInputTokens: number): PriceTierText {

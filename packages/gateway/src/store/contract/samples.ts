@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '@headgate/protocols';
+import { noImageKind, noUsage, type Usage } from '@headgate/protocols';
 import fc from 'fast-check';
 import { nanoUsd, picoUsd } from '../../core/money.ts';
 import { type PriceTier, type PriceVersion, priceUsage } from '../../core/price.ts';
@@ -120,6 +120,7 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
     modelServed: 'alpha-2026',
     usage: { ...noUsage, inputFresh: 1_201, output: 307 },
     usageSource: 'upstream',
+    imageKind: null,
     chargeNanoUsd: nanoUsd(0n),
     finishReason: 'stop',
     finishReasonRaw: 'stop',
@@ -139,7 +140,10 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
 function priced(entry: CallEntry): CallEntry {
   if (entry.unbilledReason !== null) return entry;
   const version = priceVersionOf(entry.modelRequested);
-  return { ...entry, chargeNanoUsd: priceUsage(entry.usage, version, entry.multiplierPpm) };
+  return {
+    ...entry,
+    chargeNanoUsd: priceUsage(entry.usage, version, entry.multiplierPpm, entry.imageKind ?? noImageKind),
+  };
 }
 
 export function sampleAttempt(changes: Partial<AttemptEntry> = {}): AttemptEntry {

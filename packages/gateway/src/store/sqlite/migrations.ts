@@ -177,10 +177,14 @@ CREATE TABLE meta (
 INSERT INTO meta (name, value) VALUES ('configuration_revision', 0);
 `;
 
+/** What the price of an image went by, so that its charge can be worked out again. */
+const imageKinds = 'ALTER TABLE calls ADD COLUMN image_kind TEXT;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
   'ALTER TABLE keys ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;',
+  imageKinds,
 ];
 
 /** Brings the file to the newest schema; safe when several processes open it at once. */
