@@ -14,7 +14,12 @@ interface EndpointBase {
 /** Something the API origin answers: a list or a report of ours, or work for a model in one protocol. */
 export type Endpoint =
   | (EndpointBase & { readonly kind: 'models' | 'model' | 'usage' })
-  | (EndpointBase & { readonly kind: 'call' | 'count-tokens' | 'embed'; readonly protocol: ProtocolId });
+  | (EndpointBase & {
+      readonly kind: 'call' | 'count-tokens' | 'embed';
+      readonly protocol: ProtocolId;
+      /** Whether `multipart/form-data` is read beside JSON. */
+      readonly takesForms?: boolean;
+    });
 
 export type EndpointMatch =
   | { readonly kind: 'match'; readonly endpoint: Endpoint; readonly params: EndpointParams }
@@ -28,7 +33,8 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/v1/usage', platform: 'any', kind: 'usage' },
   ...calls('completions', 'chat-completions', ['/v1/chat/completions']),
   ...calls('completions', 'responses', ['/v1/responses']),
-  ...calls('completions', 'images', ['/v1/images/generations', '/v1/images/edits']),
+  ...calls('completions', 'images', ['/v1/images/generations']),
+  ...calls('completions', 'images', ['/v1/images/edits'], true),
   ...calls('messages', 'messages', ['/v1/messages']),
   {
     method: 'POST',
@@ -42,8 +48,13 @@ export const endpoints: readonly Endpoint[] = [
   ...['/v1beta', '/v1alpha', '/v1'].flatMap(nativeActions),
 ];
 
-function calls(platform: Platform, protocol: ProtocolId, paths: readonly string[]): readonly Endpoint[] {
-  return paths.map((path) => ({ method: 'POST', path, platform, kind: 'call', protocol }));
+function calls(
+  platform: Platform,
+  protocol: ProtocolId,
+  paths: readonly string[],
+  takesForms = false,
+): readonly Endpoint[] {
+  return paths.map((path) => ({ method: 'POST', path, platform, kind: 'call', protocol, takesForms }));
 }
 
 function nativeReads(prefix: string): readonly Endpoint[] {

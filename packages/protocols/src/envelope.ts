@@ -12,16 +12,20 @@ const encoder = new TextEncoder();
 
 /** An error answer in the shape of its surface, with the trace id where that shape has room. */
 export function encodeError(platform: Platform, fault: Fault, traceId: string): EncodedError {
-  return { status: fault.status, body: encoder.encode(JSON.stringify(envelope(platform, fault, traceId))) };
+  return {
+    status: fault.status,
+    body: encoder.encode(JSON.stringify(errorEnvelope(platform, fault, traceId))),
+  };
 }
 
 /** The same error as an event within a stream that has begun. */
 export function encodeStreamEnvelope(platform: Platform, fault: Fault, traceId: string): Uint8Array {
   const name = platform === 'messages' ? 'event: error\n' : '';
-  return encoder.encode(`${name}data: ${JSON.stringify(envelope(platform, fault, traceId))}\n\n`);
+  return encoder.encode(`${name}data: ${JSON.stringify(errorEnvelope(platform, fault, traceId))}\n\n`);
 }
 
-function envelope(platform: Platform, fault: Fault, traceId: string): object {
+/** The body of an error answer, before it is written. */
+export function errorEnvelope(platform: Platform, fault: Fault, traceId: string): object {
   const code = codeOf(fault);
   const { message, param } = fault;
   switch (platform) {

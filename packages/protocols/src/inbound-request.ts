@@ -1,3 +1,6 @@
+import type { Fault } from './error.ts';
+import type { ImageKind } from './image-kind.ts';
+
 export type ProtocolId = 'chat-completions' | 'responses' | 'images' | 'messages' | 'generate-content';
 
 /** What the path names, percent-decoded. */
@@ -72,6 +75,8 @@ export interface Facts {
   readonly sessionKey: string | null;
   /** The earlier answer this one goes on from, by the id its upstream gave it: nobody else knows it. Absent for none. */
   readonly continues?: string;
+  /** Of the images asked for; absent in protocols that answer with text. */
+  readonly imageKind?: ImageKind;
 }
 
 /** A request for one target, and the edits that made its body, by name, for the attempt's record. */
@@ -104,6 +109,13 @@ export interface InboundRequest {
   readonly wantsUsageFrame: boolean;
   /** How the caller wants a stream framed. */
   readonly framing: StreamFraming;
+  /**
+   * False when what was asked for is made and paid for whether or not anyone hears of it: then another target is tried
+   * only after a refusal. Absent where any failure before content may be tried elsewhere.
+   */
+  readonly repeatable?: false;
+  /** Why a target cannot be asked for this, where not every upstream of the protocol has the endpoint; null when it can. */
+  refuse?(target: PassthroughTarget): Fault | null;
 }
 
 /** The protocol as its inventors speak it. */

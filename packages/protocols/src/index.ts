@@ -1,10 +1,12 @@
 export * from './bytes/concat-bytes.ts';
+export { isForm } from './bytes/multipart.ts';
 export * from './bytes/sse.ts';
 export type * from './codec.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';
 export * from './error.ts';
 export type { FinishReason } from './finish-reason.ts';
+export * from './image-kind.ts';
 export * from './inbound-request.ts';
 export * from './loss.ts';
 export * from './protocol.ts';

@@ -1,6 +1,7 @@
 import type { Codec } from './codec.ts';
 import type { Fault } from './error.ts';
 import type { FinishReason } from './finish-reason.ts';
+import type { ImageCount } from './image-kind.ts';
 import type {
   Dialect,
   InboundRequest,
@@ -54,6 +55,8 @@ export interface Reading {
    * since, and the report does not cover it.
    */
   readonly usageAtOutputBytes: number;
+  /** Absent in protocols that answer with text. */
+  readonly images?: ImageCount;
 }
 
 export type AnswerReading =
@@ -111,8 +114,8 @@ export interface Protocol {
   encodeTokenCount?(tokens: number): Uint8Array;
   /** Reads an answer with an error status (400 to 599), whatever its content type says it is. */
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
-  /** Without `framing` it is one of server-sent events. */
-  openStream(dialect: Dialect, framing?: StreamFraming): StreamReader;
+  /** Without `framing` it is one of server-sent events; `choices` are the answers asked for, 1 if left out. */
+  openStream(dialect: Dialect, framing?: StreamFraming, choices?: number): StreamReader;
   /** An error inside a stream that has begun, in this protocol's shape; it is never a clean end. */
   encodeStreamError(fault: Fault, traceId: string, framing: StreamFraming): Uint8Array;
   /** To and from the canonical form; null for a protocol that is never translated. */

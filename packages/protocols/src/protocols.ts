@@ -1,4 +1,5 @@
 import { chatCompletions } from './chat-completions/index.ts';
+import { images } from './images/index.ts';
 import type { ProtocolId } from './inbound-request.ts';
 import { messages } from './messages/index.ts';
 import type { Protocol } from './protocol.ts';
@@ -7,6 +8,7 @@ import { responses } from './responses/index.ts';
 /** The wire formats that are spoken. A new one is a folder and a line here. */
 export const protocols: Readonly<Partial<Record<ProtocolId, Protocol>>> = {
   'chat-completions': chatCompletions,
+  images,
   messages,
   responses,
 };

@@ -16,6 +16,7 @@ export interface Usage {
   readonly outputReasoning: number;
   readonly outputAudio: number;
   readonly outputImage: number;
+  /** Pieces, counted beside their tokens: a price is for the one or for the other. */
   readonly images: number;
 }
 

@@ -83,7 +83,7 @@ function exchangeWith(
 }
 
 function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[0] {
-  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: [] };
+  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: [], fresh: false };
 }
 
 function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
@@ -98,6 +98,7 @@ function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['
     path: spoken.path,
     headers: ['content-type', 'application/json', ...versionedHeaders(channel)],
     body: [new TextEncoder().encode(JSON.stringify(body))],
+    fresh: false,
   };
 }
 

@@ -22,7 +22,12 @@ export const environmentName = z
   .regex(/^[A-Za-z0-9_]{1,128}$/, 'must be the name of an environment variable')
   .describe('Name of an environment variable; the secret itself never stands in a file.');
 
-const path = z.string().regex(/^\/[^\s#]*$/, 'must be a path that begins with /');
+const path = z
+  .string()
+  .regex(
+    /^\/([^\s#{}]|\{(model|action|operation)\})*$/,
+    'must be a path that begins with /, without placeholders but {model}, {action} and {operation}',
+  );
 
 export const baseUrl = z
   .string()
@@ -64,7 +69,9 @@ const members = {
   ),
   protocols: z
     .partialRecord(z.enum(protocolIds), path)
-    .describe('Protocols it speaks and their paths under the base URL.'),
+    .describe(
+      'Protocols it speaks and their paths under the base URL. In that of images, {operation} stands for generations or edits; without it images are generated and not edited.',
+    ),
   credential,
   dialect: dialect
     .exactOptional()

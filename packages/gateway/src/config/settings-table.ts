@@ -158,7 +158,7 @@ export const settingsTable = {
   ),
   frameBytesMax: size(
     place('Limits', 'frame-max', 'settings.limits.frame', 'Largest single event of an upstream stream'),
-    '4MiB',
+    '16MiB',
     { min: '16KiB', max: '256MiB' },
   ),
   attemptsMax: integer(

@@ -28,6 +28,8 @@ export interface AnswerContext {
   readonly bytesMax: number;
   /** Of one event of a stream. */
   readonly frameBytesMax: number;
+  /** Answers the caller asked for. */
+  readonly choices: number;
   /** Whether the caller asked to see the frame that only reports usage. */
   readonly wantsUsageFrame: boolean;
 }

@@ -1,3 +1,4 @@
+import { unreachable } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
@@ -123,7 +124,15 @@ class Attempt implements UpstreamHandler, CallerListener {
     this.#guard.expiresAt = this.#beginsBy();
     gateway.watchdog.watch(this.#guard);
     this.#exchange = gateway.upstream.send(
-      { channel: target.channel, method: 'POST', path, headers, body },
+      {
+        channel: target.channel,
+        method: 'POST',
+        path,
+        headers,
+        body,
+        // Lest what may be done once only is sent again when a connection turns out to be dead.
+        fresh: request.repeatable === false,
+      },
       this,
     );
   }
@@ -170,6 +179,7 @@ class Attempt implements UpstreamHandler, CallerListener {
       headers: isWhole ? wholeHeaders(told) : streamHeaders(told, request.framing),
       bytesMax: gateway.limits.answerBytesMax,
       frameBytesMax: gateway.limits.frameBytesMax,
+      choices: request.facts.choices,
       wantsUsageFrame: request.wantsUsageFrame,
     };
     return isWhole ? new WholeAnswer(context, request.facts.stream) : new StreamAnswer(context);
@@ -211,7 +221,7 @@ class Attempt implements UpstreamHandler, CallerListener {
       return { kind: 'timed-out', phase: 'connect', committed: false, reading: null };
     }
     if (this.#head === null && kind !== 'garbled')
-      return { kind: 'unreachable', detail: `${kind}: ${detail}` };
+      return { kind: 'unreachable', detail: `${kind}: ${detail}`, sent: mayBeSent(kind) };
     return this.#cut(`${kind}: ${detail}`);
   }
 
@@ -255,7 +265,9 @@ class Attempt implements UpstreamHandler, CallerListener {
   #beginsBy(): number {
     const { gateway, model, request } = this.#conversation;
     const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
-    const streamMs = model.reasoning ? firstContentReasoningMs : firstContentMs;
+    // Images take as long as thought.
+    const isSlow = model.reasoning || request.facts.imageKind !== undefined;
+    const streamMs = isSlow ? firstContentReasoningMs : firstContentMs;
     return Math.min(
       this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs),
       this.#place.beginsBy,
@@ -280,5 +292,21 @@ class Attempt implements UpstreamHandler, CallerListener {
 
   #now(): number {
     return this.#conversation.gateway.clock.monotonic();
+  }
+}
+
+/** Whether the request, or a part of it, may have reached the upstream before it failed. */
+function mayBeSent(kind: UpstreamFailure['kind']): boolean {
+  switch (kind) {
+    case 'unreachable':
+    case 'connect-timeout':
+    case 'forbidden-address':
+      return false;
+    case 'reset':
+    case 'garbled':
+    case 'aborted':
+      return true;
+    default:
+      return unreachable(kind);
   }
 }

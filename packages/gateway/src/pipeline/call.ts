@@ -53,6 +53,7 @@ export async function runCall(
     delivery,
     inputTokensEstimate: request?.facts.inputTokensEstimate ?? 0,
     outputTokensMax: outputTokensMaxOf(request),
+    imageKind: request?.facts.imageKind ?? null,
     durationMs: gateway.clock.monotonic() - inbound.receivedAt,
     overheadUs: overheadUsOf(delivery, inbound, gateway),
     ttftMs: ttftOf(delivery),

@@ -57,7 +57,7 @@ async function tryTargets(
     const record = await attempt(conversation, place);
     attempts.push(record);
     if (conversation.inbound.work !== 'count') learnFrom(conversation, record);
-    const retry = retryElsewhere(record.outcome);
+    const retry = retryElsewhere(record.outcome, conversation.request.repeatable);
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
   }

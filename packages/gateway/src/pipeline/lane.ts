@@ -43,22 +43,29 @@ export function chooseLane(conversation: Conversation, target: Target): Result<L
   if (upstream === undefined || path === undefined)
     throw new Error(`channel ${target.channel.id} was planned for ${protocol.id}, which it cannot serve`);
   return upstream.id === protocol.id
-    ? succeed(passthroughLane(conversation, target, path))
+    ? passthroughLane(conversation, target, path)
     : translateLane(conversation, target, upstream, path);
 }
 
-function passthroughLane({ protocol, request }: Conversation, target: Target, path: string): Lane {
+function passthroughLane(
+  { protocol, request }: Conversation,
+  target: Target,
+  path: string,
+): Result<Lane, Fault> {
   const { channel, upstreamModel } = target;
   const { dialect } = channel.provider;
-  return {
+  const asked = { upstreamModel, path, dialect, origin: originOf(target) };
+  const refusal = request.refuse?.(asked) ?? null;
+  if (refusal !== null) return fail(refusal);
+  return succeed({
     kind: 'passthrough',
     protocol,
-    request: request.passThrough({ upstreamModel, path, dialect, origin: originOf(target) }),
+    request: request.passThrough(asked),
     losses: [],
     framing: request.framing,
     whole: (body) => body,
     openTranslator: () => null,
-  };
+  });
 }
 
 function translateLane(

@@ -79,6 +79,7 @@ function closingOf(outcomes: readonly Outcome[], finish: Finish, isPriced = true
     work: 'answer',
     inputTokensEstimate: 7,
     outputTokensMax: null,
+    imageKind: null,
     durationMs: 1342.3096090001,
     overheadUs: 100,
     ttftMs: 12.0004,
@@ -153,7 +154,7 @@ describe('the table of endings', () => {
     ['a blank finish', [refused('blank')], failed, 'failed', 'zero_completion', 0n],
     [
       'all attempts failed',
-      [refused('server-error'), { kind: 'unreachable', detail: 'refused' }],
+      [refused('server-error'), { kind: 'unreachable', detail: 'refused', sent: false }],
       failed,
       'failed',
       'upstream_failed',

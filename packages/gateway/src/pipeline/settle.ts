@@ -1,5 +1,7 @@
 import {
-  noUsage,
+  type ImageKind,
+  mergeImageKinds,
+  noImageKind,
   type Reading,
   totalOutput,
   type UpstreamRefusal,
@@ -11,21 +13,12 @@ import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
 import { isCallersFault } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
-import type {
-  AttemptEntry,
-  AttemptResult,
-  CallEntry,
-  CallOpening,
-  UnbilledReason,
-  UsageSource,
-} from '../ports/ledger.ts';
+import type { AttemptEntry, AttemptResult, CallEntry, CallOpening, UnbilledReason } from '../ports/ledger.ts';
 import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Delivery } from './deliver.ts';
 import { lossNames } from './losses.ts';
-
-/** Bytes of UTF-8 text per token, where an upstream reported no usage. */
-const bytesPerTokenEstimate = 4;
+import { meter } from './meter.ts';
 
 /** What the call's end adds to what was known at its beginning. */
 export interface Closing {
@@ -37,15 +30,12 @@ export interface Closing {
   readonly inputTokensEstimate: number;
   /** What the caller allowed; null when it set no limit. */
   readonly outputTokensMax: number | null;
+  /** Of the images asked for; null when none were. */
+  readonly imageKind: ImageKind | null;
   readonly durationMs: number;
   readonly overheadUs: number;
   readonly ttftMs: number | null;
   readonly finishedAtMs: number;
-}
-
-interface Metered {
-  readonly usage: Usage;
-  readonly source: UsageSource;
 }
 
 /** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
@@ -58,6 +48,7 @@ export function entryOf(closing: Closing): CallEntry {
   const verdict = judge(closing, last?.outcome, hasOutput);
   const unbilledReason = verdict.unbilledReason ?? (tariff?.price ? null : 'unpriced_model');
   const isBilled = unbilledReason === null;
+  const imageKind = kindOf(reading, closing.imageKind);
   return {
     ...opening,
     status: verdict.status,
@@ -66,7 +57,8 @@ export function entryOf(closing: Closing): CallEntry {
     modelServed: reading?.modelServed ?? null,
     usage: metered.usage,
     usageSource: metered.source,
-    chargeNanoUsd: isBilled ? charge(tariff, metered.usage) : zeroNanoUsd,
+    imageKind,
+    chargeNanoUsd: isBilled ? charge(tariff, metered.usage, imageKind) : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(delivery, last?.outcome),
@@ -97,8 +89,17 @@ function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-function charge(tariff: Tariff | null, usage: Usage): NanoUsd {
-  return tariff?.price ? priceUsage(usage, tariff.price, tariff.multiplierPpm) : zeroNanoUsd;
+function charge(tariff: Tariff | null, usage: Usage, kind: ImageKind | null): NanoUsd {
+  if (!tariff?.price) return zeroNanoUsd;
+  return priceUsage(usage, tariff.price, tariff.multiplierPpm, kind ?? noImageKind);
+}
+
+/** What the upstream charges us. */
+function costOf({ target, outcome }: AttemptRecord, usage: Usage, { work, imageKind }: Closing): NanoUsd {
+  const kind = kindOf(readingOf(outcome), imageKind) ?? noImageKind;
+  return target.cost === null || work === 'count'
+    ? zeroNanoUsd
+    : priceUsage(usage, target.cost, 1_000_000n, kind);
 }
 
 interface Verdict {
@@ -161,19 +162,9 @@ function reasonOfRefusal(refusal: UpstreamRefusal): UnbilledReason {
   return refusal.kind === 'blank' ? 'zero_completion' : 'upstream_failed';
 }
 
-/**
- * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
- * one, never less than what the upstream counted before and never more than the caller allowed.
- */
-function meter(reading: Reading | null, { inputTokensEstimate, outputTokensMax }: Closing): Metered {
-  if (reading === null) return { usage: noUsage, source: 'none' };
-  const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
-  if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
-  if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
-  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
-  const output = Math.max(counted.output, Math.ceil(outputBytes / bytesPerTokenEstimate));
-  const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
-  return { usage: { ...counted, output: Math.min(output, allowed) }, source: 'estimated' };
+/** What was asked for, where the answer does not say what it made. */
+function kindOf(reading: Reading | null, asked: ImageKind | null): ImageKind | null {
+  return asked === null ? null : mergeImageKinds(reading?.images?.kind ?? noImageKind, asked);
 }
 
 function readingOf(outcome: Outcome): Reading | null {
@@ -197,7 +188,6 @@ function httpStatusOf({ finish }: Delivery, outcome: Outcome | undefined): numbe
 function attemptEntry(record: AttemptRecord, n: number, closing: Closing): AttemptEntry {
   const { target, outcome } = record;
   const metered = meter(readingOf(outcome), closing);
-  const cost = closing.work === 'count' ? null : target.cost;
   return {
     n,
     channelId: target.channel.id,
@@ -209,9 +199,9 @@ function attemptEntry(record: AttemptRecord, n: number, closing: Closing): Attem
     ttftMs: record.ttftMs === null ? null : roundMs(record.ttftMs),
     durationMs: roundMs(record.durationMs),
     usage: metered.source === 'none' ? null : metered.usage,
-    costNanoUsd: cost === null ? zeroNanoUsd : priceUsage(metered.usage, cost, 1_000_000n),
     lane: record.lane.kind,
     edits: record.lane.request.edits,
+    costNanoUsd: costOf(record, metered.usage, closing),
   };
 }
 

@@ -34,7 +34,8 @@ export class StreamAnswer implements Answer {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#splitter = new SseSplitter(context.frameBytesMax);
-    this.#reader = context.lane.protocol.openStream(context.dialect, context.lane.framing);
+    const { lane, dialect, choices } = context;
+    this.#reader = lane.protocol.openStream(dialect, lane.framing, choices);
     this.#translator = context.lane.openTranslator();
   }
 
@@ -43,7 +44,8 @@ export class StreamAnswer implements Answer {
   }
 
   get hasContent(): boolean {
-    return this.committed;
+    // An answer may have all of its content in its last frame, which is not relayed from here.
+    return this.committed || this.reading.hasOutput;
   }
 
   read(chunk: Uint8Array): Outcome | null {

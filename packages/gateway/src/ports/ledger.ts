@@ -1,4 +1,4 @@
-import type { FinishReason, ProtocolId, Usage } from '@headgate/protocols';
+import type { FinishReason, ImageKind, ProtocolId, Usage } from '@headgate/protocols';
 import type { NanoUsd } from '../core/money.ts';
 
 export type CallStatus = 'open' | 'complete' | 'failed' | 'timed_out' | 'caller_gone' | 'interrupted';
@@ -76,6 +76,8 @@ export interface CallEntry extends CallOpening {
   readonly modelServed: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
+  /** Of the images made, whose price may go by it; null when none were asked for. */
+  readonly imageKind: ImageKind | null;
   readonly chargeNanoUsd: NanoUsd;
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;

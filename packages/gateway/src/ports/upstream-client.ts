@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   /** The channel on whose connections it travels: channels share no sockets. */
   readonly channelId: string;
   readonly allowPrivate: boolean;
+  /** On a new connection, for what must not be sent twice. */
+  readonly fresh: boolean;
 }
 
 export interface UpstreamHead {

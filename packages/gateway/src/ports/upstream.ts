@@ -11,6 +11,8 @@ export interface UpstreamCall {
   readonly headers: readonly string[];
   /** In pieces, end to end; none for a request without a body. */
   readonly body: readonly Uint8Array[];
+  /** See `UpstreamRequest`. */
+  readonly fresh: boolean;
 }
 
 /** The way to channels: adds address and credential, then sends. */

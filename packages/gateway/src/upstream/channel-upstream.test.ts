@@ -42,7 +42,14 @@ function channelAt(baseUrl: string, credential: string | null): Channel {
 async function call(channel: Channel) {
   const answer = new RecordedAnswer();
   answer.exchange = openChannelUpstream(workbench.client()).send(
-    { channel, method: 'POST', path: '/answers?x=1', headers: ['accept', 'a', 'cookie', 'c'], body: [] },
+    {
+      channel,
+      method: 'POST',
+      path: '/answers?x=1',
+      headers: ['accept', 'a', 'cookie', 'c'],
+      body: [],
+      fresh: false,
+    },
     answer,
   );
   return answer.outcome;

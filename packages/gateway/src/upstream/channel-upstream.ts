@@ -47,7 +47,7 @@ function addressOf({ baseUrl, provider, credential }: Channel): Result<Address, 
 }
 
 function requestTo(address: Address, call: UpstreamCall): UpstreamRequest {
-  const { channel, method, path, headers, body } = call;
+  const { channel, method, path, headers, body, fresh } = call;
   return {
     origin: address.origin,
     path: address.basePath + path,
@@ -56,5 +56,6 @@ function requestTo(address: Address, call: UpstreamCall): UpstreamRequest {
     body,
     channelId: channel.id,
     allowPrivate: channel.allowPrivate,
+    fresh,
   };
 }

@@ -35,7 +35,7 @@ export class Http1Pool implements Route, ConnectionKeeper {
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
     const exchange = new Http1Exchange(request, handler, (again) => this.#dial(again));
-    const connection = this.#takeIdle();
+    const connection = request.fresh ? null : this.#takeIdle();
     if (connection === null) this.#dial(exchange);
     else this.#start(exchange, connection, true);
     return exchange;

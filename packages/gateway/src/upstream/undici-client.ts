@@ -25,7 +25,7 @@ class UndiciRoute implements Route {
   readonly #origin: string;
   readonly #options: Client.Options;
   readonly #pool: Pool;
-  readonly #retries = new Set<Client>();
+  readonly #fresh = new Set<Client>();
 
   constructor(origin: string, dialer: Dialer, settings: ClientSettings) {
     this.#origin = origin;
@@ -40,20 +40,21 @@ class UndiciRoute implements Route {
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
     const exchange = new UndiciExchange(handler, () => this.#sendFresh(request, exchange));
-    this.#pool.dispatch(dispatchOptions(request), exchange);
+    if (request.fresh) this.#sendFresh(request, exchange);
+    else this.#pool.dispatch(dispatchOptions(request), exchange);
     return exchange;
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool, ...this.#retries].map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([this.#pool, ...this.#fresh].map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** Any socket of the pool may be as stale as the one that just died, so a retry has a connection of its own. */
+  /** Any socket of the pool may be stale, so a retry, and what must not be sent twice, has a connection of its own. */
   #sendFresh(request: UpstreamRequest, exchange: UndiciExchange): void {
     const client = new Client(this.#origin, this.#options);
-    this.#retries.add(client);
+    this.#fresh.add(client);
     client.dispatch(dispatchOptions(request), exchange);
-    client.close(() => this.#retries.delete(client));
+    client.close(() => this.#fresh.delete(client));
   }
 }
 

@@ -24,7 +24,7 @@ function refusedWith(kind: UpstreamRefusal['kind'], retryAfterMs: number | null 
   return { kind: 'refused', refusal, retryAfterMs };
 }
 
-const unreachable: Outcome = { kind: 'unreachable', detail: 'refused' };
+const unreachable: Outcome = { kind: 'unreachable', detail: 'refused', sent: false };
 
 const draft = fc.record({
   priority: fc.nat(2),

@@ -7,11 +7,59 @@ import {
 } from '@headgate/protocols';
 import type { Outcome } from './outcome.ts';
 
+type Retry = 'yes' | 'once' | 'no';
+
 /**
  * May the next target be tried? Never after a byte reached the caller (routing.md, "Fallback").
- * `once`: another channel may be tried, but a second refusal of this sort is believed.
+ * `once`: another channel may be tried, but a second refusal of this sort is believed. What is not `repeatable` is tried
+ * elsewhere only if it never reached the upstream, or was refused by it.
  */
-export function retryElsewhere(outcome: Outcome): 'yes' | 'once' | 'no' {
+export function retryElsewhere(outcome: Outcome, repeatable = true): Retry {
+  return repeatable || isUndone(outcome) ? retryAnyElsewhere(outcome) : 'no';
+}
+
+/** Whether an upstream has certainly not done what it was asked for. */
+function isUndone(outcome: Outcome): boolean {
+  switch (outcome.kind) {
+    case 'refused':
+      return isPlainRefusal(outcome.refusal.kind);
+    case 'unreachable':
+      return !outcome.sent;
+    case 'timed-out':
+      return outcome.phase === 'connect';
+    case 'answered':
+    case 'caller-gone':
+    case 'shut-down':
+    case 'bug':
+    case 'cut':
+      return false;
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** Said before any work, as against an error on the way. */
+function isPlainRefusal(kind: UpstreamRefusal['kind']): boolean {
+  switch (kind) {
+    case 'invalid-request':
+    case 'context-length':
+    case 'content-policy':
+    case 'rate-limited':
+    case 'credential':
+    case 'model-missing':
+    case 'overloaded':
+    case 'conflict':
+      return true;
+    case 'server-error':
+    case 'garbled':
+    case 'blank':
+      return false;
+    default:
+      return unreachable(kind);
+  }
+}
+
+function retryAnyElsewhere(outcome: Outcome): Retry {
   switch (outcome.kind) {
     case 'answered':
     case 'caller-gone':
@@ -31,7 +79,7 @@ export function retryElsewhere(outcome: Outcome): 'yes' | 'once' | 'no' {
   }
 }
 
-function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): 'yes' | 'once' | 'no' {
+function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): Retry {
   switch (kind) {
     case 'invalid-request':
     case 'context-length':

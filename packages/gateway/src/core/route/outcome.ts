@@ -4,7 +4,8 @@ import type { Reading, UpstreamRefusal } from '@headgate/protocols';
 export type Outcome =
   | { readonly kind: 'answered'; readonly reading: Reading }
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal; readonly retryAfterMs: number | null }
-  | { readonly kind: 'unreachable'; readonly detail: string }
+  /** `sent`: the request may have reached the upstream all the same. */
+  | { readonly kind: 'unreachable'; readonly detail: string; readonly sent: boolean }
   | {
       readonly kind: 'timed-out';
       readonly phase: 'connect' | 'first-content' | 'stall' | 'deadline';

@@ -7,6 +7,7 @@ import {
   endpoints,
   type Fault,
   fault,
+  isForm,
   matchEndpoint,
   type Platform,
   type Protocol,
@@ -198,7 +199,7 @@ async function answerCall(
   const protocol = gateway.protocols[endpoint.protocol];
   if (protocol === undefined || !serves(protocol, endpoint)) return refuse(exchange, fault('not_found'));
   if (context.isDraining()) return refuse(exchange, fault('overloaded', { retryAfterMs: 1000 }));
-  const type = refusedContentType(request.headers['content-type']);
+  const type = refusedContentType(request.headers['content-type'], endpoint.takesForms ?? false);
   if (type !== null) return refuse(exchange, type);
   // Only now is a caller that asks first told to send its body.
   if (expectationOf(request) !== null) exchange.response.writeContinue();
@@ -225,9 +226,10 @@ function serves(protocol: Protocol, { kind }: CallEndpoint): boolean {
   return kind !== 'count-tokens' || protocol.encodeTokenCount !== undefined;
 }
 
-/** JSON, or nothing said; a form is the sign of a forgotten header. */
-function refusedContentType(type: string | undefined): Fault | null {
+/** JSON, or nothing said; elsewhere than for images a form is the sign of a forgotten header. */
+function refusedContentType(type: string | undefined, takesForms: boolean): Fault | null {
   if (type === undefined || /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return null;
+  if (takesForms && isForm(type)) return null;
   return fault('unsupported_media_type', {
     message: `The content type '${type.slice(0, 100)}' is not supported here; send 'content-type: application/json'.`,
     param: 'content-type',

@@ -92,6 +92,7 @@ export function requestTo(origin: string, changes: Partial<UpstreamRequest> = {}
     body: [Buffer.from('{}')],
     channelId: 'channel',
     allowPrivate: true,
+    fresh: false,
     ...changes,
   };
 }

@@ -1,0 +1,88 @@
+import { JsonReader } from '../bytes/json-reader.ts';
+import { readSseEvent } from '../bytes/sse.ts';
+import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
+import { parseJson, refusalOf } from '../refusal.ts';
+import { hasImage } from './answer.ts';
+import { type Members, readMembers } from './members.ts';
+import { RunningReading } from './reading.ts';
+import { type AnswerMember, answerNames } from './wire.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const openBrace = 0x7b;
+
+/**
+ * Reads drafts and images as they come. There is no frame but the last image's to end the stream, so the reader must know
+ * how many were asked for; where fewer come, a clean end of the connection ends it.
+ */
+export class ImagesStreamReader implements StreamReader {
+  readonly #choices: number;
+  readonly #reading = new RunningReading();
+  #refusal: UpstreamRefusal | null = null;
+
+  constructor(choices: number) {
+    this.#choices = choices;
+  }
+
+  get reading(): Reading {
+    return this.#reading;
+  }
+
+  get refusal(): UpstreamRefusal | null {
+    return this.#refusal;
+  }
+
+  read(frame: Uint8Array): FrameRole {
+    // The usual frame has its one object on one line, which says its type, and may be megabytes long.
+    const usual = readObject(frame, frame.indexOf(openBrace));
+    if (usual !== null && usual.start('type') !== null) return this.#take(usual, null, frame);
+    const event = readSseEvent(frame);
+    if (!event.isWellFormed) return this.#fail(decoder.decode(frame));
+    const data = event.data?.trim() ?? '';
+    if (data === '') return 'liveness';
+    if (data === '[DONE]') return 'terminal';
+    const members = readObject(encoder.encode(data), 0);
+    return members === null ? this.#fail(data) : this.#take(members, event.name, frame);
+  }
+
+  isWholeWithoutTerminal(): boolean {
+    const { finished, drafts } = this.#reading.images;
+    return finished > 0 && drafts === 0 && this.#refusal === null;
+  }
+
+  #take(members: Members<AnswerMember>, name: string | null, frame: Uint8Array): FrameRole {
+    const said = members.value('type');
+    const type = typeof said === 'string' ? said : name;
+    const isError = type === null || type === 'error' || (members.value('error') ?? null) !== null;
+    if (isError) return this.#fail(readSseEvent(frame).data ?? decoder.decode(frame));
+    if (!type.endsWith('.partial_image')) return this.#takeOther(type, members);
+    if (!hasImage(members)) return 'preamble';
+    this.#reading.takeDraft();
+    return 'content';
+  }
+
+  /** Any other event with a picture brings an image; those without one pass, but for the end that some servers send apart. */
+  #takeOther(type: string, members: Members<AnswerMember>): FrameRole {
+    const isImage = hasImage(members);
+    if (isImage) this.#reading.takeImage();
+    const isCompleted = type.endsWith('.completed');
+    if (isImage || isCompleted) this.#reading.takeTerms(members);
+    const isLast = !isImage || this.#reading.images.finished >= this.#choices;
+    if (isCompleted && isLast) return 'terminal';
+    return isImage ? 'content' : 'preamble';
+  }
+
+  #fail(text: string): FrameRole {
+    const refusal = refusalOf(parseJson(text), text);
+    this.#refusal ??= refusal;
+    return refusal.kind === 'garbled' ? 'garbled' : 'error';
+  }
+}
+
+/** The members of the object that begins at `at` and ends with the bytes; null for anything else. */
+function readObject(bytes: Uint8Array, at: number): Members<AnswerMember> | null {
+  if (at === -1) return null;
+  const reader = new JsonReader(bytes, at);
+  const members = readMembers(reader, answerNames);
+  return reader.isAtEnd() ? members : null;
+}
