@@ -47,6 +47,7 @@ function isPlainRefusal(kind: UpstreamRefusal['kind']): boolean {
     case 'rate-limited':
     case 'credential':
     case 'model-missing':
+    case 'answer-missing':
     case 'overloaded':
     case 'conflict':
       return true;
