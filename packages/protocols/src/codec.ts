@@ -61,6 +61,7 @@ export type ToolNames = ReadonlyMap<string, ToolName>;
 /** What reading an upstream's answer needs to know. */
 export interface ReaderContext {
   readonly origin: string;
+  readonly dialect: Dialect;
   readonly names: ToolNames;
   /** 32 hexadecimal digits; ids the upstream does not give are made of it. */
   readonly traceId: string;

@@ -33,6 +33,12 @@ export interface Dialect {
   readonly reasoningOutsideCompletion: boolean;
   /** The date sent as the version of the messages protocol when the caller names none. */
   readonly messagesVersion: string;
+  /**
+   * `own`: the server of those who invented chat-completions. It knows all they ever added (custom tools, `verbosity`,
+   * `prompt_cache_key` …), and its models that think take no sampling parameters. `common`: what is translated for it
+   * keeps to what compatible servers share.
+   */
+  readonly chatVocabulary: 'own' | 'common';
 }
 
 /** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
@@ -125,4 +131,5 @@ export const defaultDialect: Dialect = {
   streamEnd: 'done-frame',
   reasoningOutsideCompletion: false,
   messagesVersion: '2023-06-01',
+  chatVocabulary: 'common',
 };

@@ -53,8 +53,8 @@ export class Translation {
   }
 
   #readerContext() {
-    const { origin } = this.#target;
-    return { origin, names: this.#written.names, traceId: this.#context.traceId };
+    const { origin, dialect } = this.#target;
+    return { origin, dialect, names: this.#written.names, traceId: this.#context.traceId };
   }
 }
 

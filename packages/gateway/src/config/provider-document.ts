@@ -60,6 +60,12 @@ const dialect = z.strictObject({
     .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, as 2023-06-01')
     .exactOptional()
     .describe('The date sent as the version of the messages protocol when a caller names none.'),
+  chatVocabulary: z
+    .enum(['own', 'common'])
+    .exactOptional()
+    .describe(
+      'Whether a translated chat request may use everything its inventors have added, or what compatible servers share.',
+    ),
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {
