@@ -64,6 +64,5 @@ function failedResponse(
     frequency_penalty: 0,
     truncation: 'disabled',
     usage: null,
-    user: null,
   };
 }
