@@ -64,6 +64,16 @@ describe('testing a channel', () => {
   });
 
   test.each([
+    { responses: '/responses' },
+    { messages: '/messages' },
+    { messages: '/messages', responses: '/responses' },
+  ])('a call is made in a protocol the channel speaks, as in %j', async (protocols) => {
+    const { provider } = targetAt('http://127.0.0.1:1', 'm').channel;
+    const changes = { provider: { ...provider, protocols } };
+    expect(await ask('sim-fast', { changes })).toMatchObject({ works: true, status: 200 });
+  });
+
+  test.each([
     ['sim-fast+fault=401', 401, 'the credential is refused'],
     ['sim-fast+fault=402', 402, 'the provider wants to be paid'],
     ['sim-fast+fault=404', 404, 'the address or the model is not known there'],

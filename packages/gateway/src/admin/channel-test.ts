@@ -1,3 +1,4 @@
+import { unreachable } from '@headgate/protocols';
 import type { Channel, Target } from '../core/catalogue.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
@@ -87,11 +88,8 @@ function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[
 }
 
 function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
-  const { dialect } = channel.provider;
   const spoken = spokenFirst(channel);
-  const isOlderName = spoken.id === 'messages' || dialect.maxTokensField === 'max_tokens';
-  const limit = isOlderName ? { max_tokens: 1 } : { max_completion_tokens: 1 };
-  const body = { model: upstreamModel, messages: [{ role: 'user', content: 'Hi' }], ...limit };
+  const body = { model: upstreamModel, ...smallestPrompt(spoken.id, channel) };
   return {
     channel,
     method: 'POST',
@@ -102,19 +100,35 @@ function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['
   };
 }
 
-/** The protocol a test is made in: chat completions where they are spoken, else messages. */
+/** The protocols a test can be made in, the one preferred most first. */
+const testable = ['chat-completions', 'responses', 'messages'] as const;
+
 function spokenFirst({ provider: { protocols } }: Channel) {
-  const { messages } = protocols;
-  const chat = protocols['chat-completions'];
-  return chat === undefined && messages !== undefined
-    ? { id: 'messages' as const, path: messages }
-    : { id: 'chat-completions' as const, path: chat ?? '/chat/completions' };
+  const id = testable.find((each) => protocols[each] !== undefined) ?? 'chat-completions';
+  return { id, path: protocols[id] ?? '/chat/completions' };
+}
+
+function smallestPrompt(protocol: (typeof testable)[number], { provider: { dialect } }: Channel): object {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  switch (protocol) {
+    case 'chat-completions':
+      return dialect.maxTokensField === 'max_tokens'
+        ? { messages, max_tokens: 1 }
+        : { messages, max_completion_tokens: 1 };
+    case 'responses':
+      // The least that is accepted there.
+      return { input: 'Hi', max_output_tokens: 16 };
+    case 'messages':
+      return { messages, max_tokens: 1 };
+    default:
+      return unreachable(protocol);
+  }
 }
 
 /** Who speaks messages alone wants their version on every request. */
 function versionedHeaders(channel: Channel): readonly string[] {
   const accept = ['accept', 'application/json'];
-  if (spokenFirst(channel).id === 'chat-completions') return accept;
+  if (spokenFirst(channel).id !== 'messages') return accept;
   return [...accept, 'anthropic-version', channel.provider.dialect.messagesVersion];
 }
 
