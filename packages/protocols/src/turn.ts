@@ -203,12 +203,13 @@ export type OutputFormat =
 
 /**
  * Something only the caller's own protocol has. A target of another protocol does without it (`drop`, told as a loss), or
- * cannot serve the request because the answer would not be what was asked for (`refuse`, told as a 400 that names it).
+ * cannot serve the request because the answer would not be what was asked for (`refuse`, told as a 400 that names it), or
+ * gets it as the text it amounts to, which stands among the blocks already (`text`, told as a change).
  */
 export interface Extension {
   /** The member as the caller wrote it: `web_search_options`, `tools[].computer_use`. */
   readonly field: string;
-  readonly elsewhere: 'drop' | 'refuse';
+  readonly elsewhere: 'drop' | 'text' | 'refuse';
 }
 
 export const noSettings: Settings = {

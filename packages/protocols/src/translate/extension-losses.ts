@@ -1,6 +1,6 @@
 import type { Fault } from '../error.ts';
 import type { ProtocolId } from '../inbound-request.ts';
-import { dropped, type Loss } from '../loss.ts';
+import { changed, dropped, type Loss } from '../loss.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import type { Turn } from '../turn.ts';
 import { unsupported } from './setting-losses.ts';
@@ -10,5 +10,9 @@ export function extensionLosses(turn: Turn, target: ProtocolId): Result<readonly
   if (turn.surface === target) return succeed([]);
   const refused = turn.extensions.find(({ elsewhere }) => elsewhere === 'refuse');
   if (refused !== undefined) return fail(unsupported(refused.field));
-  return succeed(turn.extensions.map(({ field }) => dropped(field)));
+  return succeed(
+    turn.extensions.map(({ field, elsewhere }) =>
+      elsewhere === 'text' ? changed(field, 'sent as text') : dropped(field),
+    ),
+  );
 }
