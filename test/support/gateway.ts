@@ -23,8 +23,8 @@ export interface TestGatewayOptions {
   readonly channels: readonly TestChannel[];
   /** Flags of `headgate serve`, without dashes. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Public model ids → USD per million tokens; every model of the channels costs 1 and 2 if left out. */
-  readonly prices?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Public model ids → their prices as in the file; every model of the channels costs 1 and 2 if left out. */
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, string | readonly object[]>>>>;
   /** Models that think first. */
   readonly reasoning?: readonly string[];
   /** What the completions group pays of the list price; 1 if left out. */
@@ -135,6 +135,7 @@ function keyOf(id: string, group: string) {
 const simulatedPaths = {
   'chat-completions': '/chat/completions',
   responses: '/responses',
+  images: '/images/{operation}',
   messages: '/messages',
 };
 
