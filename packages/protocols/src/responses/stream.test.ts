@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { valueText } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
 import { fault } from '../error.ts';
 import { defaultDialect } from '../inbound-request.ts';
@@ -19,6 +20,7 @@ import {
   response,
   text,
 } from './stream-frames.fixture.ts';
+import { eventTypes } from './wire.ts';
 
 const encoder = new TextEncoder();
 
@@ -177,6 +179,39 @@ describe('a stream', () => {
     const { reading } = readFrames(created, openText, text('abc'));
     expect(reading).toMatchObject({ usage: null, outputBytes: 3, usageAtOutputBytes: 0, finishReason: null });
     expect(readFrames(created, openText, text('abc'), completed).reading.usageAtOutputBytes).toBe(3);
+  });
+
+  const member = fc.constantFrom(
+    'item',
+    'response',
+    'delta',
+    'part',
+    'text',
+    'error',
+    'output_index',
+    'type',
+  );
+  const strange = fc
+    .array(fc.tuple(member, valueText), { maxLength: 4 })
+    .map((members) => members.map(([name, value]) => `,"${name}":${value}`).join(''));
+
+  test('survives members of any shape, and what it takes for content is output', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...eventTypes, 'response.output_text.delta', 'x'),
+        strange,
+        (type, members) => {
+          const { roles, reading, reader } = readFrames(
+            `data: {"type":"${type}"${members}}`.replaceAll(/[\r\n]/g, ' '),
+            '\n\n',
+          );
+          expect(roles).toMatch(/^[pcegt]$/);
+          if (roles === 'c') expect(reading.hasOutput).toBe(true);
+          expect(reader.refusal !== null).toBe(roles === 'e' || roles === 'g');
+          expect(reading.outputBytes).toBeGreaterThanOrEqual(0);
+        },
+      ),
+    );
   });
 
   test('a complete one that refused says so', () => {
