@@ -1,4 +1,5 @@
 export * from './bytes/concat-bytes.ts';
+export * from './bytes/json-array.ts';
 export { isForm } from './bytes/multipart.ts';
 export * from './bytes/sse.ts';
 export type * from './codec.ts';
@@ -11,6 +12,7 @@ export * from './inbound-request.ts';
 export * from './loss.ts';
 export * from './protocol.ts';
 export * from './protocols.ts';
+export { readRetryDelayMs } from './refusal.ts';
 export * from './result.ts';
 export * from './sanitise.ts';
 export * from './translation.ts';

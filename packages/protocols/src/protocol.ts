@@ -81,6 +81,7 @@ export const countReading: AnswerReading = {
  * What one server-sent-event frame is:
  * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start, an empty block): held until
  * content · `content` whatever else it carries · `finish` carries the finish reason and no content · `usage` only usage, withheld unless asked for ·
+ * `foreign` what callers of this protocol do not know, such as a proxy's comment, and is never relayed ·
  * `terminal` the end of the stream · `error` an error in the place of content · `garbled` not of the protocol.
  */
 export type FrameRole =
@@ -89,6 +90,7 @@ export type FrameRole =
   | 'content'
   | 'finish'
   | 'usage'
+  | 'foreign'
   | 'terminal'
   | 'error'
   | 'garbled';

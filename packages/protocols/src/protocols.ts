@@ -1,4 +1,5 @@
 import { chatCompletions } from './chat-completions/index.ts';
+import { generateContent } from './generate-content/index.ts';
 import { images } from './images/index.ts';
 import type { ProtocolId } from './inbound-request.ts';
 import { messages } from './messages/index.ts';
@@ -11,6 +12,7 @@ export const protocols: Readonly<Partial<Record<ProtocolId, Protocol>>> = {
   images,
   messages,
   responses,
+  'generate-content': generateContent,
 };
 
 /** In what order another protocol is looked for: those that can say most come first. */

@@ -18,6 +18,20 @@ export function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   return words === null ? notOfTheProtocol(status, text) : classify(status, words);
 }
 
+/**
+ * When an error's details say to come back: `{"@type": ".../RetryInfo", "retryDelay": "34.4s"}` among them. Milliseconds;
+ * null when they do not.
+ */
+export function readRetryDelayMs(body: Uint8Array): number | null {
+  const value = parseJson(lenientUtf8.decode(body));
+  const { error } = recordOf(Array.isArray(value) ? value[0] : value);
+  const { details } = recordOf(error);
+  const delays = (Array.isArray(details) ? details : []).map((detail) => recordOf(detail)['retryDelay']);
+  const delay = delays.find((found) => typeof found === 'string');
+  const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(delay ?? '')?.[1];
+  return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000);
+}
+
 /** Reads what stands in the place of an answer, or in an answer's `error`, whatever the HTTP status was. */
 export function readErrorValue(status: number, value: unknown): UpstreamRefusal | null {
   const words = readWords(value);

@@ -119,7 +119,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     reply.listener = this;
     if (reply.gone) return this.#finish(this.#callerGone());
     const { path, body } = lane.request;
-    const headers = upstreamHeaders(lane.request, request.facts.stream);
+    const headers = upstreamHeaders(lane.request, request.facts.stream && lane.framing === 'sse');
     this.#startedAt = this.#now();
     this.#guard.expiresAt = this.#beginsBy();
     gateway.watchdog.watch(this.#guard);

@@ -1,4 +1,4 @@
-import { concatBytes, type Protocol } from '@headgate/protocols';
+import { concatBytes, type Protocol, readRetryDelayMs } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { Answer } from './answer.ts';
 
@@ -31,7 +31,8 @@ export class RefusalAnswer implements Answer {
   }
 
   end(): Outcome {
-    const refusal = this.#protocol.readRefusal(this.#status, concatBytes(this.#chunks));
-    return { kind: 'refused', refusal, retryAfterMs: this.#retryAfterMs };
+    const body = concatBytes(this.#chunks);
+    const refusal = this.#protocol.readRefusal(this.#status, body);
+    return { kind: 'refused', refusal, retryAfterMs: this.#retryAfterMs ?? readRetryDelayMs(body) };
   }
 }

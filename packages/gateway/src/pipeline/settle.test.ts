@@ -151,6 +151,14 @@ describe('the table of endings', () => {
       'zero_completion',
       0n,
     ],
+    [
+      'a finish that is an error',
+      [{ kind: 'answered', reading: { ...whole, finishReason: 'error' } }],
+      answered,
+      'failed',
+      'upstream_failed',
+      0n,
+    ],
     ['a blank finish', [refused('blank')], failed, 'failed', 'zero_completion', 0n],
     [
       'all attempts failed',

@@ -42,7 +42,7 @@ export interface Closing {
 export function entryOf(closing: Closing): CallEntry {
   const { opening, tariff, delivery } = closing;
   const last = delivery.attempts.at(-1);
-  const reading = last === undefined ? null : readingOf(last.outcome);
+  const reading = readingOf(last?.outcome);
   const metered = meter(reading, closing);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(metered.usage) > 0;
   const verdict = judge(closing, last?.outcome, hasOutput);
@@ -111,6 +111,9 @@ function judge({ delivery, work }: Closing, outcome: Outcome | undefined, hasOut
   switch (delivery.finish.kind) {
     case 'answered':
       if (work === 'count') return { status: 'complete', unbilledReason: 'token_count' };
+      // A model that ended in an error gave no answer, whatever it used.
+      if (readingOf(outcome)?.finishReason === 'error')
+        return { status: 'failed', unbilledReason: 'upstream_failed' };
       return hasOutput
         ? { status: 'complete', unbilledReason: null }
         : { status: 'failed', unbilledReason: 'zero_completion' };
@@ -167,8 +170,8 @@ function kindOf(reading: Reading | null, asked: ImageKind | null): ImageKind | n
   return asked === null ? null : mergeImageKinds(reading?.images?.kind ?? noImageKind, asked);
 }
 
-function readingOf(outcome: Outcome): Reading | null {
-  return 'reading' in outcome ? outcome.reading : null;
+function readingOf(outcome: Outcome | undefined): Reading | null {
+  return outcome !== undefined && 'reading' in outcome ? outcome.reading : null;
 }
 
 /** What the caller saw: 200 once an answer had begun, however it ended. */

@@ -1,6 +1,7 @@
 import {
   concatBytes,
   type FrameRole,
+  JsonArraySplitter,
   type Reading,
   SseSplitter,
   type StreamReader,
@@ -11,7 +12,7 @@ import type { Outcome } from '../core/route/outcome.ts';
 import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
- * A stream of server-sent events. Frames are held until the first one with content, so that a failure before it can be
+ * A stream, of server-sent events or of one array's elements. Frames are held until the first one with content, so that a failure before it can be
  * given to another channel; from then on they are relayed as they come and only observed. The terminal frame is held
  * until the entry is durable.
  */
@@ -21,7 +22,7 @@ export class StreamAnswer implements Answer {
   ending: Ending | null = null;
   readonly #context: AnswerContext;
   readonly #reader: StreamReader;
-  readonly #splitter: SseSplitter;
+  readonly #splitter: SseSplitter | JsonArraySplitter;
   /** Null in the passthrough lane. */
   readonly #translator: StreamTranslator | null;
   readonly #onFrame = (frame: Uint8Array): void => this.#takeFrame(frame);
@@ -33,8 +34,9 @@ export class StreamAnswer implements Answer {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#splitter = new SseSplitter(context.frameBytesMax);
-    const { lane, dialect, choices } = context;
+    const { lane, dialect, choices, frameBytesMax } = context;
+    this.#splitter =
+      lane.framing === 'sse' ? new SseSplitter(frameBytesMax) : new JsonArraySplitter(frameBytesMax);
     this.#reader = lane.protocol.openStream(dialect, lane.framing, choices);
     this.#translator = context.lane.openTranslator();
   }
@@ -57,9 +59,10 @@ export class StreamAnswer implements Answer {
   }
 
   end(): Outcome {
-    // Some servers forget the blank line behind their last frame, and some put no frame there but an error.
+    // Some servers forget the blank line behind their last event, and some put none there but an error. The rest of an
+    // array is what closes it.
     const rest = this.#splitter.rest();
-    if (rest.length > 0) this.#takeFrame(wholeFrame(rest));
+    if (rest.length > 0) this.#takeFrame(this.#context.lane.framing === 'sse' ? wholeFrame(rest) : rest);
     this.#relayPending();
     if (this.#outcome !== null) return this.#outcome;
     if (this.#reader.isWholeWithoutTerminal()) return this.#answered(this.#translator?.end() ?? noBytes);
@@ -85,6 +88,8 @@ export class StreamAnswer implements Answer {
         break;
       case 'usage':
         if (this.#context.wantsUsageFrame || this.#translator !== null) this.#pass(this.#toCaller(frame));
+        break;
+      case 'foreign':
         break;
       case 'liveness':
         if (this.#translator === null) this.#pass(frame);

@@ -1,9 +1,10 @@
+import { FrameBuffer } from './frame-buffer.ts';
+
 /** How long a frame may be unless told otherwise. Bytes. */
 const frameBytesMaxDefault = 4 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-const noBytes = new Uint8Array(0);
 
 /**
  * Cuts a stream of server-sent events into frames: an event's lines with the blank line that ends them, whatever their
@@ -12,19 +13,15 @@ const noBytes = new Uint8Array(0);
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class SseSplitter {
-  /** The beginning of a frame whose end has not come, in the first `#partialLength` bytes. */
-  #partial: Uint8Array = noBytes;
-  #partialLength = 0;
+  readonly #partial: FrameBuffer;
   /** Whether the line at hand has no byte yet. */
   #lineIsEmpty = true;
   /** Whether the last byte was CR, so that LF would belong to it. */
   #afterReturn = false;
-  #isTooLong = false;
-  readonly #frameBytesMax: number;
 
   /** A frame that grows beyond `frameBytesMax` bytes is not waited for any longer. */
   constructor(frameBytesMax = frameBytesMaxDefault) {
-    this.#frameBytesMax = frameBytesMax;
+    this.#partial = new FrameBuffer(frameBytesMax);
   }
 
   /**
@@ -36,7 +33,7 @@ export class SseSplitter {
     let at = 0;
     let feed = find(chunk, lineFeed, 0);
     let carriage = find(chunk, carriageReturn, 0);
-    while (at < chunk.length && !this.#isTooLong) {
+    while (at < chunk.length && !this.#partial.isTooLong) {
       if (feed < at) feed = find(chunk, lineFeed, at);
       if (carriage < at) carriage = find(chunk, carriageReturn, at);
       const lineEnd = Math.min(feed, carriage);
@@ -47,16 +44,16 @@ export class SseSplitter {
         this.#afterReturn = false;
         at++;
       }
-      this.#emit(chunk, start, at, onFrame);
+      this.#partial.emit(chunk, start, at, onFrame);
       start = at;
     }
-    if (start < chunk.length) this.#keep(chunk, start, chunk.length);
-    return !this.#isTooLong;
+    if (start < chunk.length) this.#partial.keep(chunk, start, chunk.length);
+    return !this.#partial.isTooLong;
   }
 
   /** What came after the last whole frame; empty at the end of a well-formed stream. */
   rest(): Uint8Array {
-    return this.#partial.subarray(0, this.#partialLength);
+    return this.#partial.bytes;
   }
 
   /** Notes the line (or the part of one, when `end` is the chunk's) from `start`; true when it is a blank one. */
@@ -72,33 +69,6 @@ export class SseSplitter {
     const isBlank = this.#lineIsEmpty;
     this.#lineIsEmpty = true;
     return isBlank;
-  }
-
-  #emit(chunk: Uint8Array, start: number, end: number, onFrame: (frame: Uint8Array) => void): void {
-    if (this.#partialLength === 0) {
-      if (end - start > this.#frameBytesMax) this.#isTooLong = true;
-      else onFrame(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
-      return;
-    }
-    this.#keep(chunk, start, end);
-    const frame = this.rest();
-    this.#partial = noBytes;
-    this.#partialLength = 0;
-    if (!this.#isTooLong) onFrame(frame);
-  }
-
-  /** The buffer doubles as it grows, so that a frame in many small chunks is not copied for each of them. */
-  #keep(chunk: Uint8Array, start: number, end: number): void {
-    const length = this.#partialLength + end - start;
-    this.#isTooLong ||= length > this.#frameBytesMax;
-    if (this.#isTooLong) return;
-    if (length > this.#partial.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#partial.length));
-      larger.set(this.rest());
-      this.#partial = larger;
-    }
-    this.#partial.set(chunk.subarray(start, end), this.#partialLength);
-    this.#partialLength = length;
   }
 }
 

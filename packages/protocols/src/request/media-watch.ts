@@ -7,7 +7,7 @@ const bytesPerToken = 4;
 /** What a picture, a sound or a file is taken for. Tokens; for admission only. */
 const tokensPerPart = 1_000;
 /** Strings longer than this may be data. Bytes. */
-const dataBytesMin = 4_096;
+export const dataBytesMin = 4_096;
 /** So many of its first bytes tell data from text. */
 const probeBytes = 256;
 
@@ -62,12 +62,17 @@ export class MediaWatch implements StringWatch {
 
   /** Tokens of the whole body: its text by bytes, its media by their number. */
   estimate(bodyBytes: number): number {
-    return Math.ceil((bodyBytes - this.#dataBytes) / bytesPerToken) + this.#parts * tokensPerPart;
+    return estimateTokens(bodyBytes - this.#dataBytes, this.#parts);
   }
 }
 
+/** Tokens, of so much text and so many pictures, sounds and files. */
+export function estimateTokens(textBytes: number, parts: number): number {
+  return Math.ceil(textBytes / bytesPerToken) + parts * tokensPerPart;
+}
+
 /** Base64 and data URLs have neither spaces nor escapes nor letters beyond ASCII; long texts do. */
-function isData(bytes: Uint8Array, start: number): boolean {
+export function isData(bytes: Uint8Array, start: number): boolean {
   for (let at = start; at < start + probeBytes; at++) {
     const byte = bytes[at] ?? 0;
     if (byte <= 0x20 || byte >= 0x7f || byte === 0x5c) return false;

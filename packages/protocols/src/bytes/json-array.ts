@@ -1,0 +1,72 @@
+import { FrameBuffer } from './frame-buffer.ts';
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Cuts a stream that is one JSON array into frames: an element that is an object or an array, with everything before it
+ * that is not of the element before, the opening bracket or a comma. What closes the array is no frame: it is the `rest`
+ * at the end of the stream. Nothing is changed or lost: all frames in a row, and `rest`, are the stream.
+ */
+export class JsonArraySplitter {
+  readonly #partial: FrameBuffer;
+  #depth = 0;
+  /** Of anything but an array there are no elements. */
+  #isArray = false;
+  #isInString = false;
+  #isEscaped = false;
+
+  /** A frame that grows beyond `frameBytesMax` bytes is not waited for any longer. */
+  constructor(frameBytesMax: number) {
+    this.#partial = new FrameBuffer(frameBytesMax);
+  }
+
+  /**
+   * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible, theirs to keep. False once a
+   * frame was longer than `frameBytesMax`; nothing is taken after that.
+   */
+  push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): boolean {
+    let start = 0;
+    for (let at = 0; at < chunk.length && !this.#partial.isTooLong; at++) {
+      if (!this.#endsElement(chunk[at] ?? 0)) continue;
+      this.#partial.emit(chunk, start, at + 1, onFrame);
+      start = at + 1;
+    }
+    if (start < chunk.length) this.#partial.keep(chunk, start, chunk.length);
+    return !this.#partial.isTooLong;
+  }
+
+  /** What came after the last element. */
+  rest(): Uint8Array {
+    return this.#partial.bytes;
+  }
+
+  #endsElement(byte: number): boolean {
+    if (this.#isInString) {
+      this.#takeInString(byte);
+      return false;
+    }
+    switch (byte) {
+      case quote:
+        this.#isInString = true;
+        return false;
+      case 0x5b:
+      case 0x7b:
+        if (this.#depth === 0) this.#isArray = byte === 0x5b;
+        this.#depth++;
+        return false;
+      case 0x5d:
+      case 0x7d:
+        this.#depth--;
+        return this.#depth === 1 && this.#isArray;
+      default:
+        return false;
+    }
+  }
+
+  #takeInString(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) this.#isEscaped = true;
+    else if (byte === quote) this.#isInString = false;
+  }
+}
