@@ -74,6 +74,24 @@ describe('what a file declares', () => {
     });
   });
 
+  test('images are priced by size and quality, in the order they are written', () => {
+    const images =
+      '[{ size: 1024x1024, quality: high, price: 0.1670 }, { quality: low, price: 0.000000000001 }]';
+    const { models } = declaration(
+      `${channel}prices: { gpt-5-mini: { perImage: 0.5, images: ${images} } }`,
+      withKey,
+    );
+    expect(models[0]?.price).toMatchObject([
+      {
+        classes: { perImage: 500_000_000_000n },
+        images: [
+          { size: '1024x1024', quality: 'high', price: 167_000_000_000n },
+          { size: null, quality: 'low', price: 1n },
+        ],
+      },
+    ]);
+  });
+
   test('a model that only a channel names is described and priced by the seed', () => {
     const { models, channels } = declaration(channel, withKey);
     expect(models).toMatchObject([{ id: 'gpt-5-mini', ownedBy: 'headgate' }]);
@@ -142,6 +160,11 @@ describe('what a file may not refer to', () => {
       'a negative price',
       `${channel}prices: { gpt-5-mini: { input: -1 } }`,
       'h.yaml:2:32: prices.gpt-5-mini.input: "-1" is not a plain decimal number such as 2.50',
+    ],
+    [
+      'a price of an image that is none',
+      `${channel}prices: { gpt-5-mini: { images: [{ price: -1 }] } }`,
+      'h.yaml:2:43: prices.gpt-5-mini.images.0.price: "-1" is not a plain decimal number such as 2.50',
     ],
     [
       'a price without a number',

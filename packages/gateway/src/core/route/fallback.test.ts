@@ -17,6 +17,31 @@ function refused(refusal: Partial<UpstreamRefusal>, retryAfterMs: number | null 
 
 const limited = (retryAfterMs: number | null) => refused({ kind: 'rate-limited', status: 429 }, retryAfterMs);
 
+const reading = null;
+const committed = false;
+
+describe('what may be done once only', () => {
+  test.each<readonly [Outcome, ReturnType<typeof retryElsewhere>, ReturnType<typeof retryElsewhere>]>([
+    [{ kind: 'unreachable', detail: 'refused', sent: false }, 'yes', 'yes'],
+    [{ kind: 'timed-out', phase: 'connect', committed, reading }, 'yes', 'yes'],
+    [refused({ kind: 'rate-limited' }), 'yes', 'yes'],
+    [refused({ kind: 'overloaded' }), 'yes', 'yes'],
+    [refused({ kind: 'credential' }), 'yes', 'yes'],
+    [refused({ kind: 'model-missing' }), 'yes', 'yes'],
+    [refused({ kind: 'conflict' }), 'once', 'once'],
+    [refused({ kind: 'content-policy' }), 'no', 'no'],
+    [{ kind: 'unreachable', detail: 'reset', sent: true }, 'yes', 'no'],
+    [{ kind: 'timed-out', phase: 'first-content', committed, reading }, 'yes', 'no'],
+    [{ kind: 'cut', committed, detail: 'end', reading }, 'yes', 'no'],
+    [refused({ kind: 'server-error' }), 'yes', 'no'],
+    [refused({ kind: 'garbled' }), 'yes', 'no'],
+    [refused({ kind: 'blank' }), 'yes', 'no'],
+  ])('after %j: otherwise %s, then %s', (outcome, otherwise, then) => {
+    expect(retryElsewhere(outcome)).toBe(otherwise);
+    expect(retryElsewhere(outcome, false)).toBe(then);
+  });
+});
+
 describe('faultOf', () => {
   test('without words of the upstream the caller reads ours', () => {
     const outcome = refused({ status: 413, message: '' });

@@ -26,6 +26,10 @@ export const tiers: readonly PriceTier[] = [
       perImage: picoUsd(40_000_000_000n),
       perCall: free,
     },
+    images: [
+      { size: '1024x1024', quality: 'high', price: picoUsd(167_000_000_001n) },
+      { size: null, quality: 'medium', price: picoUsd(42_000_000_000n) },
+    ],
   },
 ];
 
@@ -227,6 +231,12 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
     channelId: optional(fc.constantFrom('channel-1', 'channel-2')),
     modelServed: optional(text),
     usageSource: fc.constantFrom('upstream', 'estimated', 'none'),
+    imageKind: optional(
+      fc.record({
+        size: optional(fc.constantFrom('1024x1024', '512x512')),
+        quality: optional(fc.constantFrom('high', 'medium')),
+      }),
+    ),
     finishReason: optional(fc.constantFrom('stop', 'length', 'tool-calls')),
     finishReasonRaw: optional(text),
     httpStatus: optional(fc.integer({ min: 100, max: 599 })),

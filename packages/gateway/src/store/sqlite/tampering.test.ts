@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noUsage } from '@headgate/protocols';
 import { beforeEach, expect, test } from 'vitest';
 import { ConfigurationWriter } from '../configuration-writer.ts';
 import { openInProcessLedger } from '../contract/in-process-ledger.ts';
@@ -20,6 +21,10 @@ beforeEach(async () => {
   const attempts = [sampleAttempt(), sampleAttempt({ n: 2, channelId: 'channel-2', result: 'refused' })];
   await opened.ledger.settle(sampleEntry({ attempts }));
   await opened.ledger.settle(sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
+  const imageKind = { size: '1024x1024', quality: 'high' };
+  await opened.ledger.settle(
+    sampleEntry({ traceId: traceId(3), usage: { ...noUsage, images: 2 }, imageKind, attempts: [] }),
+  );
 });
 
 const brokenRules = async () =>
@@ -33,6 +38,8 @@ test.each([
   ['charge-is-posted-once', 'UPDATE calls SET charge_nano_usd = charge_nano_usd + 1 WHERE rowid = 1'],
   ['charge-follows-its-price', "UPDATE calls SET price_version = 'model:gone@1' WHERE rowid = 1"],
   ['charge-follows-its-price', 'UPDATE calls SET output = output + 1 WHERE rowid = 1'],
+  ['charge-follows-its-price', `UPDATE calls SET image_kind = '["1024x1024","low"]' WHERE images > 0`],
+  ['charge-follows-its-price', 'UPDATE calls SET image_kind = NULL WHERE images > 0'],
   ['sums-agree-with-calls', 'UPDATE calls SET output = output + 1 WHERE rowid = 1'],
   ['sums-agree-with-calls', 'UPDATE usage_slots SET calls = calls + 1'],
   ['sums-agree-with-calls', 'DELETE FROM usage_slots'],

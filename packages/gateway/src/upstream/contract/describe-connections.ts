@@ -101,6 +101,15 @@ export function describeConnections(open: OpenClient): void {
     expect(upstream.connections).toHaveLength(2);
   });
 
+  test('what must not be sent twice never meets a stale connection, and is not sent again', async () => {
+    const upstream = await workbench.upstream(staleAfterFirst('reset', 'reset'));
+    const client = workbench.client();
+    await useOnce(client, requestTo(upstream.origin));
+    const second = await outcomeOf(client, requestTo(upstream.origin, { fresh: true }));
+    expect(second).toMatchObject({ status: null, failure: { kind: 'reset' } });
+    expect(upstream.connections).toHaveLength(2);
+  });
+
   test('the free retry happens once', async () => {
     const upstream = await workbench.upstream(staleAfterFirst('reset', 'reset'));
     const client = workbench.client();
