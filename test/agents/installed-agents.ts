@@ -11,6 +11,8 @@ import { type Site, siteEnvironment } from './site.ts';
 const manifestFile = fileURLToPath(new URL('package.json', import.meta.url));
 /** Ignored by git. */
 const folder = fileURLToPath(new URL('../../.agents', import.meta.url));
+/** Says what is installed. */
+const stamp = join(folder, '.installed');
 
 const installTimeoutMs = 600_000;
 const versionTimeoutMs = 60_000;
@@ -26,7 +28,6 @@ export function programOf(agent: Agent): string {
  * programs find the binary of their platform without.
  */
 export function installAgents(): void {
-  const stamp = join(folder, '.installed');
   const wanted = createHash('sha256')
     .update(`${process.platform} ${process.arch} ${readFileSync(manifestFile, 'utf8')}`)
     .digest('hex');
@@ -64,6 +65,8 @@ export async function checkVersion(agent: Agent, site: Site): Promise<string> {
     timeoutMs: versionTimeoutMs,
   });
   if (pinned !== undefined && run.code === 0 && run.stdout.includes(pinned)) return pinned;
+  // Whatever is missing, the next run asks the registry again.
+  rmSync(stamp);
   throw new Error(
     `${agent.package} ${pinned} does not run on ${process.platform}-${process.arch}; ` +
       `the registry may lack its binary for it:\n${run.stdout}${run.stderr}`,

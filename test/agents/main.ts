@@ -44,13 +44,23 @@ async function report(lane: Lane): Promise<boolean> {
   return isOk;
 }
 
-const lanes = chosenLanes(process.argv.slice(2));
-if (lanes.length === 0) throw new Error('No agent and protocol has such a name.');
-await checkProxyIsClosed();
-installAgents();
-await checkVersions(lanes);
-const results: boolean[] = [];
-for (const lane of lanes) results.push(await report(lane));
-const failed = results.filter((isOk) => !isOk).length;
-console.log(failed === 0 ? `All ${lanes.length} did their work.` : `${failed} of ${lanes.length} failed.`);
-process.exitCode = failed === 0 ? 0 : 1;
+/** Throws when the agents cannot be had. */
+async function runAll(words: readonly string[]): Promise<void> {
+  const lanes = chosenLanes(words);
+  if (lanes.length === 0) throw new Error('No agent and protocol has such a name.');
+  await checkProxyIsClosed();
+  installAgents();
+  await checkVersions(lanes);
+  const results: boolean[] = [];
+  for (const lane of lanes) results.push(await report(lane));
+  const failed = results.filter((isOk) => !isOk).length;
+  console.log(failed === 0 ? `All ${lanes.length} did their work.` : `${failed} of ${lanes.length} failed.`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+try {
+  await runAll(process.argv.slice(2));
+} catch (cause) {
+  console.error(cause instanceof Error ? cause.message : cause);
+  process.exitCode = 1;
+}
