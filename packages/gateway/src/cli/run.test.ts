@@ -50,7 +50,7 @@ function json(ran: Ran): Record<string, unknown> {
 }
 
 const configuration = [
-  'channels: { main: { provider: openai, models: { gpt-5-mini: { cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }] } } } } }',
+  'channels: { main: { provider: openai, models: { gpt-5-mini: { cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }], images: [{ size: 1024x1024, quality: high, price: 0.167 }, { price: 0.02 }] } } } } }',
   'models: { gpt-5-mini: { displayName: "Mini, the", created: 2026-02-03 } }',
   'groups: { team: { platform: completions, multiplier: 1.05, models: [gpt-5-mini] }, other: { platform: native } }',
   'accounts: { payer: { name: Payer } }',
@@ -173,6 +173,7 @@ describe('import and export', () => {
     await headgate('keys create --group team --name a --expires 2030-01-01');
     const exported = (await headgate('export', credentials)).out;
     expect(exported).not.toContain('canary');
+    expect(exported).toContain('quality: high');
     writeFileSync(join(directory, 'exported.yaml'), exported);
     const second = await headgate('import exported.yaml --data-dir second', credentials);
     expect(second).toMatchObject({ code: 0, err: '' });

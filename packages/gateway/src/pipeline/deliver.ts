@@ -52,7 +52,9 @@ async function tryTargets(
       unspeakable ??= lane.error;
       continue;
     }
-    const beginsBy = shareEndsAt(conversation, targets.length - tried);
+    // What may be done once only is not waited for by others.
+    const attemptsLeft = conversation.request.repeatable === false ? 1 : targets.length - tried;
+    const beginsBy = shareEndsAt(conversation, attemptsLeft);
     const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
     const record = await attempt(conversation, place);
     attempts.push(record);
