@@ -137,6 +137,7 @@ const simulatedPaths = {
   responses: '/responses',
   images: '/images/{operation}',
   messages: '/messages',
+  'generate-content': '/models/{model}:{action}',
 };
 
 function providerOf({ origin, dialect, protocols }: TestChannel) {

@@ -130,6 +130,18 @@ export function responsesRequest(key: string, body: object | string | Uint8Array
   return callRequest('POST /v1/responses', key, body, []);
 }
 
+/** The same for generate-content; `target` is the model, its action and the query, as in `m:generateContent?alt=sse`. */
+export function nativeRequest(
+  key: string,
+  target: string,
+  body: object | string | Uint8Array,
+  version = 'v1beta',
+): Buffer {
+  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+  const headers = [`x-goog-api-key: ${key}`, 'content-type: application/json'];
+  return request(`POST /${version}/models/${target}`, headers, bytes);
+}
+
 function callRequest(
   target: string,
   key: string,

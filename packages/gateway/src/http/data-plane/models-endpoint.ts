@@ -7,12 +7,13 @@ import {
   mayCall,
   modelNotFound,
 } from '../../core/catalogue.ts';
+import { nativeModelView } from './native-models.ts';
 
 /** The protocols this build speaks. */
 type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
 
 /** Models the key may call and that some channel serves on its surface, in the order of their ids. */
-function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
+export function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
   const spoken = protocolsOf(caller, served);
   return [...catalogue.models.values()]
     .filter((model) => isCallable(model, caller, spoken))
@@ -39,7 +40,7 @@ export function listModels(caller: Caller, catalogue: Catalogue, served: Served)
   const models = callableModels(caller, catalogue, served);
   const list = {
     object: 'list',
-    data: models.map(modelView),
+    data: models.map(sharedView),
     has_more: false,
     first_id: models[0]?.id ?? null,
     last_id: models.at(-1)?.id ?? null,
@@ -47,19 +48,26 @@ export function listModels(caller: Caller, catalogue: Catalogue, served: Served)
   return caller.group.platform === 'native' ? { ...list, models: models.map(nativeModelView) } : list;
 }
 
-/** `GET /v1/models/{id}`. */
+/** One of those models, or the fault of who asks for another. */
 export function findModel(
   id: string,
   caller: Caller,
   catalogue: Catalogue,
   served: Served,
-): Result<object, Fault> {
+): Result<Model, Fault> {
   const model = catalogue.models.get(id);
   const isTheirs = model !== undefined && isCallable(model, caller, protocolsOf(caller, served));
-  return isTheirs ? succeed(modelView(model)) : fail(modelNotFound(id));
+  return isTheirs ? succeed(model) : fail(modelNotFound(id));
 }
 
-function modelView(model: Model) {
+/** `GET /v1/models/{id}`: the same union, of one. */
+export function modelView(model: Model, { group }: Caller): object {
+  return group.platform === 'native'
+    ? { ...sharedView(model), ...nativeModelView(model) }
+    : sharedView(model);
+}
+
+function sharedView(model: Model) {
   return {
     id: model.id,
     object: 'model',
@@ -73,15 +81,5 @@ function modelView(model: Model) {
     input_modalities: model.inputModalities,
     output_modalities: model.outputModalities,
     capabilities: model.capabilities,
-  };
-}
-
-function nativeModelView(model: Model) {
-  return {
-    name: `models/${model.id}`,
-    displayName: model.displayName,
-    inputTokenLimit: model.contextWindow,
-    outputTokenLimit: model.maxOutputTokens,
-    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
   };
 }

@@ -13,6 +13,7 @@ import {
   type Protocol,
   type ProtocolId,
   platformOfPath,
+  type Result,
   unreachable,
   type Work,
 } from '@headgate/protocols';
@@ -26,7 +27,8 @@ import type { HeaderList } from '../../ports/data-plane.ts';
 import type { Random } from '../../ports/random.ts';
 import type { UsageReports } from '../../ports/usage-report.ts';
 import { HttpReply } from './http-reply.ts';
-import { findModel, listModels } from './models-endpoint.ts';
+import { callableModels, findModel, listModels, modelView } from './models-endpoint.ts';
+import { listNativeModels, nativeModelView } from './native-models.ts';
 import { readBody } from './request-body.ts';
 import { answerUsage } from './usage-endpoint.ts';
 
@@ -159,14 +161,17 @@ async function answer(
   const { endpoint, params } = match;
   switch (endpoint.kind) {
     case 'models':
-      return sendJson(exchange, listModels(caller, catalogue, gateway.protocols));
+      return endpoint.platform === 'native'
+        ? sendResult(exchange, listNativeModels(search, callableModels(caller, catalogue, gateway.protocols)))
+        : sendJson(exchange, listModels(caller, catalogue, gateway.protocols));
     case 'model': {
       const model = findModel(params.model ?? '', caller, catalogue, gateway.protocols);
-      return model.ok ? sendJson(exchange, model.value) : refuse(exchange, model.error);
+      if (!model.ok) return refuse(exchange, model.error);
+      const isNative = endpoint.platform === 'native';
+      return sendJson(exchange, isNative ? nativeModelView(model.value) : modelView(model.value, caller));
     }
     case 'usage': {
-      const usage = await answerUsage(search, caller, context.reports, gateway.clock.now());
-      return usage.ok ? sendJson(exchange, usage.value) : refuse(exchange, usage.error);
+      return sendResult(exchange, await answerUsage(search, caller, context.reports, gateway.clock.now()));
     }
     case 'call':
     case 'count-tokens':
@@ -183,6 +188,11 @@ const works = { call: 'answer', 'count-tokens': 'count', embed: 'embed' } as con
   CallEndpoint['kind'],
   Work
 >;
+
+function sendResult(exchange: Exchange, result: Result<object, Fault>): void {
+  if (result.ok) sendJson(exchange, result.value);
+  else refuse(exchange, result.error);
+}
 
 function sendJson({ reply }: Exchange, value: object): void {
   reply.send(200, ['content-type', 'application/json'], new TextEncoder().encode(JSON.stringify(value)));
