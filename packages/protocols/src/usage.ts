@@ -1,6 +1,6 @@
 /**
- * What one call used, in tokens (`images`: pieces). The parts never overlap, so a price is a plain sum
- * over them; `outputReasoning` alone is informational and already contained in `output`.
+ * What one call used, in tokens (`images`: pieces). The parts never overlap, but for images beside their
+ * tokens, so a price is a plain sum over them; `outputReasoning` alone is informational and already contained in `output`.
  */
 export interface Usage {
   /** Text input that was neither read from nor written to a prompt cache. */
