@@ -14,8 +14,15 @@ const lenientUtf8 = new TextDecoder();
 /** Reads what came with an error status. */
 export function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   const text = lenientUtf8.decode(body);
-  const words = readWords(parseJson(text));
+  const words = readWords(bodyValue(text));
   return words === null ? notOfTheProtocol(status, text) : classify(status, words);
+}
+
+const framedData = /^(?:event:.*\r?\n)?data: ?(.*)/;
+
+/** The JSON of a body. Some servers frame an error as an event where a stream was asked for. */
+function bodyValue(text: string): unknown {
+  return parseJson(framedData.exec(text)?.[1] ?? text);
 }
 
 /**
@@ -23,7 +30,7 @@ export function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
  * null when they do not.
  */
 export function readRetryDelayMs(body: Uint8Array): number | null {
-  const value = parseJson(lenientUtf8.decode(body));
+  const value = bodyValue(lenientUtf8.decode(body));
   const { error } = recordOf(Array.isArray(value) ? value[0] : value);
   const { details } = recordOf(error);
   const delays = (Array.isArray(details) ? details : []).map((detail) => recordOf(detail)['retryDelay']);

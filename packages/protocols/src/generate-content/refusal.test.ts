@@ -28,6 +28,15 @@ test.each([
   expect(refusal).toMatchObject({ kind, status: code, message, type: status });
 });
 
+test.each(['data: ', 'data:', 'event: error\ndata: '])(
+  'an error framed as an event is read: %j',
+  (prefix) => {
+    const body = new TextDecoder().decode(error(503, 'UNAVAILABLE', 'The model is overloaded.'));
+    const refusal = generateContent.readRefusal(503, encoder.encode(`${prefix}${body}\r\n\r\n`));
+    expect(refusal).toMatchObject({ kind: 'overloaded', message: 'The model is overloaded.' });
+  },
+);
+
 const retryInfo = (retryDelay: unknown) => [{ reason: 'RATE_LIMIT_EXCEEDED' }, { retryDelay }];
 
 test.each([
