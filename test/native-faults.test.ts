@@ -48,7 +48,9 @@ beforeAll(async () => {
   simulator = await startSimulator();
   scripted = await startScriptedUpstream();
   const { origin } = simulator;
-  const failing = [...rescued, ...broken].map(({ model, fault }) => [model, `bad.${model}+fault=${fault}`]);
+  const failing = [...rescued, ...broken].map(
+    ({ model, fault }) => [model, `bad.${model}+fault=${fault}`] as const,
+  );
   const own = {
     cached,
     'no-usage': 'sim+usage=never,tokens=9',
@@ -211,7 +213,7 @@ describe('a failure after content', () => {
       const error = /(?:data: |,\r\n)(\{"error":[^\r\n]*\})\s*$/.exec(text)?.[1] ?? '';
       expect(JSON.parse(error)).toMatchObject({ error: { code: 502, status: 'UNAVAILABLE' } });
       expect(text.match(/"error":/g)).toHaveLength(1);
-      if (mode === 'array') expect(() => JSON.parse(text)).toThrow();
+      if (mode === 'array') expect(() => void JSON.parse(text)).toThrow();
       expect(entry).toMatchObject({ status: 'failed', chargeNanoUsd: 0n });
     },
   );

@@ -67,6 +67,7 @@ describe('testing a channel', () => {
     { responses: '/responses' },
     { messages: '/messages' },
     { messages: '/messages', responses: '/responses' },
+    { 'generate-content': '/models/{model}:{action}' },
   ])('a call is made in a protocol the channel speaks, as in %j', async (protocols) => {
     const { provider } = targetAt('http://127.0.0.1:1', 'm').channel;
     const changes = { provider: { ...provider, protocols } };

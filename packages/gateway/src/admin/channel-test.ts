@@ -1,4 +1,4 @@
-import { unreachable } from '@headgate/protocols';
+import { fillPath, unreachable } from '@headgate/protocols';
 import type { Channel, Target } from '../core/catalogue.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
@@ -89,11 +89,11 @@ function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[
 
 function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
   const spoken = spokenFirst(channel);
-  const body = { model: upstreamModel, ...smallestPrompt(spoken.id, channel) };
+  const body = smallestCall(spoken.id, upstreamModel, channel);
   return {
     channel,
     method: 'POST',
-    path: spoken.path,
+    path: fillPath(spoken.path, upstreamModel, 'generateContent'),
     headers: ['content-type', 'application/json', ...versionedHeaders(channel)],
     body: [new TextEncoder().encode(JSON.stringify(body))],
     fresh: false,
@@ -101,25 +101,35 @@ function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['
 }
 
 /** The protocols a test can be made in, the one preferred most first. */
-const testable = ['chat-completions', 'responses', 'messages'] as const;
+const testable = ['chat-completions', 'responses', 'messages', 'generate-content'] as const;
 
 function spokenFirst({ provider: { protocols } }: Channel) {
   const id = testable.find((each) => protocols[each] !== undefined) ?? 'chat-completions';
   return { id, path: protocols[id] ?? '/chat/completions' };
 }
 
-function smallestPrompt(protocol: (typeof testable)[number], { provider: { dialect } }: Channel): object {
+function smallestCall(
+  protocol: (typeof testable)[number],
+  model: string,
+  { provider: { dialect } }: Channel,
+): object {
   const messages = [{ role: 'user', content: 'Hi' }];
   switch (protocol) {
     case 'chat-completions':
       return dialect.maxTokensField === 'max_tokens'
-        ? { messages, max_tokens: 1 }
-        : { messages, max_completion_tokens: 1 };
+        ? { model, messages, max_tokens: 1 }
+        : { model, messages, max_completion_tokens: 1 };
     case 'responses':
       // The least that is accepted there.
-      return { input: 'Hi', max_output_tokens: 16 };
+      return { model, input: 'Hi', max_output_tokens: 16 };
     case 'messages':
-      return { messages, max_tokens: 1 };
+      return { model, messages, max_tokens: 1 };
+    case 'generate-content':
+      // The model is in the path.
+      return {
+        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+        generationConfig: { maxOutputTokens: 1 },
+      };
     default:
       return unreachable(protocol);
   }

@@ -1,7 +1,7 @@
 import { type Edit, splice } from '../bytes/splice.ts';
 import type { EncodedRequest, PassthroughTarget, StreamFraming } from '../inbound-request.ts';
 import { replace } from '../request/edits.ts';
-import { jsonType } from '../request/upstream-request.ts';
+import { fillPath, jsonType } from '../request/upstream-request.ts';
 import { type ReadRequest, type Span, textIn } from './facts.ts';
 
 /** The caller's bytes for one target, under the target's name for the model. */
@@ -24,9 +24,7 @@ export function pathOf(
   action: string,
   framing: StreamFraming | null,
 ): string {
-  const filled = path
-    .replace('{model}', () => encodeURIComponent(upstreamModel))
-    .replace('{action}', () => action);
+  const filled = fillPath(path, upstreamModel, action);
   if (framing !== 'sse') return filled;
   return `${filled}${filled.includes('?') ? '&' : '?'}alt=sse`;
 }

@@ -8,3 +8,8 @@ export function withQuery(path: string, search: string, forwarded: readonly stri
   if (members.length === 0) return path;
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(members)}`;
 }
+
+/** A path in which placeholders stand for the model and for what is asked of it; one without them is complete as it is. */
+export function fillPath(path: string, upstreamModel: string, action: string): string {
+  return path.replace('{model}', () => encodeURIComponent(upstreamModel)).replace('{action}', () => action);
+}
