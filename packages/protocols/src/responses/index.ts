@@ -10,6 +10,7 @@ import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
+import { responsesCodec } from './codec/index.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
 import { ResponsesStreamReader } from './stream.ts';
 import { encodeStreamError } from './stream-error.ts';
@@ -47,5 +48,5 @@ export const responses: Protocol = {
   readRefusal,
   openStream: () => new ResponsesStreamReader(),
   encodeStreamError,
-  codec: null,
+  codec: responsesCodec,
 };

@@ -1,0 +1,243 @@
+import { unreachable } from '../../result.ts';
+import type { TurnNotes } from '../../translate/turn-notes.ts';
+import type { Block, MediaBlock, Message, Tool, ToolCallBlock, ToolResultBlock } from '../../turn.ts';
+import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
+import { plainWord } from './plain-word.ts';
+import { type Part, type Place, readParts, textBlock } from './read-parts.ts';
+import { readTools } from './read-tools.ts';
+import { unpack } from './state-carrier.ts';
+
+/** Whose words an item is: `results` are those of tools. */
+type Speaker = 'user' | 'assistant' | 'system' | 'results';
+
+interface OpenMessage {
+  readonly speaker: Speaker;
+  readonly content: Block[];
+}
+
+/**
+ * Reads the items of an input, one after the other, into messages: what the model said until somebody else speaks is one
+ * message, and so are the results of its calls.
+ */
+export class ConversationReader {
+  readonly #notes: TurnNotes;
+  readonly #messages: OpenMessage[] = [];
+  /** Tools that come in the middle of a conversation. */
+  readonly tools: Tool[] = [];
+  readonly hosted: string[] = [];
+
+  constructor(notes: TurnNotes) {
+    this.#notes = notes;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages.map(({ speaker, content }) => ({
+      role: speaker === 'results' ? 'user' : speaker,
+      content,
+      name: null,
+    }));
+  }
+
+  read(item: WireRecord, place: Place): void {
+    const type = item['type'] ?? 'message';
+    switch (type) {
+      case 'message':
+        return this.#readMessage(item, place);
+      case 'reasoning':
+        return this.#readReasoning(item);
+      case 'function_call':
+      case 'custom_tool_call':
+        return this.#add('assistant', readCall(item, place, this.#notes));
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.#add('results', readResult(item, item['output'], place, this.#notes));
+      case 'image_generation_call':
+        return this.#add('assistant', readImageCall(item));
+      case 'additional_tools':
+        return this.#readTools(item, place);
+      default:
+        return this.#readOther(item, type, place);
+    }
+  }
+
+  #readMessage({ role, content }: WireRecord, place: Place): void {
+    const parts = readParts(content, `${place}.content`, this.#notes);
+    switch (role) {
+      case 'user':
+      case 'assistant':
+        return this.#add(role, parts, role === 'user');
+      case 'system':
+      case 'developer':
+        return this.#add('system', this.#onlyText(parts));
+      default:
+        this.#notes.blame(
+          `${place}.role`,
+          `'${place}.role' must be 'user', 'assistant', 'system' or 'developer'.`,
+        );
+    }
+  }
+
+  #onlyText(parts: readonly Part[]): readonly Part[] {
+    const texts = parts.filter(({ kind }) => kind === 'text');
+    if (texts.length < parts.length) this.#notes.lose('input[].content');
+    return texts;
+  }
+
+  /** Thoughts as they are shown, and what is sealed of them; or what was sealed with the call before them. */
+  #readReasoning(item: WireRecord): void {
+    const unpacked = unpack(stringOf(item['encrypted_content']) ?? '');
+    const seal = unpacked?.sealed.data === '' ? null : unpacked;
+    if (seal?.as === 'call') return this.#sealLastCall(seal.sealed);
+    const text = thoughtsOf(item);
+    if (text === '' && seal === null) return;
+    this.#add('assistant', [{ kind: 'reasoning', text, sealed: seal?.sealed ?? null }]);
+  }
+
+  #sealLastCall(sealed: ToolCallBlock['sealed']): void {
+    const { speaker, content } = this.#messages.at(-1) ?? {};
+    const last = content?.at(-1);
+    if (speaker === 'assistant' && last?.kind === 'tool-call') content?.splice(-1, 1, { ...last, sealed });
+  }
+
+  #readTools(item: WireRecord, place: Place): void {
+    const { tools, hosted } = readTools(item['tools'], `${place}.tools`, this.#notes);
+    this.tools.push(...tools);
+    this.hosted.push(...hosted);
+  }
+
+  /** Items that other protocols have nothing like. */
+  #readOther(item: WireRecord, type: unknown, place: Place): void {
+    const word = stringOf(type);
+    if (word === null) return this.#notes.blame(`${place}.type`, `'${place}.type' must be a text.`);
+    const family = familyOf(word);
+    switch (family) {
+      case 'run-by-caller':
+        return this.#readRunByCaller(item, word, place);
+      case 'reference':
+        return this.#notes.blame(
+          place,
+          `'${place}' refers to an item that is stored elsewhere; send the item itself.`,
+        );
+      case 'essential':
+        return this.#notes.insist(`input[].${plainWord(word)}`);
+      case 'optional':
+        return this.#notes.lose(`input[].${plainWord(word)}`);
+      default:
+        return unreachable(family);
+    }
+  }
+
+  /** Tools of the vendor's that the caller runs are told as any other call: the model sees what was done. */
+  #readRunByCaller(item: WireRecord, type: string, place: Place): void {
+    if (!type.endsWith('_output')) return this.#add('assistant', readNativeCall(item, type));
+    if (type === 'tool_search_output') this.#readTools(item, place);
+    this.#add('results', readResult(item, item['output'] ?? item['tools'], place, this.#notes));
+  }
+
+  #add(speaker: Speaker, blocks: readonly Block[], isNew = false): void {
+    if (blocks.length === 0) return;
+    const last = this.#messages.at(-1);
+    if (last?.speaker === speaker && !isNew) last.content.push(...blocks);
+    else this.#messages.push({ speaker, content: [...blocks] });
+  }
+}
+
+/**
+ * What becomes of an item elsewhere: `essential` ones stand for words or decisions that the model must know, without
+ * `optional` ones it can do.
+ */
+type Family = 'run-by-caller' | 'reference' | 'essential' | 'optional';
+
+const runByCaller = /^(local_shell|shell|apply_patch|computer|tool_search)(_call(_output)?|_output)$/;
+
+function familyOf(type: string): Family {
+  if (type === 'item_reference') return 'reference';
+  if (type === 'compaction' || type === 'mcp_approval_response') return 'essential';
+  return runByCaller.test(type) ? 'run-by-caller' : 'optional';
+}
+
+/** Thoughts in full where they are given, else summed up. */
+export function thoughtsOf(item: WireRecord): string {
+  const full = textsOf(item['content']);
+  return (full.length > 0 ? full : textsOf(item['summary'])).join('\n\n');
+}
+
+function textsOf(parts: unknown): readonly string[] {
+  return listOf(parts)
+    .map((part) => stringOf(recordOf(part)['text']) ?? '')
+    .filter((text) => text !== '');
+}
+
+function readCall(item: WireRecord, place: Place, notes: TurnNotes): readonly ToolCallBlock[] {
+  const name = stringOf(item['name']);
+  const id = stringOf(item['call_id']) ?? stringOf(item['id']);
+  const isCustom = item['type'] === 'custom_tool_call';
+  const input = isCustom ? item['input'] : item['arguments'];
+  if (name !== null && id !== null) {
+    const form = isCustom ? 'custom' : 'function';
+    const namespace = stringOf(item['namespace']);
+    return [{ kind: 'tool-call', id, name, namespace, form, input: textOf(input), sealed: null }];
+  }
+  const missing = name === null ? 'name' : 'call_id';
+  notes.blame(`${place}.${missing}`, `'${place}.${missing}' is missing.`);
+  return [];
+}
+
+/** What a member says, as a text; JSON of what is none. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : JSON.stringify(value);
+}
+
+const inputMembers = ['arguments', 'action', 'actions', 'operation'];
+
+function readNativeCall(item: WireRecord, type: string): readonly ToolCallBlock[] {
+  const id = stringOf(item['call_id']) ?? stringOf(item['id']);
+  // A search by the vendor has no id: it is over, and its result comes in an item of its own.
+  if (id === null) return [];
+  const name = type.slice(0, -'_call'.length);
+  const input = inputMembers.map((member) => textOf(item[member])).find((text) => text !== '') ?? '{}';
+  return [{ kind: 'tool-call', id, name, namespace: null, form: 'function', input, sealed: null }];
+}
+
+function readResult(
+  item: WireRecord,
+  output: unknown,
+  place: Place,
+  notes: TurnNotes,
+): readonly ToolResultBlock[] {
+  const callId = stringOf(item['call_id']) ?? stringOf(item['id']);
+  if (callId === null) {
+    if (item['type'] !== 'tool_search_output')
+      notes.blame(`${place}.call_id`, `'${place}.call_id' is missing: say which call this is the output of.`);
+    return [];
+  }
+  const content = readOutput(output, `${place}.output`, notes);
+  return [{ kind: 'tool-result', callId, isError: item['status'] === 'failed', content, cacheTtl: null }];
+}
+
+function readOutput(output: unknown, place: Place, notes: TurnNotes): ToolResultBlock['content'] {
+  if (isRecord(output) && output['type'] === 'computer_screenshot')
+    return withoutRefusals(readParts([output], place, notes));
+  const isParts =
+    Array.isArray(output) &&
+    output.every((part) => stringOf(recordOf(part)['type'])?.startsWith('input_') === true);
+  return isParts ? withoutRefusals(readParts(output, place, notes)) : [textBlock(textOf(output))];
+}
+
+function withoutRefusals(parts: readonly Part[]): ToolResultBlock['content'] {
+  return parts.filter((part) => part.kind !== 'refusal');
+}
+
+/** A picture the model has made. */
+function readImageCall(item: WireRecord): readonly Block[] {
+  const data = stringOf(item['result']);
+  if (data === null || data === '') return [];
+  return [imageBlock(data, stringOf(item['output_format']))];
+}
+
+export function imageBlock(data: string, format: string | null): MediaBlock {
+  const mediaType = `image/${format === 'jpeg' || format === 'webp' ? format : 'png'}`;
+  const source = { kind: 'base64', data } as const;
+  return { kind: 'media', media: 'image', mediaType, source, filename: null, detail: null, cacheTtl: null };
+}

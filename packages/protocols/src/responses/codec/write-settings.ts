@@ -1,0 +1,128 @@
+import type { TranslationTarget } from '../../codec.ts';
+import { changed, dropped } from '../../loss.ts';
+import { unreachable } from '../../result.ts';
+import { effortOf } from '../../translate/reasoning-effort.ts';
+import { type SettingSupport, spellingOf } from '../../translate/setting-losses.ts';
+import { legalName, type NameRule } from '../../translate/tool-names.ts';
+import type { OutputFormat, Settings, Turn } from '../../turn.ts';
+import { enforce, isSibling } from './enforce.ts';
+import type { WriteNotes } from './write-notes.ts';
+import { nameRule } from './write-tools.ts';
+
+/** The vendor's models that think refuse what steers the choice of tokens, and models that do not refuse what steers thinking. */
+export function settingSupport(
+  { settings }: Turn,
+  { reasoning, dialect }: TranslationTarget,
+): SettingSupport {
+  const isThinking = reasoning && settings.reasoning?.effort !== 'none';
+  const sampling = isThinking && dialect.chatVocabulary === 'own' ? 'dropped' : 'carried';
+  return {
+    maxOutputTokens: 'carried',
+    temperature: sampling,
+    topP: sampling,
+    topK: 'dropped',
+    stop: 'refused',
+    seed: 'dropped',
+    presencePenalty: 'dropped',
+    frequencyPenalty: 'dropped',
+    logprobs: 'dropped',
+    choices: 'refused',
+    parallelToolCalls: 'carried',
+    reasoning: reasoning ? 'carried' : 'dropped',
+    outputFormat: 'carried',
+    verbosity: 'carried',
+    user: 'carried',
+    serviceTier: 'carried',
+    promptCacheKey: 'carried',
+    metadata: 'carried',
+  };
+}
+
+/** The members that settings become; what is null is left to the upstream. */
+export function writeSettings(turn: Turn, target: TranslationTarget, notes: WriteNotes): object {
+  const { settings } = turn;
+  const support = settingSupport(turn, target);
+  const isCarried = (name: 'temperature' | 'topP') => support[name] === 'carried';
+  return withoutNulls({
+    max_output_tokens: writeLimit(turn, notes),
+    temperature: isCarried('temperature') ? settings.temperature : null,
+    top_p: isCarried('topP') ? settings.topP : null,
+    reasoning: target.reasoning ? writeReasoning(turn, notes) : null,
+    text: writeText(turn, notes),
+    safety_identifier: shortened(settings.user),
+    prompt_cache_key: shortened(settings.promptCacheKey),
+    service_tier: settings.serviceTier,
+    metadata: writeMetadata(turn, notes),
+  });
+}
+
+function withoutNulls(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+}
+
+/** Tokens; the vendor takes no fewer. */
+const limitMin = 16;
+
+function writeLimit(turn: Turn, notes: WriteNotes): number | null {
+  const limit = turn.settings.maxOutputTokens;
+  if (limit === null || limit >= limitMin) return limit;
+  notes.lose(changed(spellingOf(turn, 'maxOutputTokens'), `raised to ${limitMin}`));
+  return limitMin;
+}
+
+function writeReasoning(turn: Turn, notes: WriteNotes): object | null {
+  const { reasoning } = turn.settings;
+  if (reasoning === null) return null;
+  const effort = effortOf(reasoning);
+  if (reasoning.effort === null && effort !== null)
+    notes.lose(changed(spellingOf(turn, 'reasoning'), `as an effort: ${effort}`));
+  return withoutNulls({ effort, summary: reasoning.shown === true ? 'auto' : null });
+}
+
+function writeText({ settings, surface }: Turn, notes: WriteNotes): object | null {
+  const { outputFormat, verbosity } = settings;
+  if (outputFormat === null && verbosity === null) return null;
+  const format = outputFormat === null ? null : writeFormat(outputFormat, surface, notes);
+  return withoutNulls({ format, verbosity });
+}
+
+/** A schema stands beside its name here, not within a member of its own. */
+function writeFormat(format: OutputFormat, surface: Turn['surface'], notes: WriteNotes): object {
+  switch (format.kind) {
+    case 'text':
+      return { type: 'text' };
+    case 'json':
+      return { type: 'json_object' };
+    case 'json-schema': {
+      const { name, description } = format;
+      const about = description === null ? {} : { description };
+      const legal = legalName(name ?? 'response', nameRule);
+      // A schema of the other protocols is enforced unless it is said not to be.
+      const enforced = enforce({ ...format, strict: format.strict ?? !isSibling(surface) }, surface);
+      if (format.strict === true && !enforced.strict) notes.lose(changed('strict', 'the schema is advice'));
+      return { type: 'json_schema', name: legal, ...about, ...enforced };
+    }
+    default:
+      return unreachable(format);
+  }
+}
+
+const wordRule: NameRule = { legal: /^[\s\S]$/u, legalFirst: /^[\s\S]$/u, lengthMax: 64 };
+
+/** What the vendor knows a user or a cache by is short; the same long word is the same short one every time. */
+function shortened(word: string | null): string | null {
+  return word === null ? null : legalName(word, wordRule);
+}
+
+function writeMetadata(turn: Turn, notes: WriteNotes): Settings['metadata'] {
+  const { metadata } = turn.settings;
+  if (metadata === null || isShort(metadata)) return metadata;
+  notes.lose(dropped(spellingOf(turn, 'metadata'), 'too large'));
+  return null;
+}
+
+/** The vendor's limits: pairs, and characters of a name and of a value. */
+function isShort(metadata: Readonly<Record<string, string>>): boolean {
+  const pairs = Object.entries(metadata);
+  return pairs.length <= 16 && pairs.every(([name, value]) => name.length <= 64 && value.length <= 512);
+}
