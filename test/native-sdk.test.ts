@@ -195,10 +195,9 @@ describe('the official SDK', () => {
       for await (const chunk of stream) if (chunk.text !== undefined) abort.abort();
     };
     await expect(read()).rejects.toThrow();
-    expect(await entryOfModel(gateway, 'slow')).toMatchObject({
-      status: 'caller_gone',
-      unbilledReason: null,
-    });
+    const entry = await entryOfModel(gateway, 'slow');
+    expect(entry).toMatchObject({ status: 'caller_gone', unbilledReason: null, usageSource: 'upstream' });
+    expect(entry.chargeNanoUsd).toBe(BigInt(5_000 + entry.usage.output * 2_000));
     const gone = await simulator.until(({ outcome }) => outcome === 'client-gone');
     expect(gone.target).toContain('streamGenerateContent?alt=sse');
   });

@@ -52,7 +52,7 @@ export const answerMembers = [
 export const candidateMembers = ['content', 'finishReason', 'index'] as const;
 
 /** Members of a part that are about it, and no output of their own. */
-export const partMetadata = [
+const partMetadata = [
   'thought',
   'thoughtSignature',
   'videoMetadata',

@@ -83,7 +83,8 @@ export function findMembers<Name extends string>(
     const name = names.findDecoded(body, keyStart, keyEnd);
     const end = reader.skip(name === watched.name ? watched.watch : null);
     const twin = name === null ? names.findAnyCase(body, keyStart, keyEnd) : null;
-    if (twin !== null) return invalid(`The name of '${twin}' must be written in lower case.`, twin);
+    if (twin !== null)
+      return invalid(`'${twin}' must be spelt in exactly these letters, capitals and small ones.`, twin);
     if (name === null) continue;
     if (spans.has(name)) return invalid(`'${name}' is given twice; send it once.`, name);
     spans.set(name, { keyStart: keyStart - 1, keyEnd: keyEnd + 1, start, end });
