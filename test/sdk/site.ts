@@ -1,0 +1,73 @@
+import { type Simulator, startSimulator } from '@headgate/simulator';
+import { openTestGateway, type TestGateway } from '../support/gateway.ts';
+
+/** Protocols of upstreams and their paths at the simulator. */
+const paths = {
+  'chat-completions': '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+  'generate-content': '/models/{model}:{action}',
+} as const;
+
+export type UpstreamProtocol = keyof typeof paths;
+
+/** What a model does, as the simulator is told. */
+const features = {
+  plain: 'sim+tokens=4',
+  tools: 'sim+calls=2',
+  schema: 'sim',
+  thinking: 'sim+reasoning=3,tokens=2',
+  'thinking-tools': 'sim+reasoning=3,calls=2',
+  vision: 'sim+tokens=2',
+  short: 'sim+tokens=50',
+  refused: 'sim+refusal',
+  slow: 'sim+tokens=2000,rate=50/s',
+  cut: 'sim+fault=reset-mid-stream',
+  'error-400': 'sim+fault=400',
+  'error-429': 'sim+fault=429',
+  'error-503': 'sim+fault=503',
+} as const;
+
+export type Feature = keyof typeof features;
+
+/** Each protocol is served by a channel that speaks nothing else. */
+export interface SdkSite {
+  readonly simulator: Simulator;
+  readonly gateway: TestGateway;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The public id of the model that does this on the channel of that protocol. */
+export function modelOf(feature: Feature, upstream: UpstreamProtocol): string {
+  return `${feature}-on-${upstream}`;
+}
+
+/** A gateway with a channel for each of the protocols, and every feature on each of them. */
+export async function openSdkSite(upstreams: readonly UpstreamProtocol[]): Promise<SdkSite> {
+  const simulator = await startSimulator();
+  const channels = upstreams.map((upstream) => ({
+    id: upstream,
+    origin: simulator.origin,
+    models: modelsOn(upstream),
+    protocols: { [upstream]: paths[upstream] },
+  }));
+  const reasoning = upstreams.flatMap((upstream) => [
+    modelOf('thinking', upstream),
+    modelOf('thinking-tools', upstream),
+  ]);
+  const gateway = await openTestGateway({ channels, reasoning });
+  return {
+    simulator,
+    gateway,
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]();
+      await simulator.close();
+    },
+  };
+}
+
+function modelsOn(upstream: UpstreamProtocol): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(features).map(([feature, command]) => [`${feature}-on-${upstream}`, command]),
+  );
+}
