@@ -90,7 +90,8 @@ function responseObject({ turn, traceId, createdS }: WriterContext, model: strin
     store: false,
     temperature: settings.temperature ?? 1,
     text: textOf(turn),
-    tool_choice: turn.toolChoice === null ? 'auto' : writeToolChoice(turn.toolChoice, turn, (name) => name),
+    tool_choice:
+      turn.toolChoice === null ? 'auto' : writeToolChoice(turn.toolChoice, turn.tools, callerNames),
     tools: writeTools(turn, callerNames),
     top_logprobs: settings.logprobs ?? 0,
     top_p: settings.topP ?? 1,

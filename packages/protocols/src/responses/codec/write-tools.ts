@@ -67,11 +67,7 @@ function flatFormat(format: WireRecord): WireRecord {
   return isRecord(grammar) ? { ...rest, ...grammar } : format;
 }
 
-export function writeToolChoice(
-  choice: ToolChoice,
-  { tools }: Turn,
-  nameOf: (name: string) => string,
-): unknown {
+export function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], nameOf: NameOf): unknown {
   switch (choice.kind) {
     case 'auto':
     case 'none':
@@ -88,7 +84,8 @@ export function writeToolChoice(
   }
 }
 
-function reference(name: string, tools: readonly Tool[], nameOf: (name: string) => string): object {
-  const type = tools.find((tool) => tool.name === name)?.kind ?? 'function';
-  return { type, name: nameOf(name) };
+/** A choice names a tool without its namespace. */
+function reference(name: string, tools: readonly Tool[], nameOf: NameOf): object {
+  const tool = tools.find((known) => known.name === name);
+  return { type: tool?.kind ?? 'function', name: nameOf(tool ?? { name, namespace: null }) };
 }

@@ -66,11 +66,9 @@ function writeInput(
 function toolMembers(turn: Turn, naming: ToolNaming): object {
   const { tools, toolChoice, settings } = turn;
   if (tools.length === 0) return {};
-  const choice =
-    toolChoice === null
-      ? {}
-      : { tool_choice: writeToolChoice(toolChoice, turn, (name) => naming.sentByName(name)) };
+  const nameOf = upstreamNames(naming);
+  const choice = toolChoice === null ? {} : { tool_choice: writeToolChoice(toolChoice, tools, nameOf) };
   const { parallelToolCalls } = settings;
   const parallel = parallelToolCalls === null ? {} : { parallel_tool_calls: parallelToolCalls };
-  return { tools: writeTools(turn, upstreamNames(naming)), ...choice, ...parallel };
+  return { tools: writeTools(turn, nameOf), ...choice, ...parallel };
 }
