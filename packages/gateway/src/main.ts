@@ -194,6 +194,7 @@ function callLimits(settings: Settings): Gateway['limits'] {
     firstContentReasoningMs: settings.firstContentReasoningTimeoutMs,
     wholeAnswerMs: settings.wholeAnswerTimeoutMs,
     stallMs: settings.stallTimeoutMs,
+    keepAliveMs: settings.keepAliveMs,
     callMs: settings.callTimeoutMs,
     answerBytesMax: settings.answerBytesMax,
     frameBytesMax: settings.frameBytesMax,

@@ -118,6 +118,8 @@ export interface Protocol {
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;
   /** Without `framing` it is one of server-sent events; `choices` are the answers asked for, 1 if left out. */
   openStream(dialect: Dialect, framing?: StreamFraming, choices?: number): StreamReader;
+  /** A frame that tells a waiting caller nothing but that the call lives; null where the surface has none (product.md). */
+  readonly keepAliveFrame: Uint8Array | null;
   /** An error inside a stream that has begun, in this protocol's shape; it is never a clean end. */
   encodeStreamError(fault: Fault, traceId: string, framing: StreamFraming): Uint8Array;
   /** To and from the canonical form; null for a protocol that is never translated. */

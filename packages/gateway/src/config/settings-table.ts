@@ -212,6 +212,16 @@ export const settingsTable = {
     '60s',
     { min: '10ms', max: '1h' },
   ),
+  keepAliveMs: duration(
+    place(
+      'Time-outs',
+      'keep-alive',
+      'settings.timeouts.keepAlive',
+      'Silence towards a caller who waits for a stream, until a frame without content tells it that the call lives',
+    ),
+    '10s',
+    { min: '10ms', max: '1h' },
+  ),
   callTimeoutMs: duration(
     place(
       'Time-outs',

@@ -148,6 +148,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     const outcome = answer.read(chunk);
     if (answer.hasContent) this.#contentAt ??= this.#now();
     this.#guard.expiresAt = this.#expiresAt();
+    if (answer.committed) this.#conversation.keepAlive?.noteSent(this.#now());
     if (outcome !== null) return this.#finish(outcome);
     if (answer.callerIsSlow) this.#pause();
   }

@@ -16,6 +16,7 @@ const limits: CallLimits = {
   firstContentReasoningMs: 180_000,
   wholeAnswerMs: 180_000,
   stallMs: 60_000,
+  keepAliveMs: 10_000,
   callMs: 600_000,
   answerBytesMax: 1_000_000,
   frameBytesMax: 100_000,
@@ -30,6 +31,9 @@ class CallerSide implements Reply {
   gone = false;
   listener: CallerListener | null = null;
   status: number | null = null;
+  get begun(): boolean {
+    return this.status !== null;
+  }
   headers: HeaderList = [];
   text = '';
   ending: 'none' | 'clean' | 'broken' | 'abandoned' = 'none';

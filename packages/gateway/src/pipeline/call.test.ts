@@ -110,6 +110,62 @@ describe('a count of tokens', () => {
   });
 });
 
+describe('a caller who waits for a stream', () => {
+  const sign = ': keep-alive\n\n';
+
+  test('is told that the call lives whenever nothing came for a while, and then gets the answer as it is', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    await rig.pass(9_999);
+    expect(rig.reply.status).toBeNull();
+    await rig.pass(1);
+    expect(rig.reply).toMatchObject({ status: 200, text: sign });
+    await rig.pass(9_000);
+    await rig.pass(1_000);
+    rig.answer(true, words, 'more');
+    expect(rig.reply.text).toBe(`${sign}${sign}${words}`);
+    await rig.pass(10_000);
+    rig.answer(true, wholeStream.slice(words.length));
+    await done;
+    expect(rig.reply.ending).toBe('clean');
+    expect(rig.reply.text).toMatch(/^(: keep-alive\n\n){2}data: .*\n\n: keep-alive\n\ndata: /);
+    expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
+  test('is answered by another channel all the same', async () => {
+    const rig = new Rig({ channels: 2 });
+    const { done } = rig.start(true);
+    await rig.pass(10_000);
+    await rig.pass(20_000);
+    expect(rig.sent).toHaveLength(2);
+    rig.answer(true, wholeStream);
+    await done;
+    expect(rig.reply.text).toMatch(/^(: keep-alive\n\n)+data: /);
+    expect(rig.settled).toMatchObject([{ status: 'complete', attempts: [{ result: 'timed_out' }, {}] }]);
+  });
+
+  test('is told of a failure in-band, since its answer has begun', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    await rig.pass(10_000);
+    await rig.pass(20_000);
+    await done;
+    expect(rig.reply).toMatchObject({ status: 200, ending: 'broken' });
+    expect(rig.reply.text).toMatch(/^: keep-alive\n\n.*"code":"upstream_timeout"/s);
+    expect(rig.settled).toMatchObject([{ status: 'timed_out', httpStatus: 200, chargeNanoUsd: 0n }]);
+  });
+
+  test('of JSON is told nothing', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(false);
+    await rig.pass(20_000);
+    expect(rig.reply.status).toBeNull();
+    rig.answer(false, wholeAnswer);
+    await done;
+    expect(rig.reply.text).toBe(wholeAnswer);
+  });
+});
+
 describe('time', () => {
   test.each([true, false])('a hung channel leaves time for the next, stream: %s', async (stream) => {
     const rig = new Rig({ channels: 2 });
@@ -325,7 +381,10 @@ describe('a bug', () => {
 
   test('in relaying a stream', async () => {
     const rig = new Rig();
-    rig.reply.begin = broken;
+    rig.reply.begin = (status) => {
+      rig.reply.status = status;
+      return broken();
+    };
     const { done } = rig.start(true);
     rig.answer(true, words);
     await expectOneEntry(rig, done, [{ result: 'cut_after_content' }]);

@@ -18,6 +18,7 @@ import type { Conversation } from './conversation.ts';
 import { countLocally } from './count-locally.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Gateway } from './gateway.ts';
+import { KeepAlive } from './keep-alive.ts';
 import { entryOf, unsettledEntryOf } from './settle.ts';
 import { type Guard, guard } from './watchdog.ts';
 
@@ -62,7 +63,7 @@ export async function runCall(
   const entry = entryOf(closing);
   const settlement = await gateway.ledger.settle(entry);
   const isDurable = settlement === 'settled' || settlement === 'already-settled';
-  const told = isDurable ? delivery : withheld(delivery);
+  const told = isDurable ? delivery : withheld(delivery, reply.begun);
   conclude(told, protocol, request?.framing ?? 'sse', inbound.traceId, reply);
   report(isDurable ? entry : unsettledEntryOf({ ...closing, delivery: told }), settlement, gateway);
 }
@@ -95,9 +96,21 @@ function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway:
   }
 }
 
+function keepAliveOf(
+  inbound: Inbound,
+  { keepAliveFrame }: Protocol,
+  { facts, framing }: InboundRequest,
+  reply: Reply,
+  gateway: Gateway,
+): KeepAlive | null {
+  const isSilent = keepAliveFrame === null || !facts.stream || framing !== 'sse';
+  return isSilent ? null : new KeepAlive(gateway, reply, keepAliveFrame, inbound.receivedAt);
+}
+
 /** A count that no upstream gave is made here. */
 async function carryOut(conversation: Conversation, plan: Plan): Promise<Delivery> {
   const delivery = await deliver(conversation, plan);
+  conversation.keepAlive?.stop();
   return conversation.inbound.work === 'count' ? countLocally(conversation, delivery) : delivery;
 }
 
@@ -154,7 +167,9 @@ function converse(
 ): Conversation {
   const deadlineAt = inbound.receivedAt + gateway.limits.callMs;
   const turn = turnOf(inbound, protocol);
-  return { gateway, protocol, inbound, request, model, turn, strict: caller.strict, reply, deadlineAt };
+  const keepAlive = keepAliveOf(inbound, protocol, request, reply, gateway);
+  const { strict } = caller;
+  return { gateway, protocol, inbound, request, model, turn, strict, reply, keepAlive, deadlineAt };
 }
 
 function turnOf(inbound: Inbound, { id, codec }: Protocol): () => Result<Turn, Fault> {

@@ -5,9 +5,8 @@ import type { Delivery } from './deliver.ts';
 import { sendFault } from './send-fault.ts';
 
 /** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
-export function withheld({ attempts, finish }: Delivery): Delivery {
+export function withheld({ attempts, finish }: Delivery, begun: boolean): Delivery {
   if (finish.kind !== 'answered') return { attempts, finish };
-  const begun = finish.ending.kind === 'tail';
   return { attempts, finish: { kind: 'failed', fault: fault('internal'), begun } };
 }
 
@@ -40,6 +39,7 @@ export function conclude(
 }
 
 function sendEnding(ending: Ending, reply: Reply): void {
-  if (ending.kind === 'tail') reply.end(ending.bytes);
+  // A sign of life may have begun an answer of which all else is still to be sent.
+  if (ending.kind === 'tail' || reply.begun) reply.end(ending.bytes);
   else reply.send(200, ending.headers, ending.bytes);
 }

@@ -2,6 +2,7 @@ import type { Fault, InboundRequest, Protocol, Result, Turn } from '@headgate/pr
 import type { Model } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from './gateway.ts';
+import type { KeepAlive } from './keep-alive.ts';
 
 /** What every attempt of one call shares. Nothing in it changes from one attempt to the next. */
 export interface Conversation {
@@ -15,6 +16,8 @@ export interface Conversation {
   /** Whether nothing of the request may be lost in translation. */
   readonly strict: boolean;
   readonly reply: Reply;
+  /** Null when the caller does not wait for a stream, or its surface has no word for it. */
+  readonly keepAlive: KeepAlive | null;
   /** On the clock that never jumps: the end of the whole call. */
   readonly deadlineAt: number;
 }

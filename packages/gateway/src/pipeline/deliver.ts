@@ -8,13 +8,13 @@ import { type Conversation, isOver } from './conversation.ts';
 import { chooseLane } from './lane.ts';
 
 /**
- * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault (`begun`: the
- * caller already has the beginning of an answer), or without the caller.
+ * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault, or without
+ * the caller. `begun`: the caller has the head of an answer.
  */
 export type Finish =
   | { readonly kind: 'answered'; readonly ending: Ending }
   | { readonly kind: 'failed'; readonly fault: Fault; readonly begun: boolean }
-  | { readonly kind: 'caller-gone' };
+  | { readonly kind: 'caller-gone'; readonly begun: boolean };
 
 /** All that was tried for one call, in order, and how it ended. */
 export interface Delivery {
@@ -28,12 +28,15 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
   const attempts: AttemptRecord[] = [];
   try {
     const unspeakable = await tryTargets(conversation, plan, attempts);
-    return { attempts, finish: finishOf(attempts, plan.blockedRetryMs, unspeakable) };
+    return {
+      attempts,
+      finish: finishOf(attempts, plan.blockedRetryMs, unspeakable, conversation.reply.begun),
+    };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     return {
       attempts,
-      finish: { kind: 'failed', fault: fault('internal'), begun: hasBegun(attempts.at(-1)) },
+      finish: { kind: 'failed', fault: fault('internal'), begun: conversation.reply.begun },
     };
   }
 }
@@ -83,27 +86,21 @@ function finishOf(
   attempts: readonly AttemptRecord[],
   blockedRetryMs: number | null,
   unspeakable: Fault | null,
+  begun: boolean,
 ): Finish {
   const last = attempts.at(-1);
   if (last === undefined)
-    return { kind: 'failed', fault: unspeakable ?? fault('no_available_channel'), begun: false };
+    return { kind: 'failed', fault: unspeakable ?? fault('no_available_channel'), begun };
   if (last.ending !== null) return { kind: 'answered', ending: last.ending };
-  if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone' };
+  if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone', begun };
   return {
     kind: 'failed',
     fault: faultOf(
       attempts.map(({ outcome }) => outcome),
       blockedRetryMs,
     ),
-    begun: hasBegun(last),
+    begun,
   };
-}
-
-/** Whether the caller has the beginning of this attempt's answer. */
-function hasBegun(record: AttemptRecord | undefined): boolean {
-  if (record === undefined) return false;
-  const { ending, outcome } = record;
-  return ending?.kind === 'tail' || ('committed' in outcome && outcome.committed);
 }
 
 /** Trouble that only the operator can mend is told, and never shown as the caller's. */

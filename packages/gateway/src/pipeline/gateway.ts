@@ -16,6 +16,8 @@ export interface CallLimits {
   readonly wholeAnswerMs: number;
   /** Silence between two chunks of an answer that has begun. */
   readonly stallMs: number;
+  /** Silence towards a caller who waits for a stream, until it is told that the call lives. */
+  readonly keepAliveMs: number;
   /** The whole call, all attempts together. */
   readonly callMs: number;
   /** A JSON answer, or the frames of a stream that are held back before first content. */

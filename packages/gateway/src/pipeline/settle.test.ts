@@ -88,7 +88,7 @@ function closingOf(outcomes: readonly Outcome[], finish: Finish, isPriced = true
 }
 
 const answered: Finish = { kind: 'answered', ending: tail };
-const gone: Finish = { kind: 'caller-gone' };
+const gone: Finish = { kind: 'caller-gone', begun: true };
 const failed: Finish = { kind: 'failed', fault: fault('upstream_error'), begun: false };
 const failedLate: Finish = { ...failed, begun: true };
 const late: Finish = { kind: 'failed', fault: fault('upstream_timeout'), begun: false };

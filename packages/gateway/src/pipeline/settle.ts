@@ -61,7 +61,7 @@ export function entryOf(closing: Closing): CallEntry {
     chargeNanoUsd: isBilled ? charge(tariff, metered.usage, imageKind) : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
-    httpStatus: httpStatusOf(delivery, last?.outcome),
+    httpStatus: httpStatusOf(delivery),
     errorCode: delivery.finish.kind === 'failed' ? delivery.finish.fault.code : null,
     losses: last === undefined ? [] : lossNames(last.lane.losses),
     ttftMs: closing.ttftMs === null ? null : roundMs(closing.ttftMs),
@@ -175,14 +175,14 @@ function readingOf(outcome: Outcome | undefined): Reading | null {
 }
 
 /** What the caller saw: 200 once an answer had begun, however it ended. */
-function httpStatusOf({ finish }: Delivery, outcome: Outcome | undefined): number | null {
+function httpStatusOf({ finish }: Delivery): number | null {
   switch (finish.kind) {
     case 'answered':
       return 200;
     case 'failed':
       return finish.begun ? 200 : finish.fault.status;
     case 'caller-gone':
-      return outcome?.kind === 'caller-gone' && outcome.committed ? 200 : null;
+      return finish.begun ? 200 : null;
     default:
       return unreachable(finish);
   }

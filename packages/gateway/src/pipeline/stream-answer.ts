@@ -127,7 +127,8 @@ export class StreamAnswer implements Answer {
     const first = concatBytes([...this.#held, frame]);
     this.#held = [];
     this.committed = true;
-    this.callerIsSlow = !this.#context.reply.begin(200, this.#context.headers, first);
+    const { reply, headers } = this.#context;
+    this.callerIsSlow = !(reply.begun ? reply.write(first) : reply.begin(200, headers, first));
   }
 
   /** What ends the stream for the caller. */

@@ -17,6 +17,8 @@ export interface Reply {
   readonly platform: Platform;
   /** Whether the caller has closed its connection. */
   readonly gone: boolean;
+  /** Whether the head of an answer has been sent. */
+  readonly begun: boolean;
   /** A whole answer: head and body in one write. */
   send(status: number, headers: HeaderList, body: Uint8Array): void;
   /** Head and first bytes of a stream in one write. False: the caller reads slowly; wait for `onCallerWritable`. */

@@ -7,6 +7,7 @@ import type {
   PassthroughTarget,
   RequestInput,
 } from '../inbound-request.ts';
+import { commentFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
@@ -49,5 +50,6 @@ export const chatCompletions: Protocol = {
   readRefusal,
   openStream: (dialect) => new ChatStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('completions', fault, traceId),
+  keepAliveFrame: commentFrame,
   codec: null,
 };

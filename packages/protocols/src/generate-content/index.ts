@@ -65,5 +65,6 @@ export const generateContent: Protocol = {
   readRefusal,
   openStream: (_dialect, framing = 'sse') => new GenerateContentStreamReader(framing),
   encodeStreamError,
+  keepAliveFrame: null,
   codec: null,
 };

@@ -8,6 +8,7 @@ import type {
   PassthroughTarget,
   RequestInput,
 } from '../inbound-request.ts';
+import { commentFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
@@ -67,5 +68,6 @@ export const images: Protocol = {
   readRefusal,
   openStream: (_dialect, _framing, choices) => new ImagesStreamReader(choices ?? 1),
   encodeStreamError,
+  keepAliveFrame: commentFrame,
   codec: null,
 };

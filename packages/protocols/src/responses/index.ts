@@ -6,6 +6,7 @@ import type {
   PassthroughTarget,
   RequestInput,
 } from '../inbound-request.ts';
+import { commentFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
@@ -48,5 +49,6 @@ export const responses: Protocol = {
   readRefusal,
   openStream: () => new ResponsesStreamReader(),
   encodeStreamError,
+  keepAliveFrame: commentFrame,
   codec: responsesCodec,
 };

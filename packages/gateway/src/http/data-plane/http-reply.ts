@@ -37,6 +37,10 @@ export class HttpReply implements Reply {
     response.on('close', () => this.#close());
   }
 
+  get begun(): boolean {
+    return this.#response.headersSent;
+  }
+
   send(status: number, headers: HeaderList, body: Uint8Array): void {
     if (this.gone) return;
     this.#response.writeHead(status, [...this.#identity, ...headers, 'content-length', String(body.length)]);
