@@ -94,10 +94,16 @@ describe('the conversation', () => {
       said('user', resultOf('c1', text('x')), resultOf('c1', text('again'))),
     );
     expect(input).toMatchObject([
-      { role: 'user', content: [{ text: expect.stringContaining('not part of') }, { text: 'where from?' }] },
+      {
+        role: 'user',
+        content: [
+          { text: '[Output of a tool call that is not part of this conversation]' },
+          { text: 'where from?' },
+        ],
+      },
       { type: 'function_call', call_id: 'c1' },
       { type: 'function_call', call_id: 'c2' },
-      { type: 'function_call_output', call_id: 'c2', output: expect.stringContaining('No output') },
+      { type: 'function_call_output', call_id: 'c2', output: 'No output was returned for this call.' },
       { type: 'function_call_output', call_id: 'c1', output: 'x' },
       { role: 'user', content: [{}, { text: 'again' }] },
     ]);
@@ -344,7 +350,6 @@ describe('settings', () => {
     ],
     [{ metadata: { a: 'x'.repeat(600) } }, {}, ['metadata']],
     [{ seed: 1, topK: 4, presencePenalty: 1 }, {}, ['topK', 'seed', 'presencePenalty']],
-    [{ user: 'u'.repeat(99) }, { safety_identifier: expect.stringMatching(/^.{64}$/) }, []],
   ])('%j', (settings, members, lost) => {
     const spelling = { maxOutputTokens: 'max_tokens', reasoning: 'thinking' };
     const { body, losses } = written(turnOf({ settings, spelling }));
