@@ -27,10 +27,17 @@ export class JsonArraySplitter {
    */
   push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): boolean {
     let start = 0;
-    for (let at = 0; at < chunk.length && !this.#partial.isTooLong; at++) {
-      if (!this.#endsElement(chunk[at] ?? 0)) continue;
-      this.#partial.emit(chunk, start, at + 1, onFrame);
-      start = at + 1;
+    let at = 0;
+    while (at < chunk.length && !this.#partial.isTooLong) {
+      if (this.#isInString) {
+        at = this.#skipString(chunk, at);
+        continue;
+      }
+      const isEnd = this.#endsElement(chunk[at] ?? 0);
+      at++;
+      if (!isEnd) continue;
+      this.#partial.emit(chunk, start, at, onFrame);
+      start = at;
     }
     if (start < chunk.length) this.#partial.keep(chunk, start, chunk.length);
     return !this.#partial.isTooLong;
@@ -42,10 +49,6 @@ export class JsonArraySplitter {
   }
 
   #endsElement(byte: number): boolean {
-    if (this.#isInString) {
-      this.#takeInString(byte);
-      return false;
-    }
     switch (byte) {
       case quote:
         this.#isInString = true;
@@ -64,9 +67,19 @@ export class JsonArraySplitter {
     }
   }
 
-  #takeInString(byte: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (byte === backslash) this.#isEscaped = true;
-    else if (byte === quote) this.#isInString = false;
+  /** Nearly all of a stream is within strings. Returns where the string ends, or the chunk. */
+  #skipString(chunk: Uint8Array, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from;
+    this.#isEscaped = false;
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === backslash) at++;
+      else if (byte === quote) {
+        this.#isInString = false;
+        return at + 1;
+      }
+    }
+    this.#isEscaped = at > chunk.length;
+    return chunk.length;
   }
 }

@@ -28,7 +28,7 @@ function readGenerated(body: Uint8Array): AnswerReading {
   if (!walk.walk(body, 0)) return notAnAnswer(body);
   const refusal = refusalIn(walk);
   if (refusal !== null) return { kind: 'refusal', refusal };
-  const isAnswer = walk.hasCandidates || walk.promptFeedback !== undefined || walk.usage !== undefined;
+  const isAnswer = walk.hasCandidates || walk.promptFeedback !== undefined || walk.hasUsage;
   if (!isAnswer) return notAnAnswer(body);
   const reading = new RunningReading();
   reading.take(walk);
@@ -63,7 +63,7 @@ function readEmbedded(body: Uint8Array): AnswerReading {
 
 function embeddedReading(wire: unknown) {
   return {
-    usage: readUsage(wire)?.usage ?? null,
+    usage: readUsage(wire),
     finishReason: 'stop' as const,
     finishReasonRaw: null,
     modelServed: null,

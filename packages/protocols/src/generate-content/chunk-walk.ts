@@ -2,10 +2,11 @@ import { JsonReader } from '../bytes/json-reader.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import { writtenBytes } from '../bytes/output-bytes.ts';
-import { answerMembers, candidateMembers, partMembers } from './wire.ts';
+import { answerMembers, candidateMembers, partMembers, usageMembers } from './wire.ts';
 
 const answerNames = new KeyNames(answerMembers);
 const candidateNames = new KeyNames(candidateMembers);
+const usageNames = new KeyNames(usageMembers);
 const contentNames = new KeyNames(['parts']);
 const partNames = new KeyNames(partMembers);
 
@@ -20,10 +21,11 @@ interface Span {
  */
 export class ChunkWalk {
   readonly #reader = new JsonReader(new Uint8Array(0));
-  readonly #spans = new Map<'usageMetadata' | 'promptFeedback' | 'modelVersion' | 'error', Span>();
+  readonly #spans = new Map<'promptFeedback' | 'modelVersion' | 'error', Span>();
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   #finish: Span | null = null;
+  #usage: Span | null = null;
 
   /** Indexes of the candidates in the chunk, by whether it says why they stopped. */
   readonly openCandidates: number[] = [];
@@ -32,6 +34,10 @@ export class ChunkWalk {
   hasOutput = false;
   hasCalls = false;
   outputBytes = 0;
+  /** Whether usage is there and counts anything, and which parts of the output it counts. */
+  hasCounts = false;
+  countsCandidates = false;
+  countsThoughts = false;
 
   /** False when the bytes from `at` on are not exactly one JSON object. */
   walk(bytes: Uint8Array, at: number): boolean {
@@ -47,9 +53,13 @@ export class ChunkWalk {
     return decodeJson(this.#bytes, this.#start, this.#bytes.length);
   }
 
-  /** Undefined when there is none. */
-  get usage(): unknown {
-    return this.#valueOf('usageMetadata');
+  get hasUsage(): boolean {
+    return this.#usage !== null;
+  }
+
+  /** The usage as it stands in the chunk, in bytes of its own: the chunk's buffer is much larger and must not be kept. */
+  get usageBytes(): Uint8Array {
+    return this.#usage === null ? new Uint8Array(0) : this.#bytes.slice(this.#usage.start, this.#usage.end);
   }
 
   /** Undefined when there is none. */
@@ -72,7 +82,7 @@ export class ChunkWalk {
     return this.#finish === null ? null : decodeString(this.#bytes, this.#finish.start, this.#finish.end);
   }
 
-  #valueOf(name: 'usageMetadata' | 'promptFeedback' | 'modelVersion' | 'error'): unknown {
+  #valueOf(name: 'promptFeedback' | 'modelVersion' | 'error'): unknown {
     const span = this.#spans.get(name);
     return span === undefined ? undefined : decodeJson(this.#bytes, span.start, span.end);
   }
@@ -83,6 +93,10 @@ export class ChunkWalk {
     this.#reader.reset(bytes, at);
     this.#spans.clear();
     this.#finish = null;
+    this.#usage = null;
+    this.hasCounts = false;
+    this.countsCandidates = false;
+    this.countsThoughts = false;
     this.openCandidates.length = 0;
     this.finishedCandidates.length = 0;
     this.hasCandidates = false;
@@ -94,9 +108,26 @@ export class ChunkWalk {
   #member(): void {
     const name = answerNames.find(this.#bytes, this.#reader.keyStart, this.#reader.keyEnd);
     if (name === 'candidates') return this.#eachCandidate();
+    if (name === 'usageMetadata') return this.#counts();
     const start = this.#reader.at;
     const end = this.#reader.skip();
     if (name !== null && isFilled(this.#bytes, start, end)) this.#spans.set(name, { start, end });
+  }
+
+  #counts(): void {
+    const reader = this.#reader;
+    const start = reader.at;
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
+      const name = usageNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
+      const isCount = name !== null && reader.kind === 'number';
+      reader.skip();
+      if (!isCount) continue;
+      this.hasCounts = true;
+      if (name === 'candidatesTokenCount') this.countsCandidates = true;
+      if (name === 'thoughtsTokenCount') this.countsThoughts = true;
+    }
+    this.#usage = { start, end: reader.at };
   }
 
   #eachCandidate(): void {

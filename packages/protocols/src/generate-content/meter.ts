@@ -2,17 +2,11 @@ import { Remainder } from '../remainder.ts';
 import { noUsage, type Usage } from '../usage.ts';
 import { isRecord, tokenCount, type WireRecord } from '../wire-values.ts';
 
-/** Usage, and whether it counts what was produced: the first chunks of a stream often count the prompt alone. */
-export interface CountedUsage {
-  readonly usage: Usage;
-  readonly countsOutput: boolean;
-}
-
 /**
  * Usage in parts that never overlap, from the wire's `usageMetadata`. Its prompt includes what the cache read and excludes
  * what tools put in; its candidates exclude thoughts; a count that is missing is zero. Null when there is no count in it.
  */
-export function readUsage(wire: unknown): CountedUsage | null {
+export function readUsage(wire: unknown): Usage | null {
   if (!isRecord(wire)) return null;
   const prompt = tokenCount(wire['promptTokenCount']);
   const total = tokenCount(wire['totalTokenCount']);
@@ -21,13 +15,11 @@ export function readUsage(wire: unknown): CountedUsage | null {
   const toolUse = tokenCount(wire['toolUsePromptTokenCount']) ?? 0;
   const thoughts = tokenCount(wire['thoughtsTokenCount']) ?? 0;
   const rest = Math.max(0, (total ?? 0) - (prompt ?? 0) - toolUse - thoughts);
-  const candidates = counted ?? rest;
-  const usage = {
+  return {
     ...noUsage,
     ...readInput(wire, (prompt ?? 0) + toolUse),
-    ...readOutput(wire, candidates, thoughts),
+    ...readOutput(wire, counted ?? rest, thoughts),
   };
-  return { usage, countsOutput: counted !== null || rest > 0 };
 }
 
 /** Films and documents are priced as text; what the cache read has one price, whatever it is. */

@@ -1,3 +1,4 @@
+import { decodeJson } from '../bytes/key-names.ts';
 import { type FinishReason, readFinishReason } from '../finish-reason.ts';
 import type { Reading, UpstreamRefusal } from '../protocol.ts';
 import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
@@ -9,12 +10,15 @@ import { finishReasons } from './wire.ts';
 
 /** What has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */
 export class RunningReading implements Reading {
-  usage: Usage | null = null;
   finishReasonRaw: string | null = null;
   modelServed: string | null = null;
   hasOutput = false;
   outputBytes = 0;
   usageAtOutputBytes = 0;
+  #usage: Usage | null = null;
+  /** Of the usage that has not been read yet; null when there is none. */
+  #usageBytes: Uint8Array | null = null;
+  #countsOutput = false;
   #hasCalls = false;
   #isBlocked = false;
 
@@ -24,7 +28,7 @@ export class RunningReading implements Reading {
     this.hasOutput ||= chunk.hasOutput;
     this.outputBytes += chunk.outputBytes;
     this.#hasCalls ||= chunk.hasCalls;
-    this.#takeUsage(chunk.usage);
+    this.#takeUsage(chunk);
     if (!chunk.hasCandidates) this.#takeFeedback(chunk.promptFeedback);
   }
 
@@ -36,12 +40,26 @@ export class RunningReading implements Reading {
     return reason === 'stop' && this.#hasCalls ? 'tool-calls' : reason;
   }
 
-  /** It is cumulative and repeated: the last one counts, and covers the chunk it came with if it counts output at all. */
-  #takeUsage(wire: unknown): void {
-    const counted = readUsage(wire);
-    if (counted === null) return;
-    this.usage = counted.usage;
-    if (counted.countsOutput) this.usageAtOutputBytes = this.outputBytes;
+  /** Read when it is asked for: it is on every chunk, and only the last one counts. */
+  get usage(): Usage | null {
+    if (this.#usageBytes !== null) {
+      this.#usage = readUsage(decodeJson(this.#usageBytes, 0, this.#usageBytes.length));
+      this.#usageBytes = null;
+    }
+    return this.#usage;
+  }
+
+  /**
+   * It is cumulative: the last one counts, and covers the chunk it came with if it counts output. The first ones of a stream
+   * count the prompt alone. A count that is missing at the end, where thoughts are counted, is zero.
+   */
+  #takeUsage(chunk: ChunkWalk): void {
+    const isLast = chunk.finishedCandidates.length > 0;
+    const countsOutput = chunk.countsCandidates || (isLast && chunk.countsThoughts);
+    if (!chunk.hasCounts || (this.#countsOutput && !countsOutput)) return;
+    this.#usageBytes = chunk.usageBytes;
+    this.#countsOutput = countsOutput;
+    if (countsOutput) this.usageAtOutputBytes = this.outputBytes;
   }
 
   /** A prompt that is blocked has no candidates: why, is in their place. */
@@ -57,7 +75,7 @@ export class RunningReading implements Reading {
 export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
   const { error } = chunk;
   if (error !== undefined) return refusalOf({ error }, 'an error without words');
-  const isAnswer = chunk.hasCandidates || chunk.usage !== undefined || chunk.promptFeedback !== undefined;
+  const isAnswer = chunk.hasCandidates || chunk.hasUsage || chunk.promptFeedback !== undefined;
   return isAnswer ? null : readErrorValue(answeredStatus, chunk.value);
 }
 

@@ -88,7 +88,9 @@ describe.each(streams)('stream $name', ({ chunks }) => {
     for (const chunkBytes of [3, 64]) {
       const cut = read(stream, framing, chunkBytes);
       expect(cut.roles).toBe(roles);
-      expect({ ...cut.reader.reading }).toEqual({ ...reader.reading });
+      expectSums(cut.reader.reading, chunks);
+      expect(cut.reader.reading.outputBytes).toBe(reader.reading.outputBytes);
+      expect(reader.reading.usageAtOutputBytes).toBe(reader.reading.outputBytes);
     }
   });
 });

@@ -118,6 +118,12 @@ describe.each(framings)('a stream framed as %s', (framing) => {
       outputBytes: 8,
       usageAtOutputBytes: 0,
     });
+    const thoughts = usage({ promptTokenCount: 9, thoughtsTokenCount: 5, totalTokenCount: 14 });
+    const thought = [{ text: 'abcd', thought: true }];
+    const open = read(framed[framing]([chunk(thought, undefined, thoughts)]), framing).reading;
+    expect(open).toMatchObject({ used: { output: 5 }, outputBytes: 4, usageAtOutputBytes: 0 });
+    const over = read(framed[framing]([chunk(thought, 'MAX_TOKENS', thoughts)]), framing).reading;
+    expect(over).toMatchObject({ used: { output: 5 }, outputBytes: 4, usageAtOutputBytes: 4 });
     const tierAlone = text('ij', usage({ trafficType: 'ON_DEMAND' }));
     const late = read(framed[framing]([text('abcdefgh', counted), tierAlone]), framing).reading;
     expect(late).toMatchObject({

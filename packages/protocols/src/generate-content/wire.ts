@@ -49,6 +49,14 @@ export const answerMembers = [
   'error',
 ] as const;
 
+/** Counts whose presence tells what a usage covers. */
+export const usageMembers = [
+  'promptTokenCount',
+  'totalTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+] as const;
+
 export const candidateMembers = ['content', 'finishReason', 'index'] as const;
 
 /** Members of a part that are about it, and no output of their own. */
