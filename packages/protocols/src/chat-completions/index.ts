@@ -12,6 +12,7 @@ import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
+import { chatCompletionsCodec } from './codec/index.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
 import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
@@ -51,5 +52,5 @@ export const chatCompletions: Protocol = {
   openStream: (dialect) => new ChatStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('completions', fault, traceId),
   keepAliveFrame: commentFrame,
-  codec: null,
+  codec: chatCompletionsCodec,
 };

@@ -65,7 +65,7 @@ function hasContent(block: Block): boolean {
 }
 
 /** The results of these calls, each once and in their order, then everything else the user says. */
-function answerCalls(calls: readonly ToolCallBlock[], content: readonly Block[]): readonly Block[] {
+export function answerCalls(calls: readonly ToolCallBlock[], content: readonly Block[]): readonly Block[] {
   const results = new Map<string, ToolResultBlock>();
   const others: Block[] = [];
   const called = new Set(calls.map(({ id }) => id));

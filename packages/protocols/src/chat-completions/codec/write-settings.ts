@@ -1,0 +1,158 @@
+import { changed } from '../../loss.ts';
+import { unreachable } from '../../result.ts';
+import { strictSchema } from '../../translate/json-schema/strict-schema.ts';
+import { effortOf } from '../../translate/reasoning-effort.ts';
+import { type SettingSupport, settingLosses, spellingOf } from '../../translate/setting-losses.ts';
+import type { OutputFormat, SettingName, Settings } from '../../turn.ts';
+import type { WireRecord } from '../../wire-values.ts';
+import { schemaName, shortUser, type TurnWriting, userCharsMax } from './turn-writing.ts';
+
+const stopMax = 4;
+
+/** A setting if it is to be sent, else null. */
+type Carried = <Name extends SettingName>(name: Name) => Settings[Name] | null;
+
+/** The members of a request that are settings; what is undefined is not sent. */
+export function writeSettings(writing: TurnWriting): WireRecord {
+  const support = supportOf(writing);
+  const settings = effectiveSettings(writing, support);
+  const lost = settingLosses({ ...writing.turn, settings }, support);
+  if (lost.ok) writing.lose(...lost.value);
+  else writing.refuse(lost.error);
+  const carried: Carried = (name) => (support[name] === 'carried' ? settings[name] : null);
+  return {
+    ...writeLimit(writing, carried('maxOutputTokens')),
+    ...writeSampling(carried),
+    stop: writeStop(writing, carried('stop')),
+    n: carried('choices') ?? undefined,
+    reasoning_effort: writeEffort(writing, carried('reasoning')),
+    response_format: writeFormat(writing, carried('outputFormat')),
+    verbosity: carried('verbosity') ?? undefined,
+    user: writeUser(writing, carried('user')),
+    service_tier: carried('serviceTier') ?? undefined,
+    prompt_cache_key: carried('promptCacheKey') ?? undefined,
+    metadata: carried('metadata') ?? undefined,
+  };
+}
+
+function supportOf(writing: TurnWriting): SettingSupport {
+  const { isOwn, knowsAll, target } = writing;
+  const sampled = isThinkingByRules(writing) ? 'dropped' : 'carried';
+  const ownOnly = isOwn ? 'carried' : 'dropped';
+  const known = knowsAll ? 'carried' : 'dropped';
+  return {
+    maxOutputTokens: 'carried',
+    temperature: sampled,
+    topP: sampled,
+    topK: ownOnly,
+    stop: isThinkingByRules(writing) ? 'refused' : 'carried',
+    seed: 'carried',
+    presencePenalty: sampled,
+    frequencyPenalty: sampled,
+    // An answer has no place for them on its way to a caller of another protocol.
+    logprobs: ownOnly,
+    choices: isOwn ? 'carried' : 'refused',
+    parallelToolCalls: 'carried',
+    reasoning: isOwn || target.reasoning ? 'carried' : 'dropped',
+    outputFormat: 'carried',
+    verbosity: known,
+    user: 'carried',
+    serviceTier: known,
+    promptCacheKey: known,
+    // Only for answers that the vendor is asked to keep.
+    metadata: ownOnly,
+  };
+}
+
+/** Whether the model is one that the protocol's inventors let think, and keep from being sampled otherwise. */
+export function isThinkingByRules({ isOwn, target, turn }: TurnWriting): boolean {
+  if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
+  return turn.settings.reasoning === null || effortOf(turn.settings.reasoning) !== 'none';
+}
+
+/** Without what asks for no more than happens anyway. */
+function effectiveSettings({ turn: { settings }, isOwn }: TurnWriting, support: SettingSupport): Settings {
+  if (isOwn) return settings;
+  const { temperature, topP, reasoning } = settings;
+  const asksNoThought = reasoning !== null && effortOf(reasoning) === 'none';
+  return {
+    ...settings,
+    temperature: support.temperature === 'dropped' && temperature === 1 ? null : temperature,
+    topP: support.topP === 'dropped' && topP === 1 ? null : topP,
+    reasoning: support.reasoning === 'dropped' && asksNoThought ? null : reasoning,
+  };
+}
+
+function writeLimit({ target, knowsAll }: TurnWriting, tokens: number | null): WireRecord {
+  if (tokens === null) return {};
+  const { maxTokensField } = target.dialect;
+  const usual = knowsAll ? 'max_completion_tokens' : 'max_tokens';
+  return { [maxTokensField === 'both' ? usual : maxTokensField]: tokens };
+}
+
+function writeSampling(carried: Carried): WireRecord {
+  const alternatives = carried('logprobs');
+  return {
+    temperature: carried('temperature') ?? undefined,
+    top_p: carried('topP') ?? undefined,
+    top_k: carried('topK') ?? undefined,
+    seed: carried('seed') ?? undefined,
+    presence_penalty: carried('presencePenalty') ?? undefined,
+    frequency_penalty: carried('frequencyPenalty') ?? undefined,
+    ...(alternatives === null ? {} : { logprobs: true, top_logprobs: alternatives }),
+  };
+}
+
+function writeStop(writing: TurnWriting, stop: Settings['stop']): readonly string[] | undefined {
+  if (stop === null || stop.length === 0) return undefined;
+  if (writing.isOwn || stop.length <= stopMax) return stop;
+  writing.lose(changed(spellingOf(writing.turn, 'stop'), `the first ${stopMax} only`));
+  return stop.slice(0, stopMax);
+}
+
+function writeEffort(writing: TurnWriting, reasoning: Settings['reasoning']): string | undefined {
+  const effort = reasoning === null ? null : effortOf(reasoning);
+  if (effort === null) return undefined;
+  if (reasoning?.effort === null)
+    writing.lose(changed(spellingOf(writing.turn, 'reasoning'), `sent as ${effort} effort`));
+  return effort;
+}
+
+function writeUser(writing: TurnWriting, user: string | null): string | undefined {
+  if (user === null || writing.isOwn || user.length <= userCharsMax) return user ?? undefined;
+  writing.lose(changed(spellingOf(writing.turn, 'user'), 'shortened'));
+  return shortUser(user);
+}
+
+function writeFormat(writing: TurnWriting, format: OutputFormat | null): WireRecord | undefined {
+  if (format === null) return undefined;
+  switch (format.kind) {
+    case 'text':
+      return { type: 'text' };
+    case 'json':
+      return { type: 'json_object' };
+    case 'json-schema':
+      return { type: 'json_schema', json_schema: writeSchema(writing, format) };
+    default:
+      return unreachable(format);
+  }
+}
+
+type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
+
+/** Other protocols hold the model to every schema; this one to those that are strict. */
+function writeSchema(writing: TurnWriting, format: SchemaFormat): WireRecord {
+  const { description, schema, strict } = format;
+  const name = schemaName(format.name);
+  if (writing.isOwn)
+    return { name, description: description ?? undefined, schema, strict: strict ?? undefined };
+  const enforced = strict === false ? null : strictSchema(schema);
+  if (enforced === null && strict !== false)
+    writing.lose(changed(spellingOf(writing.turn, 'outputFormat'), 'asked for, but not enforced'));
+  return {
+    name,
+    description: description ?? undefined,
+    schema: enforced ?? schema,
+    strict: enforced !== null,
+  };
+}
