@@ -18,7 +18,13 @@ const target: TranslationTarget = {
 const ownTarget: TranslationTarget = { ...target, dialect: { ...defaultDialect, chatVocabulary: 'own' } };
 
 function read(body: object) {
-  const input = { header: () => undefined, path: '/v1/chat/completions', params: {}, search: '' };
+  const input = {
+    header: () => undefined,
+    path: '/v1/chat/completions',
+    params: {},
+    search: '',
+    work: 'answer',
+  } as const;
   return chatCompletionsCodec.readTurn({ ...input, body: encoder.encode(JSON.stringify(body)) });
 }
 
