@@ -28,8 +28,8 @@ const ordinaryWords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Spellings that are not ours to choose: headers and variables that callers' own SDKs use, one member that an
- * upstream puts into its chunks, and the package that names the types of error details. They are read or written as they are; nothing is decided by whom they are named after.
+ * Spellings that are not ours to choose: headers and variables that callers' own SDKs use, members that upstreams
+ * put into their chunks and clients hand back, and the package that names the types of error details. They are read or written as they are; nothing is decided by whom they are named after.
  */
 const foreignSpellings = [
   'anthropic-version',
@@ -40,6 +40,7 @@ const foreignSpellings = [
   'ANTHROPIC_BASE_URL',
   'DEEPSEEK_API_KEY',
   'x_groq',
+  'google.thought_signature',
   'google.rpc',
 ] as const;
 

@@ -43,7 +43,10 @@ function thought(text: string, sealed: Sealed | null): readonly ReasoningBlock[]
   return text === '' && sealed === null ? [] : [{ kind: 'reasoning', text, sealed }];
 }
 
-/** State that came with a call, where clients keep it. */
+/** Within `extra_content` of a call: where clients look for state that came with it, and keep it. */
+const callSealPath = 'google.thought_signature';
+
+/** That state, whoever it is named after. */
 export function readCallSeal(call: WireRecord): Sealed | null {
   const extra = recordOf(call['extra_content']);
   for (const vendor of Object.values(extra)) {
@@ -54,5 +57,6 @@ export function readCallSeal(call: WireRecord): Sealed | null {
 }
 
 export function writeCallSeal(sealed: Sealed): WireRecord {
-  return { extra_content: { google: { thought_signature: markSealed(sealed) } } };
+  const [holder = '', member = ''] = callSealPath.split('.');
+  return { extra_content: { [holder]: { [member]: markSealed(sealed) } } };
 }
