@@ -34,6 +34,11 @@ export interface Dialect {
   /** The date sent as the version of the messages protocol when the caller names none. */
   readonly messagesVersion: string;
   /**
+   * How the upstream names of those models begin that are told in tokens how much to think, and take a temperature; of the
+   * messages protocol, whose later models take a word for it and no temperature. The empty text is every model.
+   */
+  readonly budgetThinkingModels: readonly string[];
+  /**
    * `own`: the server of those who invented chat-completions. It knows all they ever added (custom tools, `verbosity`,
    * `prompt_cache_key` …), and its models that think take no sampling parameters. `common`: what is translated for it
    * keeps to what compatible servers share.
@@ -131,5 +136,6 @@ export const defaultDialect: Dialect = {
   streamEnd: 'done-frame',
   reasoningOutsideCompletion: false,
   messagesVersion: '2023-06-01',
+  budgetThinkingModels: [],
   chatVocabulary: 'common',
 };

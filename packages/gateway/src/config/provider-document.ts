@@ -60,6 +60,12 @@ const dialect = z.strictObject({
     .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, as 2023-06-01')
     .exactOptional()
     .describe('The date sent as the version of the messages protocol when a caller names none.'),
+  budgetThinkingModels: z
+    .array(z.string())
+    .exactOptional()
+    .describe(
+      'How the names of those models begin that take a budget of tokens for thinking, and a temperature; of the messages protocol, whose later models take neither.',
+    ),
   chatVocabulary: z
     .enum(['own', 'common'])
     .exactOptional()

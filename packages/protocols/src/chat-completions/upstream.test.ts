@@ -166,6 +166,7 @@ const dialects = fc.record({
   streamEnd: fc.constant('done-frame' as const),
   reasoningOutsideCompletion: fc.constant(false),
   messagesVersion: fc.constant('2023-06-01'),
+  budgetThinkingModels: fc.constant([]),
   chatVocabulary: fc.constant('common' as const),
 });
 

@@ -12,6 +12,7 @@ import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
+import { messagesCodec } from './codec/index.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
 import { MessagesStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
@@ -51,5 +52,5 @@ export const messages: Protocol = {
   openStream: (dialect) => new MessagesStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('messages', fault, traceId),
   keepAliveFrame: pingFrame,
-  codec: null,
+  codec: messagesCodec,
 };

@@ -18,6 +18,11 @@ export class TurnNotes {
     if (!this.#extensions.has(field)) this.#extensions.set(field, { field, elsewhere: 'drop' });
   }
 
+  /** Another protocol gets it as text. */
+  flatten(field: string): void {
+    if (!this.#extensions.has(field)) this.#extensions.set(field, { field, elsewhere: 'text' });
+  }
+
   /** Without it the answer would not be what was asked for. */
   insist(field: string): void {
     this.#extensions.set(field, { field, elsewhere: 'refuse' });

@@ -1,0 +1,117 @@
+import type { TurnNotes } from '../../translate/turn-notes.ts';
+import {
+  noSettings,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ReasoningSetting,
+  type SettingName,
+  type Settings,
+} from '../../turn.ts';
+import {
+  booleanOf,
+  isRecord,
+  listOf,
+  numberOf,
+  recordOf,
+  stringOf,
+  type WireRecord,
+} from '../../wire-values.ts';
+
+/** What the request sets beside its conversation. */
+export function readSettings(wire: WireRecord, notes: TurnNotes): Settings {
+  const limit = numberOf(wire['max_tokens']);
+  // None at all asks for nothing but a filled cache, and an upstream of another protocol would answer, or refuse.
+  if (limit === 0) notes.insist('max_tokens');
+  return {
+    ...noSettings,
+    maxOutputTokens: limit,
+    temperature: numberOf(wire['temperature']),
+    topP: numberOf(wire['top_p']),
+    topK: numberOf(wire['top_k']),
+    stop: readStop(wire['stop_sequences']),
+    parallelToolCalls: readParallel(recordOf(wire['tool_choice'])),
+    reasoning: readReasoning(wire),
+    outputFormat: readFormat(wire),
+    user: stringOf(recordOf(wire['metadata'])['user_id']),
+    serviceTier: readTier(wire['service_tier']),
+  };
+}
+
+/** How this protocol spells the settings whose names are not its own. */
+export function spellingOf(wire: WireRecord): Readonly<Partial<Record<SettingName, string>>> {
+  return {
+    maxOutputTokens: 'max_tokens',
+    topP: 'top_p',
+    topK: 'top_k',
+    stop: 'stop_sequences',
+    parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
+    reasoning: isRecord(wire['thinking']) ? 'thinking' : 'output_config.effort',
+    outputFormat: formatName(wire),
+    user: 'metadata.user_id',
+    serviceTier: 'service_tier',
+  };
+}
+
+function readStop(wire: unknown): readonly string[] | null {
+  return Array.isArray(wire) ? listOf(wire).flatMap((text) => stringOf(text) ?? []) : null;
+}
+
+function readParallel(choice: WireRecord): boolean | null {
+  const isDisabled = booleanOf(choice['disable_parallel_tool_use']);
+  return isDisabled === null ? null : !isDisabled;
+}
+
+const efforts: ReadonlySet<unknown> = new Set<ReasoningEffort>([
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+]);
+
+function isEffort(value: unknown): value is ReasoningEffort {
+  return efforts.has(value);
+}
+
+/** How much is to be thought, by budget, by word or by the model itself; null when nothing is said of it. */
+function readReasoning(wire: WireRecord): ReasoningSetting | null {
+  const said = recordOf(wire['output_config'])['effort'];
+  const effort = isEffort(said) ? said : null;
+  const thinking = recordOf(wire['thinking']);
+  const shown = readShown(thinking['display']);
+  switch (thinking['type']) {
+    case 'disabled':
+      return { effort: 'none', budgetTokens: null, shown: null };
+    case 'enabled':
+      return { effort, budgetTokens: numberOf(thinking['budget_tokens']), shown: shown ?? true };
+    case 'adaptive':
+    case 'between_tools':
+      return { effort, budgetTokens: null, shown };
+    default:
+      return effort === null ? null : { effort, budgetTokens: null, shown: null };
+  }
+}
+
+function readShown(display: unknown): boolean | null {
+  if (display === 'omitted') return false;
+  return display === 'summarized' ? true : null;
+}
+
+/** The older name stands at the top. */
+function formatName(wire: WireRecord): string {
+  return isRecord(recordOf(wire['output_config'])['format']) ? 'output_config.format' : 'output_format';
+}
+
+function readFormat(wire: WireRecord): OutputFormat | null {
+  const format = recordOf(wire['output_config'])['format'] ?? wire['output_format'];
+  if (!isRecord(format) || format['type'] !== 'json_schema') return null;
+  // This protocol has no other way than to the letter.
+  const shape = { name: null, description: null, strict: true };
+  return { kind: 'json-schema', ...shape, schema: recordOf(format['schema']) };
+}
+
+function readTier(wire: unknown): Settings['serviceTier'] {
+  if (wire === 'auto') return 'auto';
+  return wire === 'standard_only' ? 'default' : null;
+}

@@ -1,0 +1,65 @@
+import type { WriterContext } from '../../codec.ts';
+import { parseJson } from '../../refusal.ts';
+import { unreachable } from '../../result.ts';
+import { markSealed } from '../../translate/sealed-mark.ts';
+import type { Block, ReasoningBlock, ToolCallBlock } from '../../turn.ts';
+import type { OpenBlock, TurnAnswer } from '../../turn-event.ts';
+import { recordOf, type WireRecord } from '../../wire-values.ts';
+import { identityMembers, signatureOf, stopMembers, usageMembers } from './answer-members.ts';
+import { writeCitation } from './citations.ts';
+
+const encoder = new TextEncoder();
+
+/** The whole answer as one message. */
+export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array {
+  const hasCall = answer.content.some(({ kind }) => kind === 'tool-call');
+  const message = {
+    ...identityMembers(answer, context),
+    content: answer.content.flatMap(writeBlock),
+    ...stopMembers(answer.finish, hasCall),
+    usage: usageMembers(answer.finish.usage),
+  };
+  return encoder.encode(JSON.stringify(message));
+}
+
+function writeBlock(block: Block): readonly WireRecord[] {
+  switch (block.kind) {
+    case 'text': {
+      const citations = block.citations.length === 0 ? null : block.citations.map(writeCitation);
+      return block.text === '' ? [] : [{ type: 'text', text: block.text, citations }];
+    }
+    case 'refusal':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text, citations: null }];
+    case 'reasoning':
+      return [writeThought(block)];
+    case 'tool-call':
+      return writeCall(block);
+    case 'media':
+      return [{ type: 'text', text: mediaText(block), citations: null }];
+    case 'tool-result':
+      return [];
+    default:
+      return unreachable(block);
+  }
+}
+
+/** A model of this protocol draws nothing, and its callers can show nothing that was drawn. */
+export function mediaText({
+  media,
+  mediaType,
+}: Pick<OpenBlock & { kind: 'media' }, 'media' | 'mediaType'>): string {
+  return `[${mediaType ?? media}]`;
+}
+
+function writeThought({ text, sealed }: ReasoningBlock): WireRecord {
+  return sealed?.form === 'redacted' && text === ''
+    ? { type: 'redacted_thinking', data: markSealed(sealed) }
+    : { type: 'thinking', thinking: text, signature: signatureOf(sealed) };
+}
+
+/** State of the call itself has no place in this protocol: it stands behind it, in a thought without words (read-blocks.ts). */
+function writeCall({ id, name, input, form, sealed }: ToolCallBlock): readonly WireRecord[] {
+  const call = { type: 'tool_use', id, name, caller: { type: 'direct' } };
+  const wire = { ...call, input: form === 'custom' ? { input } : recordOf(parseJson(input)) };
+  return sealed === null ? [wire] : [wire, { type: 'thinking', thinking: '', signature: markSealed(sealed) }];
+}

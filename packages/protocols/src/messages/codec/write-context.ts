@@ -1,0 +1,10 @@
+import type { ToolNaming } from '../../translate/tool-names.ts';
+import type { WriteNotes } from '../../translate/write-notes.ts';
+import type { CacheBreakpoints } from './cache-control.ts';
+
+/** What the parts of one request are written with. */
+export interface WriteContext {
+  readonly naming: ToolNaming;
+  readonly breakpoints: CacheBreakpoints;
+  readonly notes: WriteNotes;
+}

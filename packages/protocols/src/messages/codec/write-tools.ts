@@ -1,0 +1,87 @@
+import { customAsFunction, customToolLosses } from '../../translate/custom-tool.ts';
+import { objectSchema } from '../../translate/json-schema/object-schema.ts';
+import { structuredSchema } from '../../translate/json-schema/structured-schema.ts';
+import type { NameRule, ToolNaming } from '../../translate/tool-names.ts';
+import type { WriteNotes } from '../../translate/write-notes.ts';
+import type { FunctionTool, Tool, ToolChoice, Turn } from '../../turn.ts';
+import type { WireRecord } from '../../wire-values.ts';
+import type { WriteContext } from './write-context.ts';
+
+export const toolNameRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 128 };
+
+/** `tools` and `tool_choice`. A conversation with calls in it needs their tools, though nothing may be called any more. */
+export function writeTools(turn: Turn, context: WriteContext): WireRecord {
+  const tools = allowedTools(turn, context.notes);
+  context.notes.add(
+    customToolLosses(
+      tools.filter((tool) => tool.kind === 'custom'),
+      'tools[].format',
+    ),
+  );
+  if (tools.length > 0) {
+    return { tools: tools.map((tool) => writeTool(tool, context)), ...writeToolChoice(turn, context) };
+  }
+  const called = calledNames(turn, context.naming);
+  if (called.length === 0) return {};
+  return { tools: called.map(remembered), tool_choice: { type: 'none' } };
+}
+
+/** This protocol has no choice among some of the tools: only those are sent. */
+function allowedTools({ tools, toolChoice }: Turn, notes: WriteNotes): readonly Tool[] {
+  if (toolChoice?.kind !== 'allowed') return tools;
+  notes.change('tool_choice', 'only the allowed tools are sent');
+  return tools.filter(({ name }) => toolChoice.names.includes(name));
+}
+
+function writeTool(tool: Tool, context: WriteContext): WireRecord {
+  switch (tool.kind) {
+    case 'function':
+      return writeFunction(tool, context);
+    case 'custom':
+      return writeFunction(customAsFunction(tool), context);
+  }
+}
+
+function writeFunction(tool: FunctionTool, { naming, breakpoints }: WriteContext): WireRecord {
+  const parameters = objectSchema(tool.parameters);
+  return {
+    name: naming.sent(tool),
+    ...(tool.description === '' ? {} : { description: tool.description }),
+    ...(tool.strict === true
+      ? { input_schema: structuredSchema(parameters).schema, strict: true }
+      : { input_schema: parameters }),
+    ...breakpoints.write(tool.cacheTtl),
+  };
+}
+
+function calledNames({ messages }: Turn, naming: ToolNaming): readonly string[] {
+  const calls = messages.flatMap(({ content }) => content.filter((block) => block.kind === 'tool-call'));
+  return [...new Set(calls.map((call) => naming.sent(call)))];
+}
+
+function remembered(name: string): WireRecord {
+  return { name, input_schema: { type: 'object', properties: {} } };
+}
+
+function writeToolChoice(turn: Turn, { naming }: WriteContext): WireRecord {
+  const isSerial = turn.settings.parallelToolCalls === false;
+  const { toolChoice } = turn;
+  if (toolChoice === null && !isSerial) return {};
+  const choice = choiceOf(toolChoice ?? { kind: 'auto' }, naming);
+  const isNone = toolChoice?.kind === 'none';
+  return { tool_choice: isSerial && !isNone ? { ...choice, disable_parallel_tool_use: true } : choice };
+}
+
+function choiceOf(choice: ToolChoice, naming: ToolNaming): WireRecord {
+  switch (choice.kind) {
+    case 'auto':
+    case 'none':
+      return { type: choice.kind };
+    case 'required':
+      return { type: 'any' };
+    case 'named':
+      return { type: 'tool', name: naming.sentByName(choice.name) };
+    case 'allowed':
+      return { type: choice.mode === 'required' ? 'any' : 'auto' };
+  }
+}
