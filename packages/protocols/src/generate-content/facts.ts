@@ -1,3 +1,4 @@
+import type { JsonReader } from '../bytes/json-reader.ts';
 import { decodeJson, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import type { Facts, Need, RequestInput, StreamFraming } from '../inbound-request.ts';
@@ -43,6 +44,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
   const twice = spelledTwice(members);
   if (twice !== null) return twice;
   if (work === 'answer' && !hasContents(members)) return noContents;
+  countedRequest(members)?.skip(watch);
   const config = readConfig(body, span(members, 'generationConfig', 'generation_config'));
   if (!config.ok) return config;
   const { model = '', action = '' } = params;
@@ -62,7 +64,8 @@ function readFraming(search: string): Result<StreamFraming, Fault> {
   const query = new URLSearchParams(search);
   const alt = query.get('alt') ?? query.get('$alt') ?? 'json';
   if (alt === 'sse') return succeed('sse');
-  return alt === 'json' ? succeed('json-array') : invalid("'alt' must be 'sse' or 'json'.", 'alt');
+  // Libraries add parameters of their own to it: `json;enum-encoding=int`.
+  return /^json(;|$)/.test(alt) ? succeed('json-array') : invalid("'alt' must be 'sse' or 'json'.", 'alt');
 }
 
 const spellings = [
@@ -105,18 +108,23 @@ function readNeeds(
   return needs;
 }
 
+/** The request whose tokens are to be counted, where it is not the body itself. */
+function countedRequest(members: RequestMembers<RequestMember>): JsonReader | null {
+  return members.reader('generateContentRequest') ?? members.reader('generate_content_request');
+}
+
 /** At the top, in the request whose tokens are to be counted, and in each of those to be embedded. */
 function findModelSpans(members: RequestMembers<RequestMember>): readonly Span[] {
-  const counted = members.reader('generateContentRequest') ?? members.reader('generate_content_request');
   const own = members.span('model');
   const spans: Span[] = own === undefined ? [] : [own];
+  const counted = countedRequest(members);
   if (counted !== null) spans.push(...modelIn(counted));
   const batch = members.reader('requests');
   if (batch?.enterArray() === true) while (batch.nextElement()) spans.push(...modelIn(batch));
   return spans.filter(({ start }) => members.body[start] === 0x22);
 }
 
-function modelIn(reader: NonNullable<ReturnType<RequestMembers<RequestMember>['reader']>>): readonly Span[] {
+function modelIn(reader: JsonReader): readonly Span[] {
   const spans: Span[] = [];
   if (!reader.enterObject()) return spans;
   while (reader.nextMember()) {

@@ -49,6 +49,7 @@ describe('facts', () => {
   test.each([
     ['', 'json-array'],
     ['alt=json', 'json-array'],
+    ['$alt=json;enum-encoding=int', 'json-array'],
     ['key=secret&alt=sse', 'sse'],
     ['$alt=sse', 'sse'],
   ])('of a stream with ?%s', (search, framing) => {
@@ -93,6 +94,12 @@ describe('facts', () => {
       `{"contents":[{"parts":[{"inlineData":{"mimeType":"image/png","data":"${data}"}}]}]}`,
     );
     expect(request.facts.inputTokensEstimate).toBeLessThan(1_100);
+  });
+
+  test('pictures within a request to be counted are seen, too', () => {
+    const parts = `[{"inline_data":{"mime_type":"image/png","data":"${'A'.repeat(400_000)}"}}]`;
+    const text = `{"generateContentRequest":{"contents":[{"parts":${parts}}]}}`;
+    expect(accept(text, { work: 'count' }).facts.inputTokensEstimate).toBeLessThan(1_100);
   });
 
   test('a cache is a session', () => {
