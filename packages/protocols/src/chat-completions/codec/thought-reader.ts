@@ -10,6 +10,8 @@ export class ThoughtReader {
   #details = new DetailCollector();
   #member: string = thoughtMembers[0];
   #text = '';
+  /** Whether the text has a member of its own, so that the details only repeat it. */
+  #isPlain = false;
 
   constructor(context: ReaderContext, blocks: BlockSequencer<string | number>) {
     this.#context = context;
@@ -26,8 +28,9 @@ export class ThoughtReader {
     const details = detailsOf(delta);
     for (const detail of details) this.#details.add(detail);
     const member = thoughtMembers.find((name) => (stringOf(delta[name]) ?? '') !== '');
-    if (member === undefined) for (const detail of details) this.add(detailText(detail), this.#member);
-    else this.add(stringOf(delta[member]) ?? '', member);
+    this.#isPlain ||= member !== undefined;
+    if (member !== undefined) this.add(stringOf(delta[member]) ?? '', member);
+    else if (!this.#isPlain) for (const detail of details) this.add(detailText(detail), this.#member);
   }
 
   add(text: string, member: string): void {
@@ -48,6 +51,7 @@ export class ThoughtReader {
     this.#blocks.close('reasoning');
     this.#details = new DetailCollector();
     this.#text = '';
+    this.#isPlain = false;
   }
 }
 

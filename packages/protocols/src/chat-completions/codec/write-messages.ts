@@ -1,4 +1,5 @@
 import { dropped } from '../../loss.ts';
+import { mediaField, sealedField } from '../../translate/caller-fields.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
 import { answerCalls } from '../../translate/turn-order.ts';
 import type {
@@ -112,8 +113,9 @@ function writeSaid(writing: TurnWriting, content: readonly Block[]): WireRecord 
       block.kind === 'text' || (block.kind === 'refusal' && !writing.knowsAll),
   );
   const refusals = content.filter((block) => block.kind === 'refusal' && writing.knowsAll);
-  if (content.some(({ kind }) => kind === 'media'))
-    writing.lose(dropped('messages[].content[].media', 'in what the model said'));
+  for (const block of content)
+    if (block.kind === 'media')
+      writing.lose(dropped(mediaField(writing.turn.surface, block.media), 'in what the model said'));
   const text = joinTexts(texts);
   return {
     content: text === '' ? null : text,
@@ -128,7 +130,7 @@ function joinTexts(blocks: readonly Block[]): string {
 /** State of another vendor's is of no use here; the caller is told where it was given in its own protocol. */
 function noteThoughts(writing: TurnWriting, thoughts: readonly ReasoningBlock[]): void {
   if (thoughts.some(({ sealed }) => sealed?.origin === 'native'))
-    writing.lose(dropped('messages[].reasoning', 'of another model'));
+    writing.lose(dropped(sealedField(writing.turn.surface), 'of another model'));
 }
 
 function writeCall(writing: TurnWriting, call: ToolCallBlock): WireRecord {

@@ -1,4 +1,5 @@
 import { unreachable } from '../../result.ts';
+import { mediaField } from '../../translate/caller-fields.ts';
 import { dataUrl } from '../../translate/data-url.ts';
 import { unsupported } from '../../translate/setting-losses.ts';
 import type { MediaBlock, TextBlock } from '../../turn.ts';
@@ -34,12 +35,9 @@ function writeCache({ isOwn }: TurnWriting, { cacheTtl }: TextBlock | MediaBlock
 function writeMedia(writing: TurnWriting, block: MediaBlock): readonly WireRecord[] {
   const part = mediaPart(block);
   if (part !== null) return [{ ...part, ...writeCache(writing, block) }];
-  writing.refuse(unsupported(refusedField(block), 'send the content itself, in a format the model takes'));
+  const field = mediaField(writing.turn.surface, block.media);
+  writing.refuse(unsupported(field, 'send the content itself, in a format that this model takes'));
   return [];
-}
-
-function refusedField({ media, source }: MediaBlock): string {
-  return source.kind === 'id' ? 'file_id' : media;
 }
 
 /** Null where the protocol cannot hold it. */

@@ -1,6 +1,6 @@
 import { changed } from '../../loss.ts';
 import { unreachable } from '../../result.ts';
-import { strictSchema } from '../../translate/json-schema/strict-schema.ts';
+import { enforce, isSibling } from '../../translate/json-schema/enforce.ts';
 import { effortOf } from '../../translate/reasoning-effort.ts';
 import { type SettingSupport, settingLosses, spellingOf } from '../../translate/setting-losses.ts';
 import type { OutputFormat, SettingName, Settings } from '../../turn.ts';
@@ -142,17 +142,11 @@ type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
 /** Other protocols hold the model to every schema; this one to those that are strict. */
 function writeSchema(writing: TurnWriting, format: SchemaFormat): WireRecord {
-  const { description, schema, strict } = format;
-  const name = schemaName(format.name);
-  if (writing.isOwn)
-    return { name, description: description ?? undefined, schema, strict: strict ?? undefined };
-  const enforced = strict === false ? null : strictSchema(schema);
-  if (enforced === null && strict !== false)
+  const { schema, strict } = format;
+  const described = { name: schemaName(format.name), description: format.description ?? undefined };
+  if (isSibling(writing.turn.surface)) return { ...described, schema, strict: strict ?? undefined };
+  const enforced = enforce({ schema, strict: strict !== false }, writing.turn.surface);
+  if (!enforced.strict && strict !== false)
     writing.lose(changed(spellingOf(writing.turn, 'outputFormat'), 'asked for, but not enforced'));
-  return {
-    name,
-    description: description ?? undefined,
-    schema: enforced ?? schema,
-    strict: enforced !== null,
-  };
+  return { ...described, ...enforced };
 }

@@ -1,7 +1,7 @@
 import { changed } from '../../loss.ts';
 import { unreachable } from '../../result.ts';
 import { customAsFunction, customToolLosses } from '../../translate/custom-tool.ts';
-import { strictSchema } from '../../translate/json-schema/strict-schema.ts';
+import { enforce } from '../../translate/json-schema/enforce.ts';
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from '../../turn.ts';
 import type { WireRecord } from '../../wire-values.ts';
 import type { TurnWriting } from './turn-writing.ts';
@@ -57,12 +57,11 @@ function writeFunction(writing: TurnWriting, tool: FunctionTool): WireRecord {
   };
 }
 
-function writeParameters(writing: TurnWriting, parameters: WireRecord, strict: boolean | null): WireRecord {
-  if (writing.isOwn || strict !== true) return { parameters, strict: strict ?? undefined };
-  const enforced = strictSchema(parameters);
-  if (enforced !== null) return { parameters: enforced, strict };
-  writing.lose(changed('tools[].strict', 'asked for, but not enforced'));
-  return { parameters, strict: false };
+function writeParameters(writing: TurnWriting, schema: WireRecord, strict: boolean | null): WireRecord {
+  if (strict !== true) return { parameters: schema, strict: strict ?? undefined };
+  const enforced = enforce({ schema, strict }, writing.turn.surface);
+  if (!enforced.strict) writing.lose(changed('tools[].strict', 'asked for, but not enforced'));
+  return { parameters: enforced.schema, strict: enforced.strict };
 }
 
 function writeCustom({ naming }: TurnWriting, tool: CustomTool): WireRecord {

@@ -1,11 +1,11 @@
 import type { TranslationTarget } from '../../codec.ts';
 import { changed, dropped } from '../../loss.ts';
 import { unreachable } from '../../result.ts';
+import { enforce, isSibling } from '../../translate/json-schema/enforce.ts';
 import { effortOf } from '../../translate/reasoning-effort.ts';
 import { type SettingSupport, spellingOf } from '../../translate/setting-losses.ts';
 import { legalName, type NameRule } from '../../translate/tool-names.ts';
 import type { OutputFormat, Settings, Turn } from '../../turn.ts';
-import { enforce, isSibling } from './enforce.ts';
 import type { WriteNotes } from './write-notes.ts';
 import { nameRule } from './write-tools.ts';
 

@@ -1,9 +1,9 @@
 import type { ProtocolId } from '../../inbound-request.ts';
 import { unreachable } from '../../result.ts';
+import { enforce } from '../../translate/json-schema/enforce.ts';
 import { legalName, type NameRule, type ToolNaming } from '../../translate/tool-names.ts';
 import type { CustomTool, FunctionTool, Tool, ToolChoice, Turn } from '../../turn.ts';
 import { isRecord, type WireRecord } from '../../wire-values.ts';
-import { enforce } from './enforce.ts';
 
 /** Names of tools and formats. */
 export const nameRule: NameRule = { legal: /^[a-zA-Z0-9_-]$/, legalFirst: /^[a-zA-Z0-9_-]$/, lengthMax: 64 };

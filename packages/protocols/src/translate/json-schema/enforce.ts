@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../../inbound-request.ts';
-import { strictSchema } from '../../translate/json-schema/strict-schema.ts';
 import type { WireRecord } from '../../wire-values.ts';
+import { strictSchema } from './strict-schema.ts';
 
 /** Of the same inventors, who mean the same by a strict schema. */
 export function isSibling(surface: ProtocolId): boolean {
