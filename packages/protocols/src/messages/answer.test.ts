@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDialect } from '../inbound-request.ts';
+import { countReading } from '../protocol.ts';
 import { noUsage } from '../usage.ts';
 import { messages } from './index.ts';
 import { readUsage } from './meter.ts';
@@ -21,6 +22,23 @@ const answer = {
   stop_reason: 'end_turn',
   usage: { input_tokens: 3, output_tokens: 2 },
 };
+
+describe('a count', () => {
+  const readCount = (text: string) => messages.readAnswer(encoder.encode(text), defaultDialect, 'count');
+
+  test('is one by its number', () => {
+    expect(readCount('{"input_tokens":0,"new":1}')).toBe(countReading);
+  });
+
+  test.each(['{}', '{"input_tokens":"5"}', '[5]', 'nothing', JSON.stringify(answer)])('is not %s', (text) => {
+    expect(readCount(text).kind).toBe('refusal');
+  });
+
+  test('of ours is in the same words', () => {
+    const bytes = messages.encodeTokenCount?.(7) ?? expect.fail('there are no words for it');
+    expect(new TextDecoder().decode(bytes)).toBe('{"input_tokens":7}');
+  });
+});
 
 describe('a whole answer', () => {
   test('is read', () => {

@@ -1,6 +1,6 @@
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, HeaderLookup, Need } from '../inbound-request.ts';
+import type { Facts, Need, RequestInput, Work } from '../inbound-request.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   checkMessages,
@@ -20,6 +20,7 @@ import { blockNeeds, type RequestMember, requestMembers } from './wire.ts';
 /** A request as read: what routing needs of it, what stands where in it, and its headers. */
 export interface ReadRequest {
   readonly facts: Facts;
+  readonly work: Work;
   readonly members: RequestMembers<RequestMember>;
   readonly headers: ProtocolHeaders;
 }
@@ -29,7 +30,7 @@ const formatName = new KeyNames(['format']);
 const media = mediaParts(blockNeeds);
 
 /** What is wrong for this protocol alone, such as a missing limit, is for the upstream to say. */
-export function readFacts(body: Uint8Array, header: HeaderLookup): Result<ReadRequest, Fault> {
+export function readFacts({ body, header, work }: RequestInput): Result<ReadRequest, Fault> {
   const headers = readHeaders(header);
   if (!headers.ok) return headers;
   const watch = new MediaWatch(media);
@@ -47,14 +48,15 @@ export function readFacts(body: Uint8Array, header: HeaderLookup): Result<ReadRe
   if (!limit.ok) return limit;
   const facts = {
     model: model.value,
-    stream: stream.value,
-    maxOutputTokens: limit.value,
+    // Nothing is written where tokens are counted, whatever is said of it.
+    stream: work === 'answer' && stream.value,
+    maxOutputTokens: work === 'answer' ? limit.value : 0,
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
     sessionKey: sessionKeyOf(recordOf(members.value('metadata'))['user_id']),
   };
-  return succeed({ facts, members, headers: headers.value });
+  return succeed({ facts, work, members, headers: headers.value });
 }
 
 function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {

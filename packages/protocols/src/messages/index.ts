@@ -17,6 +17,8 @@ import { type ReadRequest, readFacts } from './facts.ts';
 import { MessagesStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
+const encoder = new TextEncoder();
+
 class MessagesRequest implements InboundRequest {
   readonly framing = 'sse';
   readonly #request: ReadRequest;
@@ -39,15 +41,16 @@ class MessagesRequest implements InboundRequest {
 }
 
 function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
-  const request = readFacts(input.body, input.header);
+  const request = readFacts(input);
   return request.ok ? succeed(new MessagesRequest(request.value, input.search)) : request;
 }
 
-/** The messages API: `POST /v1/messages`, JSON and server-sent events with names. */
+/** The messages API: `POST /v1/messages`, JSON and server-sent events with names, and `POST /v1/messages/count_tokens`. */
 export const messages: Protocol = {
   id: 'messages',
   readRequest,
-  readAnswer,
+  readAnswer: (body, _dialect, work = 'answer') => readAnswer(body, work),
+  encodeTokenCount: (tokens) => encoder.encode(JSON.stringify({ input_tokens: tokens })),
   readRefusal,
   openStream: (dialect) => new MessagesStreamReader(dialect),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('messages', fault, traceId),

@@ -91,6 +91,27 @@ describe('facts', () => {
   });
 });
 
+describe('a request to count tokens', () => {
+  const counted = (path: string, search = '') => {
+    const body = `{"model":"m","stream":true,"max_tokens":9,${hello}}`;
+    const request = messages.readRequest(requestInput(body, { work: 'count', search }));
+    if (!request.ok) throw new Error(request.error.message);
+    return { facts: request.value.facts, sent: request.value.passThrough(passthroughTarget('m', { path })) };
+  };
+
+  test('writes nothing, whatever limit it has', () => {
+    expect(counted('/messages').facts).toMatchObject({ stream: false, maxOutputTokens: 0 });
+  });
+
+  test.each([
+    ['/messages', '', '/messages/count_tokens'],
+    ['/messages', '?beta=true&x=1', '/messages/count_tokens?beta=true'],
+    ['/messages?version=1', '?beta=true', '/messages/count_tokens?version=1&beta=true'],
+  ])('goes below %s%s', (path, search, expected) => {
+    expect(counted(path, search).sent.path).toBe(expected);
+  });
+});
+
 describe('headers', () => {
   const body = `{"model":"m",${hello}}`;
 

@@ -10,13 +10,19 @@ const forwardedQuery = ['beta'];
 
 /** The caller's bytes for one target: changed only where its alias needs it. */
 export function passThrough(request: ReadRequest, search: string, target: PassthroughTarget): EncodedRequest {
-  const { facts, members, headers } = request;
+  const { facts, work, members, headers } = request;
   const edits = modelEdits(members.span('model'), facts.model, target.upstreamModel);
   return {
-    path: withQuery(target.path, search, forwardedQuery),
+    path: withQuery(work === 'count' ? countingPath(target.path) : target.path, search, forwardedQuery),
     contentType: jsonType,
     headers: upstreamHeaders(headers, target.dialect),
     body: splice(members.body, edits),
     edits: edits.map((edit) => edit.name),
   };
+}
+
+/** Tokens are counted below the path of answers. */
+function countingPath(path: string): string {
+  const end = path.includes('?') ? path.indexOf('?') : path.length;
+  return `${path.slice(0, end)}/count_tokens${path.slice(end)}`;
 }
