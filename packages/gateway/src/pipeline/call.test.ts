@@ -1,4 +1,4 @@
-import { countReading, type RequestInput, succeed } from '@headgate/protocols';
+import { countReading, type RequestInput, succeed, type Work } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -164,6 +164,24 @@ describe('a caller who waits for a stream', () => {
     await done;
     expect(rig.reply.text).toBe(wholeAnswer);
   });
+});
+
+test('a model that does not embed is none the worse for answers', async () => {
+  const rig = new Rig();
+  const refuse = async (work: Work) => {
+    const { done } = rig.start(false, work);
+    const handler = rig.sent.at(-1)?.handler;
+    handler?.onHead({ status: 404, headers: new Map() });
+    handler?.onData(
+      Buffer.from('{"error":{"message":"The model m does not exist","code":"model_not_found"}}'),
+    );
+    handler?.onEnd();
+    await done;
+  };
+  await refuse('embed');
+  expect([rig.reply.status, rig.alerts]).toEqual([404, []]);
+  await refuse('answer');
+  expect([rig.reply.status, rig.alerts]).toEqual([404, ['model-missing-upstream']]);
 });
 
 describe('time', () => {

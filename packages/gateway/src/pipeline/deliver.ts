@@ -1,5 +1,6 @@
-import { type Fault, fault } from '@headgate/protocols';
+import { type Fault, fault, unreachable, type Work } from '@headgate/protocols';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
+import type { Outcome } from '../core/route/outcome.ts';
 import type { Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
@@ -61,7 +62,7 @@ async function tryTargets(
     const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
     const record = await attempt(conversation, place);
     attempts.push(record);
-    if (conversation.inbound.work !== 'count') learnFrom(conversation, record);
+    if (teaches(conversation.inbound.work, record.outcome)) learnFrom(conversation, record);
     const retry = retryElsewhere(record.outcome, conversation.request.repeatable);
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
@@ -69,7 +70,23 @@ async function tryTargets(
   return unspeakable;
 }
 
-/** A count says nothing about a channel: many upstreams have no such endpoint. */
+/**
+ * Whether an outcome says something about the channel. Many upstreams have no endpoint that counts, and few models embed:
+ * a caller who asks for that must not put a channel out of service for those who want answers.
+ */
+function teaches(work: Work, outcome: Outcome): boolean {
+  switch (work) {
+    case 'answer':
+      return true;
+    case 'count':
+      return false;
+    case 'embed':
+      return outcome.kind !== 'refused' || outcome.refusal.kind !== 'model-missing';
+    default:
+      return unreachable(work);
+  }
+}
+
 function learnFrom(conversation: Conversation, record: AttemptRecord): void {
   const { router, clock } = conversation.gateway;
   router.observe(record.target, record.outcome, clock.now());
