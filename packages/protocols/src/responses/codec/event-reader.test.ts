@@ -130,6 +130,22 @@ function events(): readonly object[] {
   ];
 }
 
+test.each([
+  ['event: response.completed\r\ndata: {"response":{"status":"incomplete"}}\r\n\r\n', 'incomplete'],
+  ['data:{"type":"response.completed",\ndata: "response":{"status":"completed"}}\n\n', 'completed'],
+  [
+    'id: 1\nevent: metadata:\ndata: {"type":"response.completed","response":{"status":"completed"}}\n\n',
+    'completed',
+  ],
+  [': ping\n\n', null],
+  ['data: [DONE]\n\n', null],
+  ['data: {"type"\n\n', null],
+  ['data: 7\n\n', null],
+])('the frame %j', (frame, status) => {
+  const read = responsesCodec.openReader(readerContext()).read(new TextEncoder().encode(frame));
+  expect(read.at(-1)).toEqual(status === null ? undefined : expect.objectContaining({ rawReason: status }));
+});
+
 describe('a response', () => {
   test('is read whole', () => {
     expect(readWhole(response)).toEqual(answer);

@@ -1,11 +1,10 @@
-import { readSseEvent } from '../../bytes/sse.ts';
 import type { EventReader, ReaderContext } from '../../codec.ts';
-import { parseJson } from '../../refusal.ts';
 import { unreachable } from '../../result.ts';
 import { BlockSequencer } from '../../translate/block-sequencer.ts';
 import type { Block, Citation, Sealed } from '../../turn.ts';
 import type { Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { listOf, numberOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
+import { readEvent } from './read-event.ts';
 import { type AnswerBlock, blockOfPart, blocksOfItem, callOf, finishOf } from './read-output.ts';
 import { readCitation } from './read-parts.ts';
 
@@ -40,9 +39,8 @@ export class ResponsesEventReader implements EventReader {
   }
 
   read(frame: Uint8Array): readonly TurnEvent[] {
-    const { name, data } = readSseEvent(frame);
-    const event = recordOf(data === null ? null : parseJson(data));
-    if (this.#finish === null) this.#take(stringOf(event['type']) ?? name ?? '', event);
+    const read = readEvent(frame);
+    if (read !== null && this.#finish === null) this.#take(read.type, read.event);
     return this.#taken();
   }
 
