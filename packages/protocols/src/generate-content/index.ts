@@ -13,6 +13,7 @@ import type { Protocol } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
+import { generateContentCodec } from './codec/index.ts';
 import { type ReadRequest, readFacts } from './facts.ts';
 import { GenerateContentStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
@@ -66,5 +67,5 @@ export const generateContent: Protocol = {
   openStream: (_dialect, framing = 'sse') => new GenerateContentStreamReader(framing),
   encodeStreamError,
   keepAliveFrame: null,
-  codec: null,
+  codec: generateContentCodec,
 };

@@ -19,7 +19,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
 }
 
 /** A target's path for an action; `framing` is null when nothing is streamed. */
-function pathOf(
+export function pathOf(
   { path, upstreamModel }: { readonly path: string; readonly upstreamModel: string },
   action: string,
   framing: StreamFraming | null,
