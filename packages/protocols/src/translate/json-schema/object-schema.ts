@@ -8,27 +8,39 @@ import { mapSubSchemas } from './sub-schemas.ts';
  */
 export function objectSchema(parameters: WireRecord | null): WireRecord {
   if (parameters === null) return { type: 'object', properties: {} };
-  const { $schema: _, ...root } = currentDraft(spelledOut(parameters, parameters, new Set()));
+  const { $schema: _, ...root } = currentDraft(
+    spelledOut(parameters, { root: parameters, left: referencesMax }),
+  );
   const properties = isRecord(root['properties']) ? root['properties'] : {};
   return { ...root, type: 'object', properties };
 }
 
 const choices = ['anyOf', 'oneOf'] as const;
 
-/** The root with its reference followed and its alternatives merged. A reference that leads back to itself is anything. */
-function spelledOut(schema: WireRecord, root: WireRecord, seen: ReadonlySet<string>): WireRecord {
+/** References that are followed at most, since they may lead in circles, or to many places each. */
+const referencesMax = 64;
+
+/** Where references lead, and how many more are followed. */
+interface References {
+  readonly root: WireRecord;
+  left: number;
+}
+
+/** The root with its reference followed and its alternatives merged. A reference too many is anything. */
+function spelledOut(schema: WireRecord, references: References): WireRecord {
   const { $ref: ref, anyOf, oneOf, allOf, ...own } = schema;
   let merged: WireRecord = own;
-  if (typeof ref === 'string') {
-    const target = seen.has(ref) ? {} : spelledOut(targetOf(ref, root), root, new Set([...seen, ref]));
-    merged = mergedBoth(merged, target);
-  }
-  for (const part of listOf(allOf)) merged = mergedBoth(merged, spelledOut(recordOf(part), root, seen));
+  if (typeof ref === 'string') merged = mergedBoth(merged, followed(ref, references));
+  for (const part of listOf(allOf)) merged = mergedBoth(merged, spelledOut(recordOf(part), references));
   for (const name of choices) {
-    const parts = listOf({ anyOf, oneOf }[name]).map((part) => spelledOut(recordOf(part), root, seen));
+    const parts = listOf({ anyOf, oneOf }[name]).map((part) => spelledOut(recordOf(part), references));
     if (parts.length > 0) merged = mergedBoth(merged, parts.reduce(mergedEither));
   }
   return merged;
+}
+
+function followed(ref: string, references: References): WireRecord {
+  return references.left-- > 0 ? spelledOut(targetOf(ref, references.root), references) : {};
 }
 
 /** What `#/$defs/NAME` names; anything for what is not there. */
