@@ -134,7 +134,9 @@ function patch({ copyFile, copyText }: Task, upstream: ProtocolId): ScriptCall {
 
 function execute(command: string, upstream: ProtocolId): ScriptCall {
   const program = `const run = await tools.exec_command(${JSON.stringify({ cmd: command })}); text(run.output);`;
-  return { tool: 'exec', input: freeText(program, upstream) };
+  // Where there are no namespaces, the name of its own is part of the tool's name.
+  const tool = upstream === 'responses' ? 'exec' : 'functions__exec';
+  return { tool, input: freeText(program, upstream) };
 }
 
 /** A protocol without custom tools offers them as functions of one text. */

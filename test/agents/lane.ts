@@ -31,11 +31,12 @@ export async function runLane(lane: Lane): Promise<LaneResult> {
   const site = openSite();
   await using opened = new AsyncDisposableStack();
   const simulator = opened.adopt(await startSimulator({ script: scriptOf(lane, site) }), (it) => it.close());
-  const gateway = opened.use(await openTestGateway({ channels: [channelOf(lane, simulator)] }));
+  const channels = [channelOf(lane, simulator)];
+  const gateway = opened.use(await openTestGateway({ channels, reasoning: [lane.agent.model] }));
   const run = await runAgent(lane, site, gateway);
   const problems = new Set([
     ...problemsOfRun(lane, site, run),
-    ...problemsOfModel(site, simulator.requests),
+    ...problemsOfModel(lane, site, simulator.requests),
     ...(await problemsOfLedger(gateway, simulator.requestCount)),
   ]);
   const transcript = problems.size === 0 ? null : writeTranscript(site, run, simulator.requests);
@@ -100,11 +101,26 @@ function copied(path: string): string | null {
   }
 }
 
-/** The model must have been told what the tools found: the note, and that there is a new file. */
-function problemsOfModel({ secret }: Site, requests: readonly SimulatedRequest[]): readonly string[] {
+/** How everything begins that the simulator seals; null where the protocol has nothing sealed. */
+const seals = {
+  'chat-completions': null,
+  responses: 'gAAAAAsimulatedWHOLE',
+  messages: 'c2ltdWxhdGVk',
+  'generate-content': 'c2ltdWxhdGVk',
+} as const;
+
+/** The last call must tell the model what the tools found, and give it back what it has sealed. */
+function problemsOfModel(
+  { upstream }: Lane,
+  { secret }: Site,
+  requests: readonly SimulatedRequest[],
+): readonly string[] {
   const last = textOf(requests.at(-1));
+  const seal = seals[upstream];
+  const isSealed = seal === null || last.includes(seal);
   return [
     ...(last.includes(secret) ? [] : ['did not tell the model what is in the note']),
+    ...(isSealed ? [] : ['did not give the model back what it had sealed']),
     ...requests.flatMap(({ outcome }) =>
       outcome === 'answered' ? [] : [`a call of the model is ${outcome}`],
     ),
