@@ -1,4 +1,4 @@
-import { countReading, type RequestInput, succeed, type Work } from '@headgate/protocols';
+import { countReading, type Dialect, type RequestInput, succeed, type Work } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -53,6 +53,26 @@ describe('an end whose entry is not durable', () => {
     expect(rig.observed).toMatchObject([
       { status: 'failed', unbilledReason: 'ledger_failed', chargeNanoUsd: 0n, errorCode: 'internal' },
     ]);
+  });
+});
+
+describe('the end of a stream without a terminal frame', () => {
+  const { openStream } = chatCompletions();
+  const endless = {
+    openStream: (dialect: Dialect) => openStream({ ...dialect, streamEnd: 'finish-reason' }),
+  };
+  const last = `${chunk({ content: '.' }, 'stop')}${usage(5)}`;
+
+  test.each(['settled', 'unavailable'] as const)('waits for its entry: %s', async (settlement) => {
+    const rig = new Rig({ protocol: endless, settlement });
+    const { done } = rig.start(true);
+    rig.answer(true, words, 'more');
+    rig.answer(true, last, 'more');
+    expect(rig.reply.text).toBe(words);
+    rig.sent.at(-1)?.handler.onEnd();
+    await done;
+    expect(rig.reply.ending).toBe(settlement === 'settled' ? 'clean' : 'broken');
+    expect(rig.reply.text.includes('"stop"')).toBe(settlement === 'settled');
   });
 });
 

@@ -12,9 +12,10 @@ import type { Outcome } from '../core/route/outcome.ts';
 import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**
- * A stream, of server-sent events or of one array's elements. Frames are held until the first one with content, so that a failure before it can be
- * given to another channel; from then on they are relayed as they come and only observed. The terminal frame is held
- * until the entry is durable.
+ * A stream, of server-sent events or of one array's elements. Frames are held until the first one with content, so that
+ * a failure before it can be given to another channel; from then on they are relayed as they come and only observed. The
+ * terminal frame is held until the entry is durable; where there is none, everything from the one after which the answer
+ * may be whole.
  */
 export class StreamAnswer implements Answer {
   committed = false;
@@ -72,7 +73,7 @@ export class StreamAnswer implements Answer {
   #takeFrame(frame: Uint8Array): void {
     if (this.#outcome !== null) return;
     const role = this.#reader.read(frame);
-    if (role === 'content' && this.committed) this.#relay(this.#toCaller(frame));
+    if (role === 'content') this.#takeContent(this.#toCaller(frame));
     else this.#takeRole(role, frame);
   }
 
@@ -81,11 +82,14 @@ export class StreamAnswer implements Answer {
     return this.#translator === null ? frame : this.#translator.frame(frame);
   }
 
-  #takeRole(role: FrameRole, frame: Uint8Array): void {
+  #takeContent(bytes: Uint8Array): void {
+    if (this.#reader.isWholeWithoutTerminal()) this.#hold(bytes);
+    else if (this.committed) this.#relay(bytes);
+    else this.#commit(bytes);
+  }
+
+  #takeRole(role: Exclude<FrameRole, 'content'>, frame: Uint8Array): void {
     switch (role) {
-      case 'content':
-        this.#commit(this.#toCaller(frame));
-        break;
       case 'usage':
         if (this.#context.wantsUsageFrame || this.#translator !== null) this.#pass(this.#toCaller(frame));
         break;
@@ -110,9 +114,9 @@ export class StreamAnswer implements Answer {
     }
   }
 
-  /** Relays a frame that is not content if the caller has the beginning, and holds it if not. */
+  /** Relays a frame that is not content if the caller has the beginning and this is not the end, and holds it if not. */
   #pass(frame: Uint8Array): void {
-    if (this.committed) this.#relay(frame);
+    if (this.committed && !this.#reader.isWholeWithoutTerminal()) this.#relay(frame);
     else this.#hold(frame);
   }
 
@@ -120,12 +124,13 @@ export class StreamAnswer implements Answer {
     this.#held.push(frame);
     this.#heldBytes += frame.length;
     if (this.#heldBytes > this.#context.bytesMax)
-      this.#outcome = this.#broken('too much before the first content');
+      this.#outcome = this.#broken('too much before the first content, or behind the last');
   }
 
   #commit(frame: Uint8Array): void {
     const first = concatBytes([...this.#held, frame]);
     this.#held = [];
+    this.#heldBytes = 0;
     this.committed = true;
     const { reply, headers } = this.#context;
     this.callerIsSlow = !(reply.begun ? reply.write(first) : reply.begin(200, headers, first));
@@ -153,9 +158,10 @@ export class StreamAnswer implements Answer {
 
   #answered(terminal: Uint8Array): Outcome {
     if (!this.committed && isBlank(this.reading)) return refusedAs('blank', 'an empty answer');
+    const bytes = concatBytes([...this.#held, terminal]);
     this.ending = this.committed
-      ? { kind: 'tail', bytes: terminal }
-      : { kind: 'whole', headers: this.#context.headers, bytes: concatBytes([...this.#held, terminal]) };
+      ? { kind: 'tail', bytes }
+      : { kind: 'whole', headers: this.#context.headers, bytes };
     return { kind: 'answered', reading: this.reading };
   }
 
