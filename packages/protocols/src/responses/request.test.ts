@@ -117,6 +117,16 @@ describe('the body', () => {
     )
     .chain(objectText);
 
+  test('loses what a target of another protocol has sealed, and nothing else', () => {
+    const foreign = '{"type":"reasoning","summary":[{"text":"hm"}] , "encrypted_content":"gw1.abc.sxyz"}';
+    const own = '{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}';
+    const said = '{"role":"user","content":"\\"gw1.abc.x\\" {\\"encrypted_content\\":\\"gw1."}';
+    const body = `{"model":"m","input":[ ${foreign} , ${own},${said}, ${foreign}]}`;
+    const encoded = accept(body).passThrough(passthroughTarget('m'));
+    expect(decoder.decode(concatBytes([...encoded.body]))).toBe(`{"model":"m","input":[ ${own},${said}]}`);
+    expect(encoded.edits).toEqual(['foreign-state', 'foreign-state']);
+  });
+
   test('changes in nothing but the alias, whatever else it has', () => {
     fc.assert(
       fc.property(body, (text) => {

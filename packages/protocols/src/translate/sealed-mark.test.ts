@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { markSealed, mayReturn, readSealed } from './sealed-mark.ts';
+import { isMarkedAt, markSealed, mayReturn, readSealed } from './sealed-mark.ts';
 
 test('what we mark is known again, whatever it holds', () => {
   fc.assert(
@@ -19,3 +19,12 @@ test.each(['gAAAAABo', 'EqQBCgIYAhIM', '', 'gw1.', 'gw1.ab', 'gw2.ab.c'])(
     expect(mayReturn(sealed, 'ab')).toBe(false);
   },
 );
+
+test.each([
+  [JSON.stringify(markSealed({ origin: 'ab', data: 'x', form: 'signature' })), true],
+  ['"gAAAAABo"', false],
+  ['"gw1', false],
+  ['', false],
+])('the JSON %s: %s', (json, expected) => {
+  expect(isMarkedAt(new TextEncoder().encode(json), 0)).toBe(expected);
+});
