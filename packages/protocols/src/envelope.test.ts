@@ -56,6 +56,14 @@ describe('encodeError', () => {
     });
   });
 
+  test('messages: a thread is refused in the words that let the official SDK go on without', () => {
+    expect(body('messages', 'thread_unsupported_request', { param: 'thread' }).error).toMatchObject({
+      type: 'invalid_request_error',
+      param: 'thread',
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    });
+  });
+
   test('native: the status as number and word', () => {
     expect(body('native', 'model_not_found').error).toMatchObject({
       code: 404,

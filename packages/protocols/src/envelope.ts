@@ -34,7 +34,14 @@ export function errorEnvelope(platform: Platform, fault: Fault, traceId: string)
     case 'messages':
       return {
         type: 'error',
-        error: { type: messagesType(fault), message, param, code, trace_id: traceId },
+        error: {
+          type: messagesType(fault),
+          message,
+          param,
+          code,
+          trace_id: traceId,
+          ...messagesDetails(fault),
+        },
         request_id: traceId,
       };
     case 'native':
@@ -104,6 +111,13 @@ function messagesType(fault: Fault): string {
     default:
       return fault.status < 500 ? 'invalid_request_error' : 'api_error';
   }
+}
+
+/** What the official SDK looks for to go on without the thread it asked for. */
+function messagesDetails({ code }: Fault): object {
+  return code === 'thread_unsupported_request'
+    ? { details: { error_code: code, unsupported: ['thread'] } }
+    : {};
 }
 
 /** The canonical status word for an HTTP status, as the native surface pairs them. */

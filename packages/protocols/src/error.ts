@@ -61,6 +61,13 @@ export const errorTable = {
     text: 'The model refused the request as not valid.',
     when: "the upstream refused the request itself (400, 413, 422): its status and its words, in the surface's shape",
   },
+  thread_unsupported_request: {
+    status: 400,
+    fault: 'caller',
+    retry: false,
+    text: 'Conversations are not kept here: send all of the messages and no thread.',
+    when: 'a request wants its conversation kept by the server (`thread`); SDKs then go on without',
+  },
   websocket_not_supported: {
     status: 426,
     fault: 'caller',

@@ -91,6 +91,18 @@ describe('facts', () => {
   });
 });
 
+test.each(['{"type":"create"}', '{"type":"continue","previous_message_id":"msg_1"}'])(
+  'the thread %s is refused, and none at all is not',
+  (thread) => {
+    expect(refusal(`{"model":"m",${hello},"thread":${thread}}`)).toMatchObject({
+      code: 'thread_unsupported_request',
+      status: 400,
+      param: 'thread',
+    });
+    expect(accept(`{"model":"m",${hello},"thread":null}`).facts.model).toBe('m');
+  },
+);
+
 describe('a request to count tokens', () => {
   const counted = (path: string, search = '') => {
     const body = `{"model":"m","stream":true,"max_tokens":9,${hello}}`;

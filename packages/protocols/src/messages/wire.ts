@@ -8,6 +8,7 @@ export const requestMembers = [
   'max_tokens',
   'tools',
   'metadata',
+  'thread',
   'output_config',
   'output_format',
 ] as const;

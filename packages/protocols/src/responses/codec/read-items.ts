@@ -114,10 +114,7 @@ export class ConversationReader {
       case 'run-by-caller':
         return this.#readRunByCaller(item, word, place);
       case 'reference':
-        return this.#notes.blame(
-          place,
-          `'${place}' refers to an item that is stored elsewhere; send the item itself.`,
-        );
+        return this.#readReference(item, place);
       case 'essential':
         return this.#notes.insist(`input[].${plainWord(word)}`);
       case 'optional':
@@ -125,6 +122,15 @@ export class ConversationReader {
       default:
         return unreachable(family);
     }
+  }
+
+  /** Thoughts can be done without, as sealed ones of another vendor are; words and calls cannot. */
+  #readReference(item: WireRecord, place: Place): void {
+    if (stringOf(item['id'])?.startsWith('rs_') === true) return this.#notes.lose('input[].item_reference');
+    this.#notes.blame(
+      place,
+      `'${place}' refers to an item that is not stored here; send the item itself, as client libraries do with 'store' set to false.`,
+    );
   }
 
   /** Tools of the vendor's that the caller runs are told as any other call: the model sees what was done. */

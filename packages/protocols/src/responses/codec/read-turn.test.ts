@@ -364,6 +364,7 @@ describe('what only this protocol has', () => {
     ],
     [{ tools: [{ ...fn, defer_loading: true }] }, ['tools[].defer_loading'], []],
     [{ input: [hi, { type: 'web_search_call', id: 'ws_1' }] }, ['input[].web_search_call'], []],
+    [{ input: [hi, { type: 'item_reference', id: 'rs_1' }] }, ['input[].item_reference'], []],
     [{ input: [hi, { type: 'mcp_call', id: 'mcp_1' }] }, ['input[].mcp_call'], []],
     [{ input: [hi, { type: 'compaction', encrypted_content: 'x' }] }, [], ['input[].compaction']],
     [
