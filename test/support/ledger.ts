@@ -17,6 +17,18 @@ export function entryOfModel(gateway: TestGateway, model: string): Promise<Ledge
   return onlyEntry(gateway, (entry) => entry.modelRequested === model);
 }
 
+/** The latest entry of a model that was called before, for a call that has begun; once it has ended. */
+export function latestEntryOfModel(gateway: TestGateway, model: string): Promise<LedgerRecord> {
+  return vi.waitFor(
+    async () => {
+      const entry = (await entriesOf(gateway)).findLast(({ modelRequested }) => modelRequested === model);
+      if (entry === undefined || entry.status === 'open') throw new Error('the call has not ended yet');
+      return entry;
+    },
+    { timeout: 5000, interval: 10 },
+  );
+}
+
 function onlyEntry(gateway: TestGateway, matches: (entry: LedgerRecord) => boolean): Promise<LedgerRecord> {
   return vi.waitFor(
     async () => {
