@@ -228,6 +228,7 @@ describe('an answer', () => {
     ['length', [text('x')], { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }],
     ['content-filter', [], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
     ['refusal', [{ kind: 'refusal', text: 'No.' }], { status: 'completed' }],
+    ['refusal', [text('I w')], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
     ['refusal', [], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
     ['error', [text('x')], { status: 'failed', error: { code: 'server_error' } }],
   ])('that ended by %s, %#', (reason, content, expected) => {

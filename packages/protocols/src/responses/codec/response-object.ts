@@ -2,6 +2,7 @@ import type { WriterContext } from '../../codec.ts';
 import { unreachable } from '../../result.ts';
 import type { OutputFormat, Turn } from '../../turn.ts';
 import type { Finish } from '../../turn-event.ts';
+import { listOf, recordOf } from '../../wire-values.ts';
 import { callerNames, writeToolChoice, writeTools } from './write-tools.ts';
 import { writeUsage } from './write-usage.ts';
 
@@ -33,7 +34,7 @@ export function closedResponse(
   return { status: standing.status, response };
 }
 
-/** A refusal in words is in the items; one without any is all that can be told of it. */
+/** A refusal in words is in the items as one; a vendor that stopped the answer instead has filtered it. */
 function standingOf({ reason }: Finish, items: readonly object[]): Standing {
   switch (reason) {
     case 'stop':
@@ -41,7 +42,9 @@ function standingOf({ reason }: Finish, items: readonly object[]): Standing {
     case 'unknown':
       return { status: 'completed' };
     case 'refusal':
-      return items.length > 0 ? { status: 'completed' } : { status: 'incomplete', cause: 'content_filter' };
+      return items.some(refuses)
+        ? { status: 'completed' }
+        : { status: 'incomplete', cause: 'content_filter' };
     case 'length':
       return { status: 'incomplete', cause: 'max_output_tokens' };
     case 'content-filter':
@@ -51,6 +54,11 @@ function standingOf({ reason }: Finish, items: readonly object[]): Standing {
     default:
       return unreachable(reason);
   }
+}
+
+function refuses(item: object): boolean {
+  const { content } = recordOf(item);
+  return listOf(content).some((part) => recordOf(part)['type'] === 'refusal');
 }
 
 /** Whether an answer that ended like this was cut off: then its last item was. */
