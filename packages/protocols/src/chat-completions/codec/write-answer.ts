@@ -2,7 +2,7 @@ import type { WriterContext } from '../../codec.ts';
 import { unreachable } from '../../result.ts';
 import type { Block, MediaBlock, ReasoningBlock, TextBlock, ToolCallBlock } from '../../turn.ts';
 import type { TurnAnswer } from '../../turn-event.ts';
-import type { WireRecord } from '../../wire-values.ts';
+import { listOf, type WireRecord } from '../../wire-values.ts';
 import { identityOf, openCall, writeMedia, writeUsage } from './answer-parts.ts';
 import { writeCitation } from './citations.ts';
 import { finishWordOf } from './finish-words.ts';
@@ -37,6 +37,7 @@ class MessageDraft {
   #refusal = '';
   #reasoning = '';
   #media: WireRecord = {};
+  #mediaCount = 0;
   readonly #annotations: WireRecord[] = [];
   readonly #details: WireRecord[] = [];
   readonly #images: unknown[] = [];
@@ -88,6 +89,7 @@ class MessageDraft {
       annotations: this.#annotations,
       reasoning_content: this.#reasoning === '' ? undefined : this.#reasoning,
       reasoning_details: this.#details.length === 0 ? undefined : this.#details,
+      images: this.#images.length === 0 ? undefined : this.#images,
       ...this.#media,
       ...this.#callMembers(),
     };
@@ -111,9 +113,9 @@ class MessageDraft {
   }
 
   #addMedia(block: MediaBlock): void {
-    const { images, ...rest } = writeMedia(block, this.#images.length, this.#context);
-    if (Array.isArray(images)) this.#images.push(...images);
-    this.#media = { ...this.#media, ...rest, images: this.#images.length > 0 ? this.#images : undefined };
+    const { images, ...rest } = writeMedia(block, this.#mediaCount++, this.#context);
+    for (const image of listOf(images)) this.#images.push(image);
+    this.#media = { ...this.#media, ...rest };
   }
 
   /** Before there were tools, an answer held one call. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultDialect } from '../../inbound-request.ts';
 import type { Settings } from '../../turn.ts';
 import { ownTarget, refusedField, targetOf, text, turnOf, user, written } from './codec.fixture.ts';
+import { schemaName } from './turn-writing.ts';
 
 describe('settings', () => {
   const settingsOf = (settings: Partial<Settings>, target = targetOf()) => {
@@ -119,11 +120,12 @@ describe('settings', () => {
       } as const;
       return settingsOf({ outputFormat });
     };
+    expect(schemaName('an answer')).toMatch(/^[\w-]{1,64}$/);
     const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
     expect(json_schema({ type: 'object' })).toMatchObject({
       rest: {
         response_format: {
-          json_schema: { name: expect.stringMatching(/^[\w-]+$/), schema: closed, strict: true },
+          json_schema: { name: schemaName('an answer'), schema: closed, strict: true },
         },
       },
       losses: [],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { customAsFunction } from '../../translate/custom-tool.ts';
 import type { CustomTool, FunctionTool } from '../../turn.ts';
 import { assistant, call, ownTarget, turnOf, written } from './codec.fixture.ts';
 
@@ -73,7 +74,10 @@ describe('tools', () => {
     const common = written(turn);
     expect(common.body).toMatchObject({
       tools: [
-        { type: 'function', function: { name: 'run', description: expect.stringContaining('start: "a"') } },
+        {
+          type: 'function',
+          function: { name: 'run', description: customAsFunction({ ...run, format }).description },
+        },
       ],
       tool_choice: { type: 'function', function: { name: 'run' } },
       messages: [{ tool_calls: [{ type: 'function', function: { arguments: '{"input":"ls"}' } }] }, {}],

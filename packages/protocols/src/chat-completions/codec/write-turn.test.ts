@@ -74,11 +74,11 @@ describe('the conversation', () => {
   test('a missing result is made up, one without its call becomes text', () => {
     expect(messagesOf([assistant(call('a')), user(result('z', text('stray')))])).toEqual([
       expect.objectContaining({ role: 'assistant', content: null }),
-      { role: 'tool', tool_call_id: 'a', content: expect.stringMatching(/^Error: /) },
+      { role: 'tool', tool_call_id: 'a', content: 'Error: No result was returned for this call.' },
       {
         role: 'user',
         content: [
-          { type: 'text', text: expect.any(String) },
+          { type: 'text', text: '[Result of a tool call that is not part of this conversation]' },
           { type: 'text', text: 'stray' },
         ],
       },
