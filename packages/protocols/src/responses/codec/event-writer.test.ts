@@ -207,7 +207,13 @@ describe('an answer', () => {
         role: 'assistant',
         content: [{ type: 'refusal', refusal: 'No.' }],
       },
-      { id: `ig_${traceId}_6`, type: 'image_generation_call', status: 'completed', result: 'AA==' },
+      {
+        id: `ig_${traceId}_6`,
+        type: 'image_generation_call',
+        status: 'completed',
+        output_format: 'png',
+        result: 'AA==',
+      },
     ]);
   });
 

@@ -5,10 +5,12 @@ import type { ItemPlace, ItemStatus, OutputItem } from './output-item.ts';
 export class ImageItem implements OutputItem {
   readonly #place: ItemPlace;
   readonly #data: string;
+  readonly #format: string;
 
-  constructor(place: ItemPlace, { source }: MediaBlock) {
+  constructor(place: ItemPlace, { source, mediaType }: MediaBlock) {
     this.#place = place;
     this.#data = source.kind === 'base64' ? source.data : '';
+    this.#format = mediaType?.split('/')[1] ?? 'png';
     place.added(this.#item('in_progress', null));
   }
 
@@ -27,6 +29,6 @@ export class ImageItem implements OutputItem {
   }
 
   #item(status: ItemStatus | 'in_progress', result: string | null): object {
-    return { id: this.#place.id, type: 'image_generation_call', status, result };
+    return { id: this.#place.id, type: 'image_generation_call', status, output_format: this.#format, result };
   }
 }

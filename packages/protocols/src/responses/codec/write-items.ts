@@ -9,6 +9,7 @@ import type {
   Message,
   ReasoningBlock,
   RefusalBlock,
+  Sealed,
   TextBlock,
   ToolCallBlock,
   ToolResultBlock,
@@ -72,12 +73,13 @@ export class ItemsWriter {
     const thoughts: object[] = [];
     for (const block of content) {
       if (block.kind === 'reasoning') {
-        thoughts.push(...this.#reasoning(block));
+        thoughts.push(...this.#reasoning(block.text, block.sealed));
         continue;
       }
+      // Other protocols may hand state back with the call it led to.
+      if (block.kind === 'tool-call') thoughts.push(...this.#reasoning('', block.sealed));
       const item = this.#assistantItem(block);
-      if (item === null) continue;
-      this.#items.push(...thoughts.splice(0), item);
+      if (item !== null) this.#items.push(...thoughts.splice(0), item);
     }
     this.#closeUnanswered(content);
   }
@@ -115,7 +117,7 @@ export class ItemsWriter {
       : { type: 'function_call', call_id, name, ...namespace, arguments: block.input || '{}' };
   }
 
-  #reasoning({ text, sealed }: ReasoningBlock): readonly object[] {
+  #reasoning(text: string, sealed: Sealed | null): readonly object[] {
     const { notes, origin } = this.#context;
     if (sealed?.origin === 'native') notes.lose(dropped(sealedField(notes.surface)));
     if (!mayReturn(sealed, origin)) return [];

@@ -167,6 +167,17 @@ describe('thoughts', () => {
     ]);
   });
 
+  test('that were handed back with the call they led to go back before it', () => {
+    const { sealed } = sealedBy('here');
+    expect(inputOf(said('assistant', callOf('c1', { sealed }), callOf('c2')))).toMatchObject([
+      { type: 'reasoning', summary: [], encrypted_content: 'gA' },
+      { type: 'function_call', call_id: 'c1' },
+      { type: 'function_call', call_id: 'c2' },
+      {},
+      {},
+    ]);
+  });
+
   test('that led to nothing are left out', () => {
     expect(inputOf(said('user', text('hi')), said('assistant', sealedBy('here')))).toHaveLength(1);
   });
