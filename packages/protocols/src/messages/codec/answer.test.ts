@@ -8,6 +8,7 @@ import { noUsage } from '../../usage.ts';
 import { close, delta, event, finish, open, start, stop } from '../stream-frames.fixture.ts';
 import { framesOf, readEvents, reader, turnOf, writer } from './codec.fixture.ts';
 import { messagesCodec } from './index.ts';
+import { upToLastText } from './write-answer.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -330,6 +331,30 @@ describe('an answer for a caller', () => {
     );
   });
 
+  test('ends with its last text, whatever state comes behind it', () => {
+    const said: Block = { kind: 'text', text: 'a', citations: [], cacheTtl: null };
+    const state: Block = { kind: 'reasoning', text: '', sealed };
+    const called: Block = { ...call, input: '{}', sealed: null };
+    const signed = { type: 'thinking', thinking: '', signature: 'gw1.there.c2ln' };
+    const written = (content: readonly Block[]) => {
+      const answer = answerOf(content);
+      const whole = writeWhole(answer).content;
+      expect(readStream(...writeStream(answerEvents(answer)))).toEqual(readWhole(writeWhole(answer)));
+      return whole;
+    };
+    expect(written([state, said, state, state])).toEqual([
+      signed,
+      { type: 'text', text: 'a', citations: null },
+    ]);
+    expect(written([said, state, state, called])).toMatchObject([
+      { type: 'text' },
+      signed,
+      signed,
+      { id: 'c' },
+    ]);
+    expect(written([state])).toEqual([signed]);
+  });
+
   test('comes back with its state where it was', () => {
     const content: readonly Block[] = [
       { kind: 'reasoning', text: 'hm', sealed },
@@ -386,7 +411,7 @@ describe('an answer for a caller', () => {
       fc.property(fc.array(anyBlock, { maxLength: 6 }), (content) => {
         const answer = answerOf(content);
         const streamedBack = readStream(...writeStream(answerEvents(answer)));
-        expect(streamedBack.content).toEqual(content.map(marked));
+        expect(streamedBack.content).toEqual(upToLastText(content).map(marked));
         expect(streamedBack.finish.usage).toEqual(answer.finish.usage);
         const whole = readWhole(writeWhole(answer));
         expect(whole).toEqual(streamedBack);

@@ -28,6 +28,10 @@ export class MessagesEventWriter implements EventWriter {
   #index = 0;
   #open: Open | null = null;
   #hasCall = false;
+  /** Whether the last block that was begun is text. */
+  #isBehindText = false;
+  /** Thoughts without words behind a text, which are written only when something comes behind them. */
+  readonly #waiting: Open[] = [];
   #finish = noFinish;
 
   constructor(context: WriterContext) {
@@ -102,7 +106,12 @@ export class MessagesEventWriter implements EventWriter {
   }
 
   #blockStart(content_block: WireRecord): string {
-    return frame('content_block_start', { index: this.#index, content_block });
+    const before = this.#waiting
+      .splice(0)
+      .map((open) => this.#thought(open))
+      .join('');
+    this.#isBehindText = content_block['type'] === 'text';
+    return before + frame('content_block_start', { index: this.#index, content_block });
   }
 
   #blockDelta(delta: WireRecord): string {
@@ -176,13 +185,22 @@ export class MessagesEventWriter implements EventWriter {
     }
   }
 
+  /** Agents take the last block for what was said, so that no state may stand behind the last text. */
   #closeThought(open: Open): string {
+    if (!open.isHeld || !this.#isBehindText) return this.#thought(open);
+    this.#waiting.push(open);
+    return '';
+  }
+
+  /** The end of a thought, or all of it when it has no words. */
+  #thought(open: Open): string {
     const { sealed } = open;
     if (open.isHeld && sealed?.form === 'redacted') {
       return this.#blockStart({ type: 'redacted_thinking', data: markSealed(sealed) }) + this.#blockStop();
     }
+    const before = this.#opened(open);
     const signature = this.#blockDelta({ type: 'signature_delta', signature: signatureOf(sealed) });
-    return this.#opened(open) + signature + this.#blockStop();
+    return before + signature + this.#blockStop();
   }
 
   #closeCall({ input, sealed }: Open, isCustom: boolean): string {

@@ -15,11 +15,18 @@ export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Ar
   const hasCall = answer.content.some(({ kind }) => kind === 'tool-call');
   const message = {
     ...identityMembers(answer, context),
-    content: answer.content.flatMap(writeBlock),
+    content: upToLastText(answer.content).flatMap(writeBlock),
     ...stopMembers(answer.finish, hasCall),
     usage: usageMembers(answer.finish.usage),
   };
   return encoder.encode(JSON.stringify(message));
+}
+
+/** Without thoughts that have no words behind the last text: agents take the last block for what was said. */
+export function upToLastText(content: readonly Block[]): readonly Block[] {
+  const end = content.findLastIndex((block) => block.kind !== 'reasoning' || block.text !== '') + 1;
+  const isText = content[end - 1]?.kind === 'text' || content[end - 1]?.kind === 'refusal';
+  return isText ? content.slice(0, end) : content;
 }
 
 function writeBlock(block: Block): readonly WireRecord[] {
