@@ -21,6 +21,7 @@ import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { openChannelUpstream } from './upstream/channel-upstream.ts';
 import { openHttp1Client } from './upstream/http1-client.ts';
+import { openMediaFetcher } from './upstream/media-fetcher.ts';
 import { openUndiciClient } from './upstream/undici-client.ts';
 
 /** Time-outs are exact to this. */
@@ -168,8 +169,9 @@ function openGateway(
   opened: AsyncDisposableStack,
 ): Gateway {
   const openClient = settings.upstreamClient === 'undici' ? openUndiciClient : openHttp1Client;
+  const { connectTimeoutMs } = settings;
   const client = openClient({
-    connectTimeoutMs: settings.connectTimeoutMs,
+    connectTimeoutMs,
     idleTimeoutMs: settings.upstreamIdleTimeoutMs,
     maxConnections: settings.upstreamConnectionsMax,
   });
@@ -180,6 +182,10 @@ function openGateway(
     router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
     ledger: store.ledger,
     upstream: openChannelUpstream(client),
+    media: openMediaFetcher({
+      openClient: () => openClient({ connectTimeoutMs }),
+      allowPrivate: settings.mediaAllowPrivate,
+    }),
     observer: createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog }),
     watchdog: new Watchdog(systemClock),
     clock: systemClock,

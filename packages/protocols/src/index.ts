@@ -16,6 +16,13 @@ export { readRetryDelayMs } from './refusal.ts';
 export { fillPath } from './request/upstream-request.ts';
 export * from './result.ts';
 export * from './sanitise.ts';
+export {
+  type FetchedMedia,
+  type MediaByUrl,
+  remoteMediaFault,
+  remoteMediaOf,
+  withMedia,
+} from './translate/remote-media.ts';
 export * from './translation.ts';
 export type * from './turn.ts';
 export type * from './turn-event.ts';

@@ -283,6 +283,15 @@ export const settingsTable = {
     '4s',
     { min: '10ms', max: '1h' },
   ),
+  mediaAllowPrivate: toggle(
+    place(
+      'Upstreams',
+      'media-allow-private',
+      'settings.upstream.mediaAllowPrivate',
+      'Fetching images and files that callers name by URL from private and loopback addresses, too',
+    ),
+    false,
+  ),
 
   ledgerDurability: choice(
     place(

@@ -1,4 +1,4 @@
-import { type Platform, type Protocol, protocols, type Work } from '@headgate/protocols';
+import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, targetOf } from '../core/catalogue.fixture.ts';
 import type { Caller, Catalogue } from '../core/catalogue.ts';
 import { cheapestHealthy } from '../core/route/cheapest-healthy.ts';
@@ -125,6 +125,7 @@ export class Rig {
         flush: () => Promise.resolve(),
       },
       upstream: { send: (call, handler) => this.#send(call, handler) },
+      media: { fetch: () => Promise.resolve(succeed(new Map())) },
       observer: {
         callStarted: () => {},
         callFinished: (entry) => this.observed.push(entry),

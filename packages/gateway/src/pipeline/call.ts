@@ -19,6 +19,7 @@ import { countLocally } from './count-locally.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Gateway } from './gateway.ts';
 import { KeepAlive } from './keep-alive.ts';
+import { MediaShelf } from './media-shelf.ts';
 import { entryOf, unsettledEntryOf } from './settle.ts';
 import { type Guard, guard } from './watchdog.ts';
 
@@ -169,7 +170,8 @@ function converse(
   const turn = turnOf(inbound, protocol);
   const keepAlive = keepAliveOf(inbound, protocol, request, reply, gateway);
   const { strict } = caller;
-  return { gateway, protocol, inbound, request, model, turn, strict, reply, keepAlive, deadlineAt };
+  const media = new MediaShelf(gateway.media);
+  return { gateway, protocol, inbound, request, model, turn, media, strict, reply, keepAlive, deadlineAt };
 }
 
 function turnOf(inbound: Inbound, { id, codec }: Protocol): () => Result<Turn, Fault> {

@@ -3,6 +3,7 @@ import type { Model } from '../core/catalogue.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from './gateway.ts';
 import type { KeepAlive } from './keep-alive.ts';
+import type { MediaShelf } from './media-shelf.ts';
 
 /** What every attempt of one call shares. Nothing in it changes from one attempt to the next. */
 export interface Conversation {
@@ -13,6 +14,7 @@ export interface Conversation {
   readonly model: Model;
   /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
   readonly turn: () => Result<Turn, Fault>;
+  readonly media: MediaShelf;
   /** Whether nothing of the request may be lost in translation. */
   readonly strict: boolean;
   readonly reply: Reply;

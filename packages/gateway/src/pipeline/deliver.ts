@@ -1,4 +1,4 @@
-import { type Fault, fault, unreachable, type Work } from '@headgate/protocols';
+import { type Fault, fail, fault, unreachable, type Work } from '@headgate/protocols';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { Plan } from '../core/route/router.ts';
@@ -7,6 +7,7 @@ import type { Ending } from './answer.ts';
 import { type AttemptRecord, attempt } from './attempt.ts';
 import { type Conversation, isOver } from './conversation.ts';
 import { chooseLane } from './lane.ts';
+import { fetchMedia } from './remote-media.ts';
 
 /**
  * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault, or without
@@ -51,7 +52,10 @@ async function tryTargets(
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
   for (const [tried, target] of targets.entries()) {
-    const lane = chooseLane(conversation, target);
+    const fetching = fetchMedia(conversation, target);
+    // Not awaited in vain: an attempt that needs nothing fetched begins at once.
+    const unfetched = fetching === null ? null : await fetching;
+    const lane = unfetched === null ? chooseLane(conversation, target) : fail(unfetched);
     if (!lane.ok) {
       unspeakable ??= lane.error;
       continue;

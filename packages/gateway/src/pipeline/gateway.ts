@@ -3,6 +3,7 @@ import type { Catalogue } from '../core/catalogue.ts';
 import type { Router } from '../core/route/router.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/ledger.ts';
+import type { MediaFetcher } from '../ports/media-fetcher.ts';
 import type { Observer } from '../ports/observer.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -36,6 +37,7 @@ export interface Gateway {
   readonly router: Router;
   readonly ledger: Ledger;
   readonly upstream: Upstream;
+  readonly media: MediaFetcher;
   readonly observer: Observer;
   readonly watchdog: Watchdog;
   readonly clock: Clock;

@@ -11,6 +11,7 @@ import {
   succeed,
   translate,
   upstreamProtocolOf,
+  withMedia,
 } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
 import { originOf } from '../core/origin.ts';
@@ -80,7 +81,7 @@ function translateLane(
   const turn = conversation.turn();
   if (!turn.ok) return turn;
   const context = {
-    turn: turn.value,
+    turn: withMedia(turn.value, conversation.media.fetched),
     traceId: inbound.traceId,
     createdS: Math.floor(inbound.receivedAtMs / 1000),
     wantsUsageFrame: request.wantsUsageFrame,

@@ -168,7 +168,7 @@ describe('calls without ids', () => {
       { id: 'call_at_1', name: 'b' },
       { id: 'call_at_2', name: 'a' },
     ]);
-    const text = (content: string) => [expect.objectContaining({ text: content })];
+    const text = (content: string) => [{ kind: 'text', text: content }];
     expect(messages[2]?.content).toMatchObject([
       { callId: 'call_at_1', isError: false, content: text('{"n":1}') },
       { callId: 'call_at_0', content: text('x') },

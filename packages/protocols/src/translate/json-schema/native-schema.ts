@@ -177,7 +177,8 @@ export function fromNativeSchema(schema: WireRecord): WireRecord {
 
 function withNull(standard: WireRecord, type: string): WireRecord {
   const values = standard['enum'];
-  return { ...standard, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+  const withEnum = Array.isArray(values) ? { enum: [...listOf(values), null] } : {};
+  return { ...standard, type: [type, 'null'], ...withEnum };
 }
 
 function standardKeyword(wireName: string, value: unknown): readonly [string, unknown] {

@@ -1,0 +1,87 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UpstreamClient } from '../ports/upstream-client.ts';
+import { openHttp1Client } from './http1-client.ts';
+import { type MediaLimits, openMediaFetcher } from './media-fetcher.ts';
+import { openUndiciClient } from './undici-client.ts';
+
+const patienceMs = 5_000;
+
+let server: Server;
+let origin: string;
+/** Answers that are never given. */
+const silent: ServerResponse[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/silent') silent.push(response);
+    else response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function fetcher(limits: Partial<MediaLimits>, openClient: () => UpstreamClient = openHttp1Client) {
+  return openMediaFetcher({ openClient, allowPrivate: true, limits });
+}
+
+const failing = (kind: string) => ({ ok: false, error: { problem: { kind } } });
+
+describe.each([
+  ['our own client', openHttp1Client],
+  ['undici', openUndiciClient],
+])('with %s', (_, openClient) => {
+  test('what is found is handed over in base64', async () => {
+    const urls = [`${origin}/1`, `${origin}/2`];
+    const fetched = await fetcher({}, openClient).fetch(urls, patienceMs);
+    const found = { mediaType: 'image/png', base64: Buffer.alloc(100).toString('base64') };
+    expect(fetched).toEqual({ ok: true, value: new Map(urls.map((url) => [url, found])) });
+  });
+
+  test('a server that says nothing is not waited for', async () => {
+    const url = `${origin}/silent`;
+    expect(await fetcher({ timeoutMs: 20 }, openClient).fetch([url], patienceMs)).toMatchObject(
+      failing('timed-out'),
+    );
+    expect(await fetcher({}, openClient).fetch([url], 20)).toMatchObject(failing('timed-out'));
+  });
+});
+
+test.each<[Partial<MediaLimits>, string]>([
+  [{ itemBytesMax: 99 }, 'too-large'],
+  [{ callBytesMax: 250 }, 'too-large'],
+  [{ itemsMax: 2 }, 'too-many'],
+  [{ callsMax: 0 }, 'busy'],
+])('beyond %j it is %s', async (limits, kind) => {
+  const urls = [1, 2, 3].map((n) => `${origin}/${n}`);
+  expect(await fetcher(limits).fetch(urls, patienceMs)).toMatchObject(failing(kind));
+});
+
+test('a call that has ended makes room for the next', async () => {
+  const { fetch } = fetcher({ callsMax: 1 });
+  const both = await Promise.all([fetch([`${origin}/1`], patienceMs), fetch([`${origin}/1`], patienceMs)]);
+  expect(both).toMatchObject([{ ok: true }, failing('busy')]);
+  expect(await fetch([`${origin}/1`], patienceMs)).toMatchObject({ ok: true });
+});
+
+test('a public server cannot lead to an address that is not', async () => {
+  const guarded = openHttp1Client();
+  const client: UpstreamClient = {
+    send(request, handler) {
+      if (request.origin !== 'https://public.example') return guarded.send(request, handler);
+      setImmediate(() => {
+        handler.onHead({ status: 302, headers: new Map([['location', `${origin}/1`]]) });
+        handler.onEnd();
+      });
+      return { pause() {}, resume() {}, abort() {} };
+    },
+    close: () => guarded.close(),
+  };
+  const { fetch } = openMediaFetcher({ openClient: () => client, allowPrivate: false });
+  expect(await fetch(['https://public.example/a.png'], patienceMs)).toMatchObject(failing('unreachable'));
+});

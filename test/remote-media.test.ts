@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Simulator, startSimulator } from '@headgate/simulator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { entryOf } from './support/ledger.ts';
+import { chatRequest, exchange } from './support/raw-http.ts';
+
+const picture = Buffer.from('not much of a picture, but bytes \u00e9');
+const sizeMax = 20 * 1024 * 1024;
+
+type Answer = (response: ServerResponse, origin: string) => void;
+
+function typed(contentType: string, body: Uint8Array = picture): Answer {
+  return (response) => response.writeHead(200, { 'content-type': contentType }).end(body);
+}
+
+function redirectTo(location: string): Answer {
+  return (response, origin) =>
+    response.writeHead(302, { location: location.replace('ORIGIN', origin) }).end();
+}
+
+const answers: Readonly<Record<string, Answer>> = {
+  '/a.png': typed('image/png'),
+  '/b.jpg': typed('image/JPEG; quality=low'),
+  '/page': typed('text/html'),
+  '/packed': (response) =>
+    response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(picture),
+  '/gone': (response) => response.writeHead(404).end(),
+  '/moved': redirectTo('/a.png'),
+  '/circle': redirectTo('/circle'),
+  '/away': redirectTo('file:///etc/passwd'),
+  '/announced': (response) =>
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': sizeMax + 1 }).flushHeaders(),
+  '/endless': (response) => {
+    response.writeHead(200, { 'content-type': 'image/png' });
+    const block = Buffer.alloc(1024 * 1024);
+    const write = (): void => {
+      while (!response.destroyed && response.write(block));
+    };
+    response.on('drain', write);
+    write();
+  },
+  '/broken': (response) => response.socket?.destroy(),
+};
+
+const asked: string[] = [];
+let images: Server;
+let origin: string;
+let simulator: Simulator;
+let open: TestGateway;
+let guarded: TestGateway;
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const path = request.url ?? '';
+  asked.push(path);
+  (answers[path.split('?')[0] ?? ''] ?? answers['/gone'])?.(response, origin);
+}
+
+beforeAll(async () => {
+  images = createServer(answer);
+  await new Promise<void>((resolve) => images.listen(0, '127.0.0.1', resolve));
+  const { port } = images.address() as AddressInfo;
+  origin = `http://127.0.0.1:${port}`;
+  simulator = await startSimulator();
+  const channels = [
+    {
+      id: 'native',
+      origin: simulator.origin,
+      models: { m: 'sim+tokens=1', both: 'sim+status=503' },
+      cost: '1',
+      protocols: { 'generate-content': '/models/{model}:{action}' },
+    },
+    { id: 'chat', origin: simulator.origin, models: { both: 'sim+tokens=1' }, cost: '2' },
+  ];
+  open = await openTestGateway({ channels, flags: { 'media-allow-private': 'true' } });
+  guarded = await openTestGateway({ channels });
+});
+afterAll(async () => {
+  await open[Symbol.asyncDispose]();
+  await guarded[Symbol.asyncDispose]();
+  await simulator.close();
+  images.closeAllConnections();
+  images.close();
+});
+
+async function look(gateway: TestGateway, urls: readonly string[], model = 'm') {
+  const parts = urls.map((url) => ({ type: 'image_url', image_url: { url } }));
+  const body = { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'Look' }, ...parts] }] };
+  const answered = await exchange(gateway.apiOrigin, chatRequest(gateway.keys.completions, body));
+  return { ...answered, json: JSON.parse(String(answered.body)) as unknown };
+}
+
+function lastRequest(): unknown {
+  return JSON.parse(Buffer.from(simulator.requests.at(-1)?.body ?? '').toString());
+}
+
+const inline = (mimeType: string) => ({ inlineData: { mimeType, data: picture.toString('base64') } });
+
+describe('pictures by URL', () => {
+  test('are fetched for an upstream that opens none, once each, over redirects too', async () => {
+    asked.length = 0;
+    const urls = ['/a.png', '/b.jpg?size=1', '/moved', '/a.png'].map((path) => origin + path);
+    expect(await look(open, urls)).toMatchObject({ status: 200 });
+    const [first, second, third] = [inline('image/png'), inline('image/jpeg'), inline('image/png')];
+    expect(lastRequest()).toMatchObject({
+      contents: [{ parts: [{ text: 'Look' }, first, second, third, first] }],
+    });
+    expect(asked.toSorted()).toEqual(['/a.png', '/a.png', '/b.jpg?size=1', '/moved']);
+  });
+
+  test('are left to an upstream of the caller’s own protocol, and to the next when the first cannot be asked', async () => {
+    asked.length = 0;
+    const { status } = await look(guarded, [`${origin}/a.png`], 'both');
+    expect(status).toBe(200);
+    expect(JSON.stringify(lastRequest())).toContain(`${origin}/a.png`);
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ['/gone', 'answered with status 404'],
+    ['/page', 'something other than an image'],
+    ['/packed', 'something other than an image'],
+    ['/circle', 'redirects too often'],
+    ['/away', 'is none of http or https'],
+    ['/announced', 'more than can be fetched'],
+    ['/endless', 'more than can be fetched'],
+    ['/broken', 'cannot be reached'],
+  ])('%s is refused: it %s', async (path, words) => {
+    const before = simulator.requests.length;
+    const { status, json, headers } = await look(open, [`${origin}/a.png`, origin + path]);
+    expect(status).toBe(400);
+    const param = 'messages[].content[].image_url';
+    const message: unknown = expect.stringContaining(words);
+    expect(json).toMatchObject({ error: { type: 'invalid_request_error', param, message } });
+    expect(simulator.requests.length).toBe(before);
+    expect(await entryOf(open, headers.get('x-trace-id'))).toMatchObject({ status: 'failed' });
+  });
+
+  test('are refused when there are too many of them', async () => {
+    const urls = Array.from({ length: 21 }, (_, n) => `${origin}/a.png?${n}`);
+    expect(await look(open, urls)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('addresses that are not public', () => {
+  test.each([
+    'http://127.0.0.1:PORT/a.png',
+    'http://localhost:PORT/a.png',
+    'http://localhost.:PORT/a.png',
+    'http://2130706433:PORT/a.png',
+    'http://0x7f.1:PORT/a.png',
+    'http://[::ffff:127.0.0.1]:PORT/a.png',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::1]:PORT/',
+    'http://10.0.0.1/a.png',
+  ])('%s are not fetched from, and nothing is told but that', async (url) => {
+    asked.length = 0;
+    const { status, body } = await look(guarded, [url.replace('PORT', new URL(origin).port)]);
+    expect(status).toBe(400);
+    expect(String(body)).toContain('cannot be reached at a public address');
+    expect(String(body)).not.toMatch(/ECONN|127\.0\.0\.1|169\.254/);
+    expect(asked).toEqual([]);
+  });
+
+  test('of a URL with a user name are not either, though private ones are allowed', async () => {
+    asked.length = 0;
+    const { status } = await look(open, [`${origin.replace('//', '//me:secret@')}/a.png`]);
+    expect(status).toBe(400);
+    expect(asked).toEqual([]);
+  });
+});
