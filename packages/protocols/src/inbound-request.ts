@@ -38,6 +38,8 @@ export interface Dialect {
    * messages protocol, whose later models take a word for it and no temperature. The empty text is every model.
    */
   readonly budgetThinkingModels: readonly string[];
+  /** Whether a messages upstream keeps conversations, so that `thread` may be sent. */
+  readonly threads: boolean;
   /**
    * `own`: the server of those who invented chat-completions. It knows all they ever added (custom tools, `verbosity`,
    * `prompt_cache_key` …), and its models that think take no sampling parameters. `common`: what is translated for it
@@ -137,5 +139,6 @@ export const defaultDialect: Dialect = {
   reasoningOutsideCompletion: false,
   messagesVersion: '2023-06-01',
   budgetThinkingModels: [],
+  threads: false,
   chatVocabulary: 'common',
 };

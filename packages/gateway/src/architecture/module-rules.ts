@@ -12,6 +12,7 @@ const immutableClasses: ReadonlySet<string> = new Set([
   'URL',
   'Intl.DateTimeFormat',
   'KeyNames',
+  'BytePattern',
 ]);
 
 export const noModuleState: Rule = {

@@ -66,6 +66,10 @@ const dialect = z.strictObject({
     .describe(
       'How the names of those models begin that take a budget of tokens for thinking, and a temperature; of the messages protocol, whose later models take neither.',
     ),
+  threads: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether a messages upstream keeps conversations, so that thread may be sent.'),
   chatVocabulary: z
     .enum(['own', 'common'])
     .exactOptional()

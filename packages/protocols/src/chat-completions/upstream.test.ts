@@ -167,6 +167,7 @@ const dialects = fc.record({
   reasoningOutsideCompletion: fc.constant(false),
   messagesVersion: fc.constant('2023-06-01'),
   budgetThinkingModels: fc.constant([]),
+  threads: fc.constant(false),
   chatVocabulary: fc.constant('common' as const),
 });
 

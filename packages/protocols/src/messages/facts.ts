@@ -1,5 +1,5 @@
 import { KeyNames } from '../bytes/key-names.ts';
-import { type Fault, fault } from '../error.ts';
+import type { Fault } from '../error.ts';
 import type { Facts, Need, RequestInput, Work } from '../inbound-request.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
@@ -12,7 +12,7 @@ import {
   sessionKeyOf,
 } from '../request/read-members.ts';
 import { findMembers, type RequestMembers } from '../request/request-members.ts';
-import { fail, type Result, succeed } from '../result.ts';
+import { type Result, succeed } from '../result.ts';
 import { recordOf } from '../wire-values.ts';
 import { type ProtocolHeaders, readHeaders } from './headers.ts';
 import { blockNeeds, type RequestMember, requestMembers } from './wire.ts';
@@ -39,9 +39,6 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
   const members = found.value;
   const model = readModel(members);
   if (!model.ok) return model;
-  // Threads live with one vendor's account, and without one nothing is lost.
-  if (members.kind('thread') === 'object')
-    return fail(fault('thread_unsupported_request', { param: 'thread' }));
   const messages = checkMessages(members);
   if (messages !== null) return messages;
   const stream = readStream(members);

@@ -1,5 +1,5 @@
 import { encodeStreamEnvelope } from '../envelope.ts';
-import type { Fault } from '../error.ts';
+import { type Fault, fault } from '../error.ts';
 import type {
   EncodedRequest,
   Facts,
@@ -37,6 +37,12 @@ class MessagesRequest implements InboundRequest {
 
   passThrough(target: PassthroughTarget): EncodedRequest {
     return passThrough(this.#request, this.#search, target);
+  }
+
+  /** Threads live with one vendor's account. To leave the member out would break the caller's next turn (product.md). */
+  refuse({ dialect }: PassthroughTarget): Fault | null {
+    const isRefused = !dialect.threads && this.#request.members.kind('thread') !== 'null';
+    return isRefused ? fault('thread_unsupported_request', { param: 'thread' }) : null;
   }
 }
 

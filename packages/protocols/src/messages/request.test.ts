@@ -92,14 +92,17 @@ describe('facts', () => {
 });
 
 test.each(['{"type":"create"}', '{"type":"continue","previous_message_id":"msg_1"}'])(
-  'the thread %s is refused, and none at all is not',
+  'the thread %s is refused but where channels keep them, and none at all is not',
   (thread) => {
-    expect(refusal(`{"model":"m",${hello},"thread":${thread}}`)).toMatchObject({
+    const keeping = passthroughTarget('m', { dialect: { ...defaultDialect, threads: true } });
+    const request = accept(`{"model":"m",${hello},"thread":${thread}}`);
+    expect(request.refuse?.(passthroughTarget('m'))).toMatchObject({
       code: 'thread_unsupported_request',
       status: 400,
       param: 'thread',
     });
-    expect(accept(`{"model":"m",${hello},"thread":null}`).facts.model).toBe('m');
+    expect(request.refuse?.(keeping)).toBeNull();
+    expect(accept(`{"model":"m",${hello},"thread":null}`).refuse?.(passthroughTarget('m'))).toBeNull();
   },
 );
 

@@ -4,20 +4,24 @@ import { modelEdits } from '../request/edits.ts';
 import { jsonType, withQuery } from '../request/upstream-request.ts';
 import type { ReadRequest } from './facts.ts';
 import { upstreamHeaders } from './headers.ts';
+import { thoughtEdits } from './thought-edits.ts';
 
 /** Members of the caller's query that go upstream as sent. */
 const forwardedQuery = ['beta'];
 
-/** The caller's bytes for one target: changed only where its alias needs it. */
+/** The caller's bytes for one target: changed only where its alias needs it, and thoughts that another protocol's target had. */
 export function passThrough(request: ReadRequest, search: string, target: PassthroughTarget): EncodedRequest {
   const { facts, work, members, headers } = request;
-  const edits = modelEdits(members.span('model'), facts.model, target.upstreamModel);
+  const edits = [
+    ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
+    ...thoughtEdits(members, target.origin),
+  ];
   return {
     path: withQuery(work === 'count' ? countingPath(target.path) : target.path, search, forwardedQuery),
     contentType: jsonType,
     headers: upstreamHeaders(headers, target.dialect),
     body: splice(members.body, edits),
-    edits: edits.map((edit) => edit.name),
+    edits: [...new Set(edits.map((edit) => edit.name))],
   };
 }
 

@@ -8,6 +8,7 @@ export const requestMembers = [
   'max_tokens',
   'tools',
   'metadata',
+  'thinking',
   'thread',
   'output_config',
   'output_format',

@@ -273,3 +273,11 @@ test.each<[object, readonly string[]]>([
 ])('members of this protocol alone, %j: %j', (members, fields) => {
   expect(lost(members)).toEqual(fields);
 });
+
+test('a conversation that is kept elsewhere is refused so that clients go on without it', () => {
+  expect(read({ thread: { id: 't' } })).toMatchObject({
+    ok: false,
+    error: { code: 'thread_unsupported_request' },
+  });
+  expect(read({ thread: null }).ok).toBe(true);
+});

@@ -16,6 +16,8 @@ export function readTurn({ body }: RequestInput): Result<Turn, Fault> {
   const wire = decodeJson(body, 0, body.length);
   if (!isRecord(wire))
     return fail(fault('invalid_request', { message: 'The request is not a JSON object.' }));
+  if ((wire['thread'] ?? null) !== null)
+    return fail(fault('thread_unsupported_request', { param: 'thread' }));
   const notes = new TurnNotes();
   const tools = readTools(listOf(wire['tools']), wire['tool_choice'], notes);
   const turn = {
