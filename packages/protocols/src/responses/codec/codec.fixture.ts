@@ -76,7 +76,7 @@ export function written(
   return { body: bodyOf(result.value.request.body), losses: result.value.losses };
 }
 
-export function bodyOf(pieces: readonly Uint8Array[]): WireRecord {
+function bodyOf(pieces: readonly Uint8Array[]): WireRecord {
   return recordOf(JSON.parse(pieces.map((piece) => new TextDecoder().decode(piece)).join('')));
 }
 

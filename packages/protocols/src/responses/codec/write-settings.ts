@@ -9,17 +9,19 @@ import type { OutputFormat, Settings, Turn } from '../../turn.ts';
 import type { WriteNotes } from './write-notes.ts';
 import { nameRule } from './write-tools.ts';
 
-/** The vendor's models that think refuse what steers the choice of tokens, and models that do not refuse what steers thinking. */
+/** The vendor's models that think refuse what steers the choice of tokens, and those that do not refuse what steers thinking. */
 export function settingSupport(
   { settings }: Turn,
   { reasoning, dialect }: TranslationTarget,
 ): SettingSupport {
-  const isThinking = reasoning && settings.reasoning?.effort !== 'none';
+  const asksNoThought = settings.reasoning !== null && effortOf(settings.reasoning) === 'none';
+  const isThinking = reasoning && !asksNoThought;
   const sampling = isThinking && dialect.chatVocabulary === 'own' ? 'dropped' : 'carried';
   return {
     maxOutputTokens: 'carried',
-    temperature: sampling,
-    topP: sampling,
+    // What is dropped, but would be so anyway, is no loss: the value that is the default, and no thoughts of a model without.
+    temperature: settings.temperature === 1 ? 'carried' : sampling,
+    topP: settings.topP === 1 ? 'carried' : sampling,
     topK: 'dropped',
     stop: 'refused',
     seed: 'dropped',
@@ -28,7 +30,7 @@ export function settingSupport(
     logprobs: 'dropped',
     choices: 'refused',
     parallelToolCalls: 'carried',
-    reasoning: reasoning ? 'carried' : 'dropped',
+    reasoning: reasoning || asksNoThought ? 'carried' : 'dropped',
     outputFormat: 'carried',
     verbosity: 'carried',
     user: 'carried',
@@ -42,11 +44,12 @@ export function settingSupport(
 export function writeSettings(turn: Turn, target: TranslationTarget, notes: WriteNotes): object {
   const { settings } = turn;
   const support = settingSupport(turn, target);
-  const isCarried = (name: 'temperature' | 'topP') => support[name] === 'carried';
+  const carried = (name: 'temperature' | 'topP') =>
+    support[name] === 'carried' && settings[name] !== 1 ? settings[name] : null;
   return withoutNulls({
     max_output_tokens: writeLimit(turn, notes),
-    temperature: isCarried('temperature') ? settings.temperature : null,
-    top_p: isCarried('topP') ? settings.topP : null,
+    temperature: carried('temperature'),
+    top_p: carried('topP'),
     reasoning: target.reasoning ? writeReasoning(turn, notes) : null,
     text: writeText(turn, notes),
     safety_identifier: shortened(settings.user),
@@ -76,7 +79,8 @@ function writeReasoning(turn: Turn, notes: WriteNotes): object | null {
   const effort = effortOf(reasoning);
   if (reasoning.effort === null && effort !== null)
     notes.lose(changed(spellingOf(turn, 'reasoning'), `as an effort: ${effort}`));
-  return withoutNulls({ effort, summary: reasoning.shown === true ? 'auto' : null });
+  const isShown = reasoning.shown === true;
+  return effort === null && !isShown ? null : withoutNulls({ effort, summary: isShown ? 'auto' : null });
 }
 
 function writeText({ settings, surface }: Turn, notes: WriteNotes): object | null {

@@ -383,6 +383,23 @@ describe('settings', () => {
     expect(losses.map(({ field }) => field)).toEqual(lost);
   });
 
+  test('that ask for what happens anyway are no loss', () => {
+    const own = { ...defaultDialect, chatVocabulary: 'own' as const };
+    const settings = {
+      temperature: 1,
+      topP: 1,
+      reasoning: { effort: null, budgetTokens: null, shown: null },
+    };
+    const { body, losses } = written(turnOf({ settings }), targetOf({ dialect: own }));
+    expect(losses).toEqual([]);
+    for (const name of ['temperature', 'top_p', 'reasoning']) expect(body).not.toHaveProperty(name);
+    const none = { effort: 'none', budgetTokens: null, shown: null } as const;
+    expect(written(turnOf({ settings: { reasoning: none } }), targetOf({ reasoning: false })).losses).toEqual(
+      [],
+    );
+    expect(written(turnOf({ settings: { reasoning: none } })).body['reasoning']).toEqual({ effort: 'none' });
+  });
+
   test('of thinking are lost on a model that does not think', () => {
     const reasoning = { effort: 'high', budgetTokens: null, shown: true } as const;
     const { body, losses } = written(turnOf({ settings: { reasoning } }), targetOf({ reasoning: false }));
