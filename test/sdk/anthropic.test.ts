@@ -4,15 +4,13 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { entryOf, entryOfModel } from '../support/ledger.ts';
-import { type Feature, modelOf, openSdkSite, type SdkSite, type UpstreamProtocol } from './site.ts';
-
-const upstreams: readonly UpstreamProtocol[] = ['messages', 'chat-completions', 'responses'];
+import { type Feature, modelOf, openSdkSite, type SdkSite, upstreams } from './site.ts';
 
 let site: SdkSite;
 let client: Anthropic;
 
 beforeAll(async () => {
-  site = await openSdkSite(upstreams);
+  site = await openSdkSite();
   client = new Anthropic({
     apiKey: site.gateway.keys.messages,
     baseURL: site.gateway.apiOrigin,
@@ -39,13 +37,12 @@ const tools = [
   }),
 ];
 
+const blocks = z.array(z.object({ type: z.string(), thinking: z.string().optional() }));
+
+/** The kinds of blocks, without thoughts that have no words: they are there for the state of what stands before them. */
 function typesOf(content: unknown): readonly string[] {
-  return (
-    z
-      .array(z.object({ type: z.string() }))
-      .safeParse(content)
-      .data?.map(({ type }) => type) ?? []
-  );
+  const spoken = blocks.safeParse(content).data?.filter(({ thinking }) => thinking !== '') ?? [];
+  return spoken.map(({ type }) => type);
 }
 
 describe.each(upstreams)('on %s', (upstream) => {
@@ -121,16 +118,14 @@ describe.each(upstreams)('on %s', (upstream) => {
   test('sees thoughts, signed', async () => {
     const params = { ...asked('thinking'), thinking };
     const whole = await client.messages.create(params);
-    expect(whole.content).toMatchObject([
-      { type: 'thinking', thinking: 'This is simulated', signature: expect.stringMatching(/./) as unknown },
-      { type: 'text', text: 'This is' },
-    ]);
     const streamed = await client.messages.stream(params).finalMessage();
-    expect(typesOf(streamed.content)).toEqual(['thinking', 'text']);
-    expect(streamed.content[0]).toMatchObject({
-      thinking: 'This is simulated',
-      signature: expect.stringMatching(/./) as unknown,
-    });
+    for (const { content } of [whole, streamed]) {
+      expect(typesOf(content)).toEqual(['thinking', 'text']);
+      expect(content.slice(0, 2)).toMatchObject([
+        { thinking: 'This is simulated', signature: expect.stringMatching(/./) as unknown },
+        { text: 'This is' },
+      ]);
+    }
   });
 
   test.each([

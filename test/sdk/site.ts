@@ -11,6 +11,13 @@ const paths = {
 
 export type UpstreamProtocol = keyof typeof paths;
 
+export const upstreams = [
+  'chat-completions',
+  'responses',
+  'messages',
+  'generate-content',
+] as const satisfies readonly UpstreamProtocol[];
+
 /** What a model does, as the simulator is told. */
 const features = {
   plain: 'sim+tokens=4',
@@ -43,7 +50,7 @@ export function modelOf(feature: Feature, upstream: UpstreamProtocol): string {
 }
 
 /** A gateway with a channel for each of the protocols, and every feature on each of them. */
-export async function openSdkSite(upstreams: readonly UpstreamProtocol[]): Promise<SdkSite> {
+export async function openSdkSite(): Promise<SdkSite> {
   const simulator = await startSimulator();
   const channels = upstreams.map((upstream) => ({
     id: upstream,
