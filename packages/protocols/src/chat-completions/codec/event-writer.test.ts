@@ -137,7 +137,7 @@ describe('calls', () => {
       { ...role, content: null },
       { tool_calls: [{ index: 0, ...first, function: { name: 'look', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{"x":1}' } }] },
-      { tool_calls: [{ index: 0, extra_content }] },
+      { tool_calls: [{ index: 0, function: { arguments: '' }, extra_content }] },
       { tool_calls: [{ index: 1, ...second, custom: { name: 'run', input: '' } }] },
       { tool_calls: [{ index: 1, custom: { input: 'ls' } }] },
       'tool_calls',

@@ -156,8 +156,7 @@ export class ChatEventWriter implements EventWriter {
   #addInput({ form }: OpenCall, text: string): string {
     const index = this.#calls - 1;
     if (this.#isOlder) return index === 0 ? this.#chunk({ function_call: { arguments: text } }) : '';
-    const part = form === 'custom' ? { custom: { input: text } } : { function: { arguments: text } };
-    return this.#chunk({ tool_calls: [{ index, ...part }] });
+    return this.#chunk({ tool_calls: [{ index, ...inputPart(form, text) }] });
   }
 
   #close(): string {
@@ -177,6 +176,12 @@ export class ChatEventWriter implements EventWriter {
       return this.#chunk({ reasoning_details: [detail] });
     }
     if (this.#block?.kind !== 'tool-call' || this.#isOlder) return '';
-    return this.#chunk({ tool_calls: [{ index: this.#calls - 1, ...writeCallSeal(sealed) }] });
+    // Clients that check every chunk do not know a call without its function.
+    const part = inputPart(this.#block.form, '');
+    return this.#chunk({ tool_calls: [{ index: this.#calls - 1, ...part, ...writeCallSeal(sealed) }] });
   }
+}
+
+function inputPart(form: OpenCall['form'], text: string): WireRecord {
+  return form === 'custom' ? { custom: { input: text } } : { function: { arguments: text } };
 }
