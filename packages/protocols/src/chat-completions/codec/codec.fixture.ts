@@ -242,7 +242,7 @@ export const fullBody = {
   seed: 7,
   presence_penalty: 1,
   frequency_penalty: -1,
-  stop: ['a', 'b', 'c', 'd', 'e'],
+  stop: ['a', 'b', 'c', 'd'],
   logprobs: true,
   top_logprobs: 2,
   n: 2,

@@ -15,7 +15,7 @@ export function readThoughts(message: WireRecord): readonly ReasoningBlock[] {
 }
 
 /** The text of reasoning, under either of its names; empty when there is none. */
-export function thoughtText(holder: WireRecord): string {
+function thoughtText(holder: WireRecord): string {
   return stringOf(holder['reasoning_content']) || stringOf(holder['reasoning']) || '';
 }
 
