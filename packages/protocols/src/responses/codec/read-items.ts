@@ -60,7 +60,8 @@ export class ConversationReader {
     }
   }
 
-  #readMessage({ role, content }: WireRecord, place: Place): void {
+  #readMessage({ role, content, phase }: WireRecord, place: Place): void {
+    if ((phase ?? null) !== null) this.#notes.lose('input[].phase');
     const parts = readParts(content, `${place}.content`, this.#notes);
     switch (role) {
       case 'user':
