@@ -4,7 +4,7 @@ import type { MediaBlock, Sealed } from '../../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { finishWord } from './finish-words.ts';
 import { parseObject } from './parse-object.ts';
-import { carriedSignature } from './signature.ts';
+import { carriedSignature, carriedThoughts, type SealedThought } from './signature.ts';
 import { type PlacedCitation, writeGrounding } from './write-citations.ts';
 import { writeUsage } from './write-usage.ts';
 
@@ -25,6 +25,8 @@ export class PartWriter {
   #text = '';
   #sealed: Sealed | null = null;
   #cited: BlockDelta[] = [];
+  /** What has been thought since anything else was written. */
+  #thoughts: SealedThought[] = [];
   #parts = 0;
 
   /** Thoughts that are not sealed are left out when they were not asked for: naive clients print whatever text there is. */
@@ -37,6 +39,7 @@ export class PartWriter {
     this.#text = '';
     this.#sealed = null;
     this.#cited = [];
+    if (block.kind !== 'reasoning' && block.kind !== 'tool-call') this.#thoughts = [];
     return block.kind === 'media' ? this.#counted(mediaPart(block)) : null;
   }
 
@@ -107,12 +110,17 @@ export class PartWriter {
 
   /** Arguments that are no object, as when the limit cut them off, are none. */
   #callPart(id: string, name: string): AnswerPart {
-    return { functionCall: { id, name, args: parseObject(this.#text) ?? {} }, ...this.#signature() };
+    const functionCall = { id, name, args: parseObject(this.#text) ?? {} };
+    const thoughtSignature = carriedThoughts(this.#thoughts);
+    this.#thoughts = [];
+    if (this.#sealed !== null || thoughtSignature === null) return { functionCall, ...this.#signature() };
+    return { functionCall, thoughtSignature };
   }
 
   /** The seal, with the thought it belongs to where that has not been written yet. */
   #thoughtEnd(): AnswerPart | null {
     if (this.#sealed === null) return null;
+    this.#thoughts.push({ kind: 'reasoning', text: this.#text, sealed: this.#sealed });
     return { text: this.#showsThoughts ? '' : this.#text, thought: true, ...this.#signature() };
   }
 

@@ -4,7 +4,7 @@ import { isRecord, recordOf, stringOf, type WireRecord } from '../../wire-values
 import { inCamelCase } from './camel-case.ts';
 import { readCode, readCodeResult } from './read-code.ts';
 import { mediaResolutionOf, readFileData, readInlineData } from './read-media.ts';
-import { readSignature } from './signature.ts';
+import { readSignature, readThoughts } from './signature.ts';
 
 /** A list, or in its place its only element, which this protocol's JSON allows everywhere. */
 export function elementsOf(wire: unknown): readonly unknown[] {
@@ -39,7 +39,7 @@ class ContentsReader {
     const isKnown = role === undefined || role === null || roles.has(role);
     if (!isKnown) this.#notes.blame(`${place}.role`, `'${place}.role' must be 'user' or 'model'.`);
     const blocks = elementsOf(parts).flatMap((part) => this.#part(inCamelCase(part)));
-    return { role: role === 'model' ? 'assistant' : 'user', content: blocks, name: null };
+    return { role: role === 'model' ? 'assistant' : 'user', content: withoutTwins(blocks), name: null };
   }
 
   /** Every part is of the one kind whose member it has. */
@@ -48,7 +48,8 @@ class ContentsReader {
       part;
     this.#noteModifiers(part);
     if (typeof part['text'] === 'string') return textBlocks(part['text'], part);
-    if (isRecord(functionCall)) return [this.#call(inCamelCase(functionCall), part)];
+    if (isRecord(functionCall))
+      return [...readThoughts(part['thoughtSignature']), this.#call(inCamelCase(functionCall), part)];
     if (isRecord(functionResponse)) return [this.#result(inCamelCase(functionResponse))];
     if (isRecord(executableCode)) return this.#asText('executableCode', readCode(executableCode));
     if (isRecord(codeExecutionResult))
@@ -109,6 +110,21 @@ class ContentsReader {
       cacheTtl: null,
     };
   }
+}
+
+/**
+ * A client that hands back thoughts, too, brings each one twice: in parts of its own, and whole with the call it led to. The
+ * later one counts.
+ */
+function withoutTwins(blocks: readonly Block[]): readonly Block[] {
+  const last = new Map(blocks.map((block, index) => [sealedData(block), index]));
+  return blocks.filter((block, index) => sealedData(block) === null || last.get(sealedData(block)) === index);
+}
+
+/** What one of our marks stands for on a thought; null for everything else. */
+function sealedData(block: Block): string | null {
+  const sealed = block.kind === 'reasoning' ? block.sealed : null;
+  return sealed === null || sealed.origin === 'native' ? null : sealed.data;
 }
 
 /** `function` and `tool` are those of old clients for what the user's tools return. */

@@ -1,11 +1,13 @@
+import { parseJson } from '../../refusal.ts';
 import { markSealed, readSealed } from '../../translate/sealed-mark.ts';
-import type { Sealed } from '../../turn.ts';
+import type { ReasoningBlock, Sealed } from '../../turn.ts';
+import { listOf, stringOf } from '../../wire-values.ts';
 
 /**
  * Sealed state of other protocols on its way through this one's `thoughtSignature`. It must be base64 there, since SDKs
  * decode it; which alphabet they encode it in again is up to them. Behind our mark a letter says what the state stands for.
  */
-const letters = { signature: 's', redacted: 'r' } as const;
+const letters = { signature: 's', redacted: 'r', thoughts: 't' } as const;
 
 /** What our mark begins with in base64. */
 const markedPrefix = /^Z3cxL/;
@@ -14,24 +16,60 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export function carriedSignature(sealed: Sealed): string {
-  return encoder.encode(markSealed({ ...sealed, data: letters[sealed.form] + sealed.data })).toBase64();
+  return inBase64({ ...sealed, data: letters[sealed.form] + sealed.data });
+}
+
+/** A thought that its model has sealed. */
+export type SealedThought = ReasoningBlock & { readonly sealed: Sealed };
+
+/**
+ * Thoughts with all that belongs to them, as the signature of the call they led to: agents hand back the calls of this
+ * protocol, where its vendor has the state, and no thoughts. All are of one origin. Null for none.
+ */
+export function carriedThoughts(thoughts: readonly SealedThought[]): string | null {
+  const [first] = thoughts;
+  if (first === undefined) return null;
+  const told = thoughts.map(({ text, sealed }) => [sealed.form, sealed.data, text]);
+  return inBase64({ ...first.sealed, data: letters.thoughts + JSON.stringify(told) });
 }
 
 /** State as the caller sends it; null when there is none, or what bears our mark is nothing we have made. */
 export function readSignature(wire: unknown): Sealed | null {
   if (typeof wire !== 'string' || wire === '') return null;
-  if (!markedPrefix.test(wire)) return { origin: 'native', data: wire, form: 'signature' };
-  const sealed = readSealed(decodeBase64(wire) ?? '', 'signature');
-  const data = sealed.data.slice(1);
-  if (sealed.origin === 'native') return null;
-  switch (sealed.data.charAt(0)) {
+  const marked = readMarked(wire);
+  if (marked === null) return { origin: 'native', data: wire, form: 'signature' };
+  const data = marked.data.slice(1);
+  switch (marked.data.charAt(0)) {
     case letters.signature:
-      return { ...sealed, data };
+      return { ...marked, data };
     case letters.redacted:
-      return { ...sealed, data, form: 'redacted' };
+      return { ...marked, data, form: 'redacted' };
     default:
       return null;
   }
+}
+
+/** The thoughts that a call brings with it, in order; none from any other signature. */
+export function readThoughts(wire: unknown): readonly SealedThought[] {
+  const marked = typeof wire === 'string' ? readMarked(wire) : null;
+  if (marked === null || marked.data.charAt(0) !== letters.thoughts) return [];
+  return listOf(parseJson(marked.data.slice(1))).flatMap((told) => {
+    const [form, data, text] = listOf(told).map(stringOf);
+    if (typeof data !== 'string' || typeof text !== 'string') return [];
+    const sealed: Sealed = { ...marked, data, form: form === 'redacted' ? 'redacted' : 'signature' };
+    return [{ kind: 'reasoning', text, sealed }];
+  });
+}
+
+function inBase64(sealed: Sealed): string {
+  return encoder.encode(markSealed(sealed)).toBase64();
+}
+
+/** What bears our mark, with its letter; null without it. What begins like it and is nothing of ours has no letter. */
+function readMarked(wire: string): Sealed | null {
+  if (!markedPrefix.test(wire)) return null;
+  const sealed = readSealed(decodeBase64(wire) ?? '', 'signature');
+  return sealed.origin === 'native' ? { ...sealed, data: '' } : sealed;
 }
 
 /** Of either alphabet; null for anything else. */

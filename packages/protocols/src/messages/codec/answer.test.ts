@@ -331,30 +331,6 @@ describe('an answer for a caller', () => {
     );
   });
 
-  test('ends with its last text, whatever state comes behind it', () => {
-    const said: Block = { kind: 'text', text: 'a', citations: [], cacheTtl: null };
-    const state: Block = { kind: 'reasoning', text: '', sealed };
-    const called: Block = { ...call, input: '{}', sealed: null };
-    const signed = { type: 'thinking', thinking: '', signature: 'gw1.there.c2ln' };
-    const written = (content: readonly Block[]) => {
-      const answer = answerOf(content);
-      const whole = writeWhole(answer).content;
-      expect(readStream(...writeStream(answerEvents(answer)))).toEqual(readWhole(writeWhole(answer)));
-      return whole;
-    };
-    expect(written([state, said, state, state])).toEqual([
-      signed,
-      { type: 'text', text: 'a', citations: null },
-    ]);
-    expect(written([said, state, state, called])).toMatchObject([
-      { type: 'text' },
-      signed,
-      signed,
-      { id: 'c' },
-    ]);
-    expect(written([state])).toEqual([signed]);
-  });
-
   test('comes back with its state where it was', () => {
     const content: readonly Block[] = [
       { kind: 'reasoning', text: 'hm', sealed },
