@@ -29,6 +29,8 @@ export class NativeEventReader implements EventReader {
   #open: 'text' | 'reasoning' | null = null;
   /** What the open block of text has, for what is cited of it. */
   #text = '';
+  /** What of it is cited already. */
+  readonly #cited = new Set<string>();
   #partial: PartialCall | null = null;
   #calls = 0;
   #usage: Usage | null = null;
@@ -100,10 +102,18 @@ export class NativeEventReader implements EventReader {
 
   #candidate(candidate: WireRecord): void {
     for (const part of listOf(recordOf(candidate['content'])['parts'])) this.#part(inCamelCase(part));
-    if (this.#open === 'text')
-      for (const citation of readCitations(candidate, this.#text)) this.#add({ kind: 'citation', citation });
+    if (this.#open === 'text') this.#cite(candidate);
     const reason = stringOf(candidate['finishReason']) ?? '';
     if (reason !== '') this.#rawReason = reason;
+  }
+
+  /** Some servers repeat in every chunk what they have said of sources before. */
+  #cite(candidate: WireRecord): void {
+    for (const citation of readCitations(candidate, this.#text)) {
+      const key = `${citation.url} ${citation.start} ${citation.end}`;
+      if (!this.#cited.has(key)) this.#add({ kind: 'citation', citation });
+      this.#cited.add(key);
+    }
   }
 
   /** Every part is of the one kind whose member it has. */
@@ -165,6 +175,7 @@ export class NativeEventReader implements EventReader {
     if (this.#open !== null) this.#events.push({ kind: 'block-stop' });
     this.#open = null;
     this.#text = '';
+    this.#cited.clear();
   }
 
   /** Calls come whole, but for servers that were asked for their arguments in pieces: those have no name but in the first. */

@@ -121,6 +121,16 @@ describe('a stream', () => {
     ]);
   });
 
+  test('names a source once, however often it is said', () => {
+    const citationMetadata = { citations: [{ uri: 'https://a.example', startIndex: 0, endIndex: 1 }] };
+    const cited = (said: string) => ({
+      candidates: [{ content: { parts: [{ text: said }] }, citationMetadata }],
+    });
+    const { content } = readStream([cited('a'), cited('b')]);
+    expect(content).toMatchObject([{ text: 'ab', citations: [{ url: 'https://a.example' }] }]);
+    expect(content[0]).toHaveProperty('citations.length', 1);
+  });
+
   test('keeps a seal that comes behind the text', () => {
     const chunks = [text('Hel'), text('lo'), chunk([{ text: '', thoughtSignature: 'c2ln' }], 'STOP')];
     expect(readStream(chunks).content).toMatchObject([

@@ -41,7 +41,7 @@ export function writeSettings(turn: Turn, target: TranslationTarget, notes: Writ
     topP: settings.topP,
     topK: settings.topK,
     stopSequences: writeStop(turn, notes),
-    seed: settings.seed,
+    seed: writeSeed(turn, notes),
     presencePenalty: settings.presencePenalty,
     frequencyPenalty: settings.frequencyPenalty,
     thinkingConfig: target.reasoning ? writeThinking(turn, generation, notes) : null,
@@ -67,6 +67,14 @@ function writeLimit(turn: Turn, { maxOutputTokens }: TranslationTarget, notes: W
   if (limit === null || maxOutputTokens === null || limit <= maxOutputTokens) return limit;
   notes.change(spellingOf(turn, 'maxOutputTokens'), `lowered to ${maxOutputTokens}`);
   return maxOutputTokens;
+}
+
+/** Seeds have 32 bits here. */
+function writeSeed(turn: Turn, notes: WriteNotes): number | null {
+  const { seed } = turn.settings;
+  if (seed === null || seed === Math.trunc(seed % 2 ** 31)) return seed;
+  notes.change(spellingOf(turn, 'seed'), 'cut to 32 bits');
+  return Math.trunc(seed % 2 ** 31);
 }
 
 const stopsMax = 5;

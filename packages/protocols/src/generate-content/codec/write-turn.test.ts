@@ -99,6 +99,7 @@ describe('a request', () => {
     [{ logprobs: 1, promptCacheKey: 'k', metadata: { a: 'b' } }, ['logprobs', 'promptCacheKey', 'metadata']],
     [{ stop: ['1', '2', '3', '4', '5', '6'] }, ['stop']],
     [{ maxOutputTokens: 900 }, ['maxOutputTokens']],
+    [{ seed: 2 ** 40 + 1 }, ['seed']],
     [{ maxOutputTokens: 800, seed: 1 }, []],
   ])('%j loses %j', (settings, fields) => {
     const { losses } = written(turnOf({ settings: { ...noSettings, ...settings } }), {
