@@ -19,6 +19,7 @@ import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { WorkerTokenCounter } from './tokens/worker-token-counter.ts';
 import { openChannelUpstream } from './upstream/channel-upstream.ts';
 import { openHttp1Client } from './upstream/http1-client.ts';
 import { openMediaFetcher } from './upstream/media-fetcher.ts';
@@ -176,6 +177,7 @@ function openGateway(
     maxConnections: settings.upstreamConnectionsMax,
   });
   opened.defer(() => client.close());
+  const tokens = opened.adopt(new WorkerTokenCounter(), (counter) => counter.close());
   return {
     catalogue: configuration.catalogue,
     protocols,
@@ -186,6 +188,7 @@ function openGateway(
       openClient: () => openClient({ connectTimeoutMs }),
       allowPrivate: settings.mediaAllowPrivate,
     }),
+    tokens,
     observer: createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog }),
     watchdog: new Watchdog(systemClock),
     clock: systemClock,

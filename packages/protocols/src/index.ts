@@ -27,3 +27,4 @@ export * from './translation.ts';
 export type * from './turn.ts';
 export type * from './turn-event.ts';
 export * from './usage.ts';
+export * from './wire-values.ts';

@@ -31,6 +31,10 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     imports: [protocols, ...inGateway('core', 'ports')],
     packages: ['node:', 'undici'],
   },
+  [`${gateway}/tokens`]: {
+    imports: [protocols, ...inGateway('core', 'ports')],
+    packages: ['node:', 'gpt-tokenizer'],
+  },
   [`${gateway}/telemetry`]: {
     imports: [protocols, ...inGateway('core', 'ports')],
     packages: ['node:', 'pino', 'prom-client'],

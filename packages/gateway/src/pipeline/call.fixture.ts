@@ -126,6 +126,7 @@ export class Rig {
       },
       upstream: { send: (call, handler) => this.#send(call, handler) },
       media: { fetch: () => Promise.resolve(succeed(new Map())) },
+      tokens: { count: () => Promise.resolve(null) },
       observer: {
         callStarted: () => {},
         callFinished: (entry) => this.observed.push(entry),

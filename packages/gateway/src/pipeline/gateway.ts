@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { MediaFetcher } from '../ports/media-fetcher.ts';
 import type { Observer } from '../ports/observer.ts';
+import type { TokenCounter } from '../ports/token-counter.ts';
 import type { Upstream } from '../ports/upstream.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -38,6 +39,7 @@ export interface Gateway {
   readonly ledger: Ledger;
   readonly upstream: Upstream;
   readonly media: MediaFetcher;
+  readonly tokens: TokenCounter;
   readonly observer: Observer;
   readonly watchdog: Watchdog;
   readonly clock: Clock;

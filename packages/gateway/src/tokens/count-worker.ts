@@ -1,0 +1,14 @@
+import { parentPort } from 'node:worker_threads';
+import { countPrompt } from './count-prompt.ts';
+
+// The other end, `WorkerTokenCounter`, sends one body after the other and waits for each count.
+parentPort?.on('message', (body: Uint8Array) => parentPort?.postMessage(countOrNull(body)));
+
+function countOrNull(body: Uint8Array): number | null {
+  try {
+    return countPrompt(body);
+  } catch {
+    // A body that is not the JSON it was taken for is not counted.
+    return null;
+  }
+}

@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { countPrompt } from './count-prompt.ts';
+import { WorkerTokenCounter } from './worker-token-counter.ts';
+
+const encoder = new TextEncoder();
+const requestOf = (content: unknown) =>
+  encoder.encode(JSON.stringify({ messages: [{ role: 'user', content }] }));
+
+describe('a count', () => {
+  test.each([
+    ['hello world', 6],
+    ['', 4],
+    ['<|endoftext|>', 11],
+    [[{ type: 'image', source: { type: 'url', url: 'u' } }], 1_604],
+  ])('of %j', (content, tokens) => {
+    expect(countPrompt(requestOf(content))).toBe(tokens);
+  });
+
+  test('of a long prompt is that of its beginning, as far as it goes', () => {
+    const words = 'The quick brown fox jumps over the lazy dog. ';
+    const tokens = countPrompt(requestOf(words.repeat(20_000)));
+    expect(tokens).toBeGreaterThan(10 * 20_000 * 0.99);
+    expect(tokens).toBeLessThan(10 * 20_000 * 1.01);
+  });
+
+  test('of one letter without end takes no longer than of many words', () => {
+    expect(countPrompt(requestOf('a'.repeat(200_000)))).toBeGreaterThan(1_000);
+  });
+});
+
+describe('a thread that counts', () => {
+  const counter = new WorkerTokenCounter();
+  afterAll(() => counter.close());
+
+  test('answers each in turn, and goes on after what it cannot read', async () => {
+    const counts = ['hello world', 'hello'].map((content) => counter.count(requestOf(content)));
+    const broken = counter.count(encoder.encode('{'));
+    expect(await Promise.all([...counts, broken, counter.count(requestOf('hello'))])).toEqual([
+      6,
+      5,
+      null,
+      5,
+    ]);
+  });
+
+  test('takes no more than it can do soon', async () => {
+    const counts = await Promise.all(Array.from({ length: 12 }, () => counter.count(requestOf('hello'))));
+    expect(counts.filter((count) => count === null)).toHaveLength(3);
+    expect(new Set(counts)).toEqual(new Set([5, null]));
+  });
+
+  test('leaves the bytes it was given as they are', async () => {
+    const body = requestOf('hello');
+    await counter.count(body);
+    expect(body).toEqual(requestOf('hello'));
+  });
+});
