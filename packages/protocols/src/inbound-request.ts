@@ -46,6 +46,10 @@ export interface Dialect {
    * keeps to what compatible servers share.
    */
   readonly chatVocabulary: 'own' | 'common';
+  /** What ids of tool calls must look like; anything else is refused. */
+  readonly callIds: 'any' | 'nine-alphanumerics';
+  /** Whether a model that thinks refuses what it is told to have said when no `reasoning_content` is beside it. */
+  readonly reasoningExpected: boolean;
 }
 
 /** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
@@ -141,4 +145,6 @@ export const defaultDialect: Dialect = {
   budgetThinkingModels: [],
   threads: false,
   chatVocabulary: 'common',
+  callIds: 'any',
+  reasoningExpected: false,
 };

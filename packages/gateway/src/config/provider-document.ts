@@ -76,6 +76,16 @@ const dialect = z.strictObject({
     .describe(
       'Whether a translated chat request may use everything its inventors have added, or what compatible servers share.',
     ),
+  callIds: z
+    .enum(['any', 'nine-alphanumerics'])
+    .exactOptional()
+    .describe('What ids of tool calls must look like in a translated chat request.'),
+  reasoningExpected: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'Whether what a thinking model said must have its reasoning beside it in a translated chat request.',
+    ),
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {

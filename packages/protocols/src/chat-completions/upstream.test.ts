@@ -169,6 +169,8 @@ const dialects = fc.record({
   budgetThinkingModels: fc.constant([]),
   threads: fc.constant(false),
   chatVocabulary: fc.constant('common' as const),
+  callIds: fc.constant('any' as const),
+  reasoningExpected: fc.constant(false),
 });
 
 type Parsed = Record<string, unknown>;

@@ -102,7 +102,7 @@ export function legalName(text: string, rule: NameRule): string {
 }
 
 /** Two FNV-1a hashes of 32 bits over the UTF-16 units, from both ends, in 12 letters of base 36. */
-function fingerprint(text: string): string {
+export function fingerprint(text: string): string {
   let forward = 0x811c9dc5;
   let backward = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {

@@ -1,12 +1,14 @@
 import type { TranslationTarget } from '../../codec.ts';
 import type { Fault } from '../../error.ts';
 import type { Loss } from '../../loss.ts';
-import { legalName, type NameRule, ToolNaming } from '../../translate/tool-names.ts';
+import { fingerprint, legalName, type NameRule, ToolNaming } from '../../translate/tool-names.ts';
 import type { Turn } from '../../turn.ts';
 
 const toolRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 64 };
 /** Some servers refuse ids that are longer. */
 const idRule: NameRule = { legal: /[!-~]/, legalFirst: /[!-~]/, lengthMax: 40 };
+
+const nineAlphanumerics = /^[a-zA-Z0-9]{9}$/;
 
 /** One request while it is written: how things are named in it, and what is found that it cannot say. */
 export class TurnWriting {
@@ -37,6 +39,12 @@ export class TurnWriting {
     return [...this.#losses.values()];
   }
 
+  /** An id as it is sent, for a call and for its result alike. */
+  callId(id: string): string {
+    if (this.target.dialect.callIds === 'any') return legalName(id, idRule);
+    return nineAlphanumerics.test(id) ? id : fingerprint(id).slice(0, 9);
+  }
+
   lose(...losses: readonly Loss[]): void {
     for (const loss of losses) this.#losses.set(loss.field, loss);
   }
@@ -57,9 +65,4 @@ export const userCharsMax = 64;
 /** The same short word for the same user. */
 export function shortUser(user: string): string {
   return legalName(user, { ...toolRule, lengthMax: userCharsMax });
-}
-
-/** An id as it is sent, for a call and for its result alike. */
-export function callIdOf(id: string): string {
-  return legalName(id, idRule);
 }

@@ -18,11 +18,17 @@ export function sealThoughts(
   return { origin, data, form: text === '' ? 'redacted' : 'signature' };
 }
 
+/** Whether an upstream is to get thoughts back in words, and whether it insists on some. */
+export type ThoughtsWanted = 'never' | 'if-any' | 'always';
+
+/** Servers that insist refuse empty ones. */
+const noThought = ' ';
+
 /** The members that give thoughts back to the upstream they came from. */
 export function returnThoughts(
   blocks: readonly ReasoningBlock[],
   origin: string,
-  hasCalls: boolean,
+  wanted: ThoughtsWanted,
 ): WireRecord {
   let details: readonly unknown[] = [];
   let member: ThoughtMember | null = null;
@@ -36,8 +42,8 @@ export function returnThoughts(
     text += block.text;
   }
   if (details.length > 0) return { reasoning_details: details };
-  // Elsewhere it has no use, and older servers refuse it there.
-  return member === null || !hasCalls ? {} : { [member]: text };
+  if (wanted === 'always') return { [member ?? thoughtMembers[0]]: text || noThought };
+  return member === null || wanted === 'never' ? {} : { [member]: text };
 }
 
 /** What came with a call beside what the protocol knows, and goes back with it. */

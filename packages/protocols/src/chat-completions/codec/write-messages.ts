@@ -1,6 +1,7 @@
 import { dropped } from '../../loss.ts';
 import { mediaField, sealedField } from '../../translate/caller-fields.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
+import { effortOf } from '../../translate/reasoning-effort.ts';
 import { answerCalls } from '../../translate/turn-order.ts';
 import type {
   Block,
@@ -14,8 +15,8 @@ import type {
 } from '../../turn.ts';
 import type { WireRecord } from '../../wire-values.ts';
 import { textBlock } from './read-parts.ts';
-import { callIdOf, type TurnWriting } from './turn-writing.ts';
-import { returnCallSeal, returnThoughts } from './upstream-thoughts.ts';
+import type { TurnWriting } from './turn-writing.ts';
+import { returnCallSeal, returnThoughts, type ThoughtsWanted } from './upstream-thoughts.ts';
 import { writeContent } from './write-parts.ts';
 import { isThinkingByRules } from './write-settings.ts';
 
@@ -101,7 +102,7 @@ function writeAssistant(writing: TurnWriting, round: Round): readonly WireRecord
       role: 'assistant',
       ...writeName(writing, round),
       ...said,
-      ...returnThoughts(thoughts, writing.target.origin, calls.length > 0),
+      ...returnThoughts(thoughts, writing.target.origin, thoughtsWanted(writing, calls)),
       tool_calls: calls.length === 0 ? undefined : calls.map((call) => writeCall(writing, call)),
     },
   ];
@@ -127,6 +128,15 @@ function joinTexts(blocks: readonly Block[]): string {
   return blocks.map((block) => ('text' in block ? block.text : '')).join('');
 }
 
+/** Elsewhere they are of no use, and older servers refuse them there. */
+function thoughtsWanted(writing: TurnWriting, calls: readonly ToolCallBlock[]): ThoughtsWanted {
+  const { dialect, reasoning } = writing.target;
+  const setting = writing.turn.settings.reasoning;
+  const isThinking = reasoning && (setting === null || effortOf(setting) !== 'none');
+  if (dialect.reasoningExpected && isThinking && !writing.isOwn) return 'always';
+  return calls.length > 0 ? 'if-any' : 'never';
+}
+
 /** State of another vendor's is of no use here; the caller is told where it was given in its own protocol. */
 function noteThoughts(writing: TurnWriting, thoughts: readonly ReasoningBlock[]): void {
   if (thoughts.some(({ sealed }) => sealed?.origin === 'native'))
@@ -135,7 +145,7 @@ function noteThoughts(writing: TurnWriting, thoughts: readonly ReasoningBlock[])
 
 function writeCall(writing: TurnWriting, call: ToolCallBlock): WireRecord {
   const name = writing.naming.sent(call);
-  const id = callIdOf(call.id);
+  const id = writing.callId(call.id);
   const seal = returnCallSeal(call, writing.target.origin);
   if (call.form === 'custom' && writing.knowsAll)
     return { id, type: 'custom', custom: { name, input: call.input }, ...seal };
@@ -185,7 +195,7 @@ function writeResult(writing: TurnWriting, { callId, content, isError }: ToolRes
   const text = texts.join('\n');
   return {
     role: 'tool',
-    tool_call_id: callIdOf(callId),
+    tool_call_id: writing.callId(callId),
     content: isError && !writing.isOwn ? `Error: ${text}` : text,
   };
 }

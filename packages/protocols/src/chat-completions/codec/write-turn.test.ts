@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDialect } from '../../inbound-request.ts';
-import type { Block, Message } from '../../turn.ts';
+import type { Block, Message, Settings } from '../../turn.ts';
 import { listOf, recordOf } from '../../wire-values.ts';
 import {
   assistant,
@@ -131,6 +131,18 @@ describe('the conversation', () => {
     for (const sent of ids) expect(sent).toMatch(/^[!-~]{1,40}$/);
   });
 
+  test('ids are nine letters and digits where nothing else is taken', () => {
+    const target = targetOf({ dialect: { ...defaultDialect, callIds: 'nine-alphanumerics' } });
+    const ids = ['call_1', 'abcDEF123', 'toolu_1'];
+    const messages = [assistant(...ids.map((id) => call(id))), user(...ids.map((id) => result(id)))];
+    const [first, ...results] = listOf(messagesOf(messages, target)).map(recordOf);
+    const sent = listOf(first?.['tool_calls']).map((call) => recordOf(call)['id']);
+    expect(sent).toEqual(results.map((result) => result['tool_call_id']));
+    expect(sent[1]).toBe('abcDEF123');
+    expect(new Set(sent).size).toBe(3);
+    for (const id of sent) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+  });
+
   test.each([
     ['', '{}'],
     ['{"a":', '{"a":'],
@@ -214,6 +226,19 @@ describe('thoughts', () => {
   test.each(['reasoning_content', 'reasoning'])('go back as %s where tools are at work', (member) => {
     expect(assistantOf(thought('here', member), call('a')).message).toHaveProperty(member, 'hm');
     expect(assistantOf(thought('here', member), text('x')).message).not.toHaveProperty(member);
+  });
+
+  test('are expected of all that was said by some, and made up where there are none', () => {
+    const target = targetOf({ dialect: { ...defaultDialect, reasoningExpected: true } });
+    const messages = [assistant(thought('here'), text('a')), assistant(thought('elsewhere'), text('b'))];
+    const thoughtsAt = (to: typeof target, settings: Partial<Settings> = {}) =>
+      listOf(written(turnOf({ messages, settings }), to).body['messages']).map(
+        (message) => recordOf(message)['reasoning_content'],
+      );
+    expect(thoughtsAt(target)).toEqual(['hm', ' ']);
+    expect(thoughtsAt({ ...target, reasoning: false })).toEqual([undefined, undefined]);
+    const reasoning = { effort: 'none', budgetTokens: null, shown: null } as const;
+    expect(thoughtsAt(target, { reasoning })).toEqual([undefined, undefined]);
   });
 
   test('go back with all that came with them', () => {
