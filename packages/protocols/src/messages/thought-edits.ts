@@ -1,11 +1,10 @@
-import { BytePattern } from '../bytes/byte-pattern.ts';
 import { JsonReader } from '../bytes/json-reader.ts';
 import { decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Edit } from '../bytes/splice.ts';
 import { replace } from '../request/edits.ts';
 import { leaveOut } from '../request/element-edits.ts';
 import type { RequestMembers } from '../request/request-members.ts';
-import { readSealed } from '../translate/sealed-mark.ts';
+import { markPattern, readSealed } from '../translate/sealed-mark.ts';
 import { recordOf } from '../wire-values.ts';
 import type { RequestMember } from './wire.ts';
 
@@ -25,9 +24,6 @@ interface Message extends Span {
   readonly blocks: readonly Block[];
 }
 
-/** How our mark begins, as a whole string does (sealed-mark.ts). */
-const mark = new BytePattern('"gw1.');
-
 /**
  * What has to change in thoughts that a target of another protocol had sealed, and that this caller got under our mark:
  * those of this target get their own seal back, those of others, which it would refuse, are removed, and so is a message
@@ -36,7 +32,7 @@ const mark = new BytePattern('"gw1.');
 export function thoughtEdits(members: RequestMembers<RequestMember>, origin: string): readonly Edit[] {
   const span = members.span('messages');
   const { body } = members;
-  if (span === undefined || mark.find(body, span.start, span.end) === -1) return [];
+  if (span === undefined || markPattern.find(body, span.start, span.end) === -1) return [];
   const messages = readMessages(body, span.start);
   const isEmptied = ({ blocks }: Message) =>
     blocks.length > 0 && blocks.every((block) => isForeign(body, block, origin));

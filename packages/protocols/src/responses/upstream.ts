@@ -9,7 +9,7 @@ import { foreignStateEdits } from './foreign-state.ts';
 export function passThrough({ facts, members }: ReadRequest, target: PassthroughTarget): EncodedRequest {
   const edits = [
     ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
-    ...foreignStateEdits(members.reader('input')),
+    ...foreignStateEdits(members),
   ];
   // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
   return {

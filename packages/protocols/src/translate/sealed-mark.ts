@@ -1,14 +1,11 @@
+import { BytePattern } from '../bytes/byte-pattern.ts';
 import type { Sealed } from '../turn.ts';
 
 /** `gw1.ORIGIN.DATA`: our mark on state that came from a target of another protocol. */
 const mark = /^gw1\.([0-9a-z]+)\.(.*)$/s;
 
-const markStart = new TextEncoder().encode('"gw1.');
-
-/** Whether the JSON string that begins here bears our mark: an upstream of the caller's own protocol cannot read it. */
-export function isMarkedAt(bytes: Uint8Array, start: number): boolean {
-  return markStart.every((byte, offset) => bytes[start + offset] === byte);
-}
+/** How a whole string of JSON that is marked begins. A text that only speaks of the mark has something before it. */
+export const markPattern = new BytePattern('"gw1.');
 
 /** Sealed state as a caller of another protocol gets it, so that it is known again when it comes back. */
 export function markSealed({ origin, data }: Sealed): string {
