@@ -3,11 +3,12 @@ import type { EncodedRequest, PassthroughTarget, StreamFraming } from '../inboun
 import { replace } from '../request/edits.ts';
 import { fillPath, jsonType } from '../request/upstream-request.ts';
 import { type ReadRequest, type Span, textIn } from './facts.ts';
+import { signatureEdits } from './signature-edits.ts';
 
 /** The caller's bytes for one target, under the target's name for the model. */
 export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
   const { facts, action, framing, body } = request;
-  const edits = modelEdits(request, target.upstreamModel);
+  const edits = [...modelEdits(request, target.upstreamModel), ...signatureEdits(body, target.origin)];
   return {
     path: pathOf(target, action, facts.stream ? framing : null),
     contentType: jsonType,

@@ -9,8 +9,11 @@ import { listOf, stringOf } from '../../wire-values.ts';
  */
 const letters = { signature: 's', redacted: 'r', thoughts: 't' } as const;
 
-/** What our mark begins with in base64. */
-const markedPrefix = /^Z3cxL/;
+/** What our mark begins with in base64, of either alphabet. */
+export const markedBeginning = 'Z3cxL';
+
+/** Models that seal their calls refuse one of the turn at hand without a seal, unless this stands in its place. */
+export const foreignCallSignature = 'skip_thought_signature_validator';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -67,7 +70,7 @@ function inBase64(sealed: Sealed): string {
 
 /** What bears our mark, with its letter; null without it. What begins like it and is nothing of ours has no letter. */
 function readMarked(wire: string): Sealed | null {
-  if (!markedPrefix.test(wire)) return null;
+  if (!wire.startsWith(markedBeginning)) return null;
   const sealed = readSealed(decodeBase64(wire) ?? '', 'signature');
   return sealed.origin === 'native' ? { ...sealed, data: '' } : sealed;
 }

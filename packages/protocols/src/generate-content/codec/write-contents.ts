@@ -8,6 +8,7 @@ import { type OrderedMessage, orderTurns } from '../../translate/turn-order.ts';
 import type { WriteNotes } from '../../translate/write-notes.ts';
 import type { Block, Message, ReasoningBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../turn.ts';
 import { parseObject } from './parse-object.ts';
+import { foreignCallSignature } from './signature.ts';
 import { writeMedia } from './write-media.ts';
 
 export interface ContentsContext {
@@ -21,9 +22,6 @@ export interface ContentsContext {
 
 /** A part as it is sent. */
 type Part = Record<string, unknown>;
-
-/** Models that seal their calls refuse one of the turn at hand without a seal, unless this stands in its place. */
-const foreignCallSignature = 'skip_thought_signature_validator';
 
 export function writeContents({ messages }: Turn, context: ContentsContext): readonly object[] {
   if (messages.some(({ name }) => name !== null)) context.notes.drop('messages[].name');
