@@ -15,10 +15,8 @@ const look: FunctionTool = {
 const run: CustomTool = { kind: 'custom', name: 'run', namespace: null, description: 'Runs.', format: null };
 
 describe('tools', () => {
-  test('a function, as servers want it', () => {
-    const { body } = written(
-      turnOf({ tools: [{ ...look, parameters: null }], toolChoice: { kind: 'auto' } }),
-    );
+  test.each([null, { type: 'object' }])('a function of %j, as servers want it', (parameters) => {
+    const { body } = written(turnOf({ tools: [{ ...look, parameters }], toolChoice: { kind: 'auto' } }));
     expect(body).toMatchObject({
       tools: [
         { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } },
@@ -44,7 +42,7 @@ describe('tools', () => {
     });
     const open = turnOf({ tools: [{ ...look, strict: true }] });
     expect(written(open)).toMatchObject({
-      body: { tools: [{ function: { strict: false, parameters: look.parameters } }] },
+      body: { tools: [{ function: { parameters: look.parameters } }] },
       losses: [{ field: 'tools[].strict', action: 'changed' }],
     });
   });

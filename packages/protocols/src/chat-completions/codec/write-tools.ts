@@ -42,26 +42,25 @@ function writeTool(writing: TurnWriting, tool: Tool): WireRecord {
   }
 }
 
-/** Some servers insist on parameters, if only on none. */
-const noParameters: WireRecord = { type: 'object', properties: {} };
-
 function writeFunction(writing: TurnWriting, tool: FunctionTool): WireRecord {
-  const parameters = tool.parameters ?? noParameters;
   const described = {
     name: writing.naming.sent(tool),
     description: tool.description === '' ? undefined : tool.description,
   };
   return {
     type: 'function',
-    function: { ...described, ...writeParameters(writing, parameters, tool.strict) },
+    function: { ...described, ...writeParameters(writing, tool) },
   };
 }
 
-function writeParameters(writing: TurnWriting, schema: WireRecord, strict: boolean | null): WireRecord {
-  if (strict !== true) return { parameters: schema, strict: strict ?? undefined };
-  const enforced = enforce({ schema, strict }, writing.turn.surface);
-  if (!enforced.strict) writing.lose(changed('tools[].strict', 'asked for, but not enforced'));
-  return { parameters: enforced.schema, strict: enforced.strict };
+/** Servers insist on parameters, and on properties of theirs, if only on none. */
+function writeParameters(writing: TurnWriting, { parameters, strict }: FunctionTool): WireRecord {
+  if (writing.isOwn) return { parameters: parameters ?? undefined, strict: strict ?? undefined };
+  const schema = { type: 'object', properties: {}, ...parameters };
+  const enforced = enforce({ schema, strict: strict === true }, writing.turn.surface);
+  if (strict === true && !enforced.strict)
+    writing.lose(changed('tools[].strict', 'asked for, but not enforced'));
+  return { parameters: enforced.schema, strict: enforced.strict ? true : undefined };
 }
 
 function writeCustom({ naming }: TurnWriting, tool: CustomTool): WireRecord {
