@@ -16,11 +16,31 @@ const startTimeoutMs = 20_000;
 
 /** Headgate as an operator runs it, with everything on: keys, routing, metering, ledger on disk, metrics, call log. */
 export async function startHeadgate(upstreamPort: number, durability: Durability): Promise<ServerUnderTest> {
+  const key = newKey();
+  const configuration = headgateConfiguration(upstreamPort, durability);
+  const gateway = await startConfigured(configuration, { HEADGATE_BENCH_KEY: key });
+  return { name: durability === 'strict' ? 'headgate' : 'headgate-soon', key, ...gateway };
+}
+
+export function newKey(): string {
+  return formatKey(randomBytes(keyEntropyBytes));
+}
+
+export interface RunningHeadgate {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** The gateway with this `headgate.yaml`, its data in a directory that goes when it stops. */
+export async function startConfigured(
+  yaml: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<RunningHeadgate> {
   const directory = await mkdtemp(join(tmpdir(), 'headgate-bench-'));
-  const key = formatKey(randomBytes(keyEntropyBytes));
   const configuration = join(directory, 'headgate.yaml');
   const readyFile = join(directory, 'ready.json');
-  await writeFile(configuration, headgateConfiguration(upstreamPort, durability));
+  await writeFile(configuration, yaml);
   const log = openSync(join(directory, 'log'), 'w');
   const started = startPinned({
     core: serverCore,
@@ -29,16 +49,14 @@ export async function startHeadgate(upstreamPort: number, durability: Durability
       HEADGATE_CONFIG: configuration,
       HEADGATE_DATA_DIR: join(directory, 'data'),
       HEADGATE_READY_FILE: readyFile,
-      HEADGATE_BENCH_KEY: key,
+      ...environment,
     },
     logFile: log,
   });
   closeSync(log);
   const port = await portWhenReady(readyFile, started, join(directory, 'log'));
   return {
-    name: durability === 'strict' ? 'headgate' : 'headgate-soon',
     port,
-    key,
     pid: started.pid,
     async stop() {
       await started.stop();

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { FixedUpstream } from './fixed-upstream.ts';
 import { startHeadgate } from './headgate.ts';
+import { compareLanes, type LaneCase, type LanePlan } from './lane-comparison.ts';
 import { compareUnderLoad, type LoadCase, type LoadFigures, type LoadPlan } from './load-comparison.ts';
 import { hasNginx, startNginx } from './nginx.ts';
 import { loadCore, pinningObstacle, pinRunning, serverCore, startScript } from './pinned-process.ts';
@@ -19,7 +20,7 @@ import {
 import { type WarmUpPlan, warmUp } from './warm-up.ts';
 
 const usage = `npm run bench -- [options]
-  --quick        fewer and shorter windows; under 50 seconds in all
+  --quick        fewer and shorter windows; about a minute in all
   --json FILE    also write every figure to FILE
   --servers a,b  of nginx, bare-proxy, headgate, headgate-soon; all if left out`;
 
@@ -29,6 +30,8 @@ interface BenchPlan {
   readonly streams: readonly StreamPlan[];
   /** Measured last: what large bodies leave in a process's memory would count as the streams'. */
   readonly largeLoad: readonly (readonly [LoadCase, LoadPlan])[];
+  /** In a gateway of their own, when the others have stopped. */
+  readonly lanes: LanePlan;
 }
 
 /** The case that the ratios are taken from. */
@@ -36,6 +39,22 @@ const mainCase: LoadCase = { bodyBytes: 1_500, concurrency: 32 };
 const singleCase: LoadCase = { bodyBytes: 1_500, concurrency: 1 };
 const largeCase: LoadCase = { bodyBytes: 1_000_000, concurrency: 32 };
 const largeSingleCase: LoadCase = { bodyBytes: 1_000_000, concurrency: 1 };
+
+const mainLanes: readonly LaneCase[] = [
+  { surface: 'chat-completions', upstream: 'chat-completions' },
+  { surface: 'messages', upstream: 'messages' },
+  { surface: 'messages', upstream: 'chat-completions' },
+  { surface: 'chat-completions', upstream: 'messages' },
+];
+const otherLanes: readonly LaneCase[] = [
+  { surface: 'responses', upstream: 'responses' },
+  { surface: 'generate-content', upstream: 'generate-content' },
+  { surface: 'responses', upstream: 'chat-completions' },
+  { surface: 'responses', upstream: 'messages' },
+  { surface: 'messages', upstream: 'responses' },
+  { surface: 'chat-completions', upstream: 'generate-content' },
+  { surface: 'generate-content', upstream: 'chat-completions' },
+];
 
 const fullLoad: LoadPlan = { settleMs: 500, windows: 5, windowMs: 1_000 };
 const fullPlan: BenchPlan = {
@@ -54,6 +73,14 @@ const fullPlan: BenchPlan = {
     [largeCase, fullLoad],
     [largeSingleCase, fullLoad],
   ],
+  lanes: {
+    cases: [...mainLanes, ...otherLanes],
+    rounds: 5,
+    warmUpCalls: 100,
+    calls: 20,
+    streams: 5,
+    frames: 2_000,
+  },
 };
 
 const quickLoad: LoadPlan = { settleMs: 100, windows: 2, windowMs: 200 };
@@ -65,6 +92,7 @@ const quickPlan: BenchPlan = {
   ],
   streams: [{ streams: 500, rounds: 1, settleMs: 500, durationMs: 1_000 }],
   largeLoad: [[largeSingleCase, quickLoad]],
+  lanes: { cases: mainLanes, rounds: 2, warmUpCalls: 60, calls: 10, streams: 3, frames: 2_000 },
 };
 
 const { values: options } = parseArgs({
@@ -101,8 +129,10 @@ async function runBenchmark(
   for (const server of servers) await server.stop();
   // The upstream goes last: those who still close streams should not see it vanish.
   upstream.stop();
+  progress('translation');
+  const lanes = await compareLanes(plan.lanes);
   maySleep();
-  const report = makeReport(load, streams, [...notes(), warmth]);
+  const report = makeReport({ load, streams, lanes, notes: [...notes(), warmth] });
   console.log(printableReport(report));
   if (jsonFile !== undefined) await writeFile(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
 }

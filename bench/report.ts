@@ -1,4 +1,5 @@
 import { cpus, totalmem } from 'node:os';
+import type { LaneFigures } from './lane-comparison.ts';
 import type { LoadFigures } from './load-comparison.ts';
 import type { ServerName } from './server-under-test.ts';
 import type { StreamFigures } from './stream-comparison.ts';
@@ -16,13 +17,11 @@ export interface Report {
   readonly ratios: { readonly cpuVsNginx: number | null; readonly cpuVsBareProxy: number | null };
   readonly load: readonly LoadFigures[];
   readonly streams: readonly StreamFigures[];
+  readonly lanes: readonly LaneFigures[];
 }
 
-export function makeReport(
-  load: readonly LoadFigures[],
-  streams: readonly StreamFigures[],
-  notes: readonly string[],
-): Report {
+export function makeReport(found: Pick<Report, 'notes' | 'load' | 'streams' | 'lanes'>): Report {
+  const { load } = found;
   return {
     machine: {
       cpu: cpus()[0]?.model ?? 'unknown',
@@ -30,10 +29,8 @@ export function makeReport(
       memoryGib: Math.round(totalmem() / 2 ** 30),
       node: process.version,
     },
-    notes,
     ratios: { cpuVsNginx: cpuRatio(load, 'nginx'), cpuVsBareProxy: cpuRatio(load, 'bare-proxy') },
-    load,
-    streams,
+    ...found,
   };
 }
 
@@ -47,6 +44,8 @@ export function printableReport(report: Report): string {
     ...table(loadColumns, report.load),
     '',
     ...table(streamColumns, report.streams),
+    '',
+    ...table(laneColumns, report.lanes),
     '',
     `CPU per call against nginx ${times(ratios.cpuVsNginx)}, against the bare proxy ${times(ratios.cpuVsBareProxy)}`,
   ].join('\n');
@@ -73,6 +72,15 @@ const streamColumns: Columns<StreamFigures> = {
   'CPU s/M frames': (row) => fixed(row.cpuSecondsPerMillionFrames, 1),
   'KB/stream': (row) => fixed(row.kibPerStream, 0),
   'added p99 ms': (row) => (row.addedP99Us / 1000).toFixed(1),
+};
+
+const laneColumns: Columns<LaneFigures> = {
+  'callers of': (row) => row.surface,
+  upstream: (row) => row.upstream,
+  '1 MB request, CPU ms': (row) => (row.requestCpuUs / 1000).toFixed(2),
+  'of passthrough': (row) => times(row.requestRatio),
+  '2,000 frames, CPU ms': (row) => (row.streamCpuUs / 1000).toFixed(1),
+  'of passthrough ': (row) => times(row.streamRatio),
 };
 
 function cpuRatio(load: readonly LoadFigures[], other: ServerName): number | null {

@@ -24,7 +24,7 @@ export {
   withMedia,
 } from './translate/remote-media.ts';
 export * from './translation.ts';
-export type * from './turn.ts';
+export * from './turn.ts';
 export type * from './turn-event.ts';
 export * from './usage.ts';
 export * from './wire-values.ts';
