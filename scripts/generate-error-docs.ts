@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { errorTable, type FaultOf } from '@headgate/protocols';
+import { alignedTable } from './aligned-table.ts';
 
 const page = new URL('../docs/errors.md', import.meta.url);
 
@@ -41,22 +42,10 @@ function tableOf(fault: string): string {
       when,
       text,
     ]);
-  return aligned([
+  return alignedTable([
     ['code', 'status', 'can a retry help?', 'when', 'message, unless there is a more precise one'],
     ...rows,
   ]);
-}
-
-/** A Markdown table whose columns line up in the source, too. */
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))));
-  lines.splice(1, 0, line(widths.map((width) => '-'.repeat(width))));
-  return lines.join('\n');
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
 }
 
 if (import.meta.main) writeFileSync(page, withErrorTables(readFileSync(page, 'utf8')));
