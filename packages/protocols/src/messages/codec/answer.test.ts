@@ -5,8 +5,9 @@ import { collectAnswer } from '../../translate/collect-answer.ts';
 import type { Block } from '../../turn.ts';
 import type { Finish, TurnAnswer, TurnEvent } from '../../turn-event.ts';
 import { noUsage } from '../../usage.ts';
+import type { WireRecord } from '../../wire-values.ts';
 import { close, delta, event, finish, open, start, stop } from '../stream-frames.fixture.ts';
-import { framesOf, readEvents, reader, turnOf, writer } from './codec.fixture.ts';
+import { dataOf, framesOf, parseAs, readEvents, reader, turnOf, writer } from './codec.fixture.ts';
 import { messagesCodec } from './index.ts';
 import { upToLastText } from './write-answer.ts';
 
@@ -17,7 +18,7 @@ const readWhole = (message: object) =>
   messagesCodec.readAnswer(encoder.encode(JSON.stringify(message)), reader);
 const readStream = (...frames: readonly string[]) => collectAnswer(readEvents(frames));
 const writeWhole = (answer: TurnAnswer) =>
-  JSON.parse(decoder.decode(messagesCodec.writeAnswer(answer, writer)));
+  parseAs<WireRecord>(decoder.decode(messagesCodec.writeAnswer(answer, writer)));
 
 function writeStream(events: Iterable<TurnEvent>): readonly string[] {
   const frames = messagesCodec.openWriter(writer);
@@ -245,8 +246,7 @@ describe('an answer for a caller', () => {
       'message_delta',
       'message_stop',
     ]);
-    const dataOf = (frame = '') => JSON.parse(frame.slice(frame.indexOf('data: ') + 'data: '.length));
-    expect(dataOf(frames[0]).message).toMatchObject({
+    expect(dataOf(frames[0])['message']).toMatchObject({
       content: [],
       stop_reason: null,
       usage: { input_tokens: 42 },
@@ -288,7 +288,7 @@ describe('an answer for a caller', () => {
     const content = hasCall ? [{ ...call, input: '{}', sealed: null }] : [];
     expect(writeWhole(answerOf(content, rest))).toMatchObject(members);
     const last = writeStream(answerEvents(answerOf(content, rest))).at(-2) ?? '';
-    expect(JSON.parse(last.slice(last.indexOf('{'))).delta).toMatchObject(members);
+    expect(dataOf(last)['delta']).toMatchObject(members);
   });
 
   test.each<[Block, readonly object[]]>([
@@ -318,7 +318,7 @@ describe('an answer for a caller', () => {
     [{ kind: 'refusal', text: 'No.' }, [{ type: 'text', text: 'No.', citations: null }]],
     [{ kind: 'text', text: '', citations: [], cacheTtl: null }, []],
   ])('%j', (block, content) => {
-    expect(writeWhole(answerOf([block])).content).toEqual(content);
+    expect(writeWhole(answerOf([block]))['content']).toEqual(content);
   });
 
   test('signs every thought before it closes it', () => {
@@ -339,7 +339,7 @@ describe('an answer for a caller', () => {
       { kind: 'reasoning', text: '', sealed: { ...sealed, form: 'redacted' } },
     ];
     const replayed = turnOf({
-      messages: [{ role: 'assistant', content: writeWhole(answerOf(content)).content }],
+      messages: [{ role: 'assistant', content: writeWhole(answerOf(content))['content'] }],
     });
     expect(replayed.messages[0]?.content).toEqual(content);
   });

@@ -2,6 +2,7 @@ import type { ReaderContext, TranslationTarget, WriterContext } from '../../code
 import { defaultDialect } from '../../inbound-request.ts';
 import { requestInput } from '../../request/request-input.fixture.ts';
 import { noSettings, type Turn } from '../../turn.ts';
+import type { WireRecord } from '../../wire-values.ts';
 import { messagesCodec } from './index.ts';
 
 const encoder = new TextEncoder();
@@ -65,7 +66,27 @@ export function write(turn: Partial<Turn>, target: Partial<TranslationTarget> = 
   const written = messagesCodec.writeTurn({ ...emptyTurn, ...turn }, targetOf(target));
   if (!written.ok) throw new Error(written.error.message);
   const { request, losses, names } = written.value;
-  return { body: JSON.parse(request.body.map((piece) => decoder.decode(piece)).join('')), losses, names };
+  return {
+    body: parseAs<WrittenBody>(request.body.map((piece) => decoder.decode(piece)).join('')),
+    losses,
+    names,
+  };
+}
+
+/** A request as it is written, as far as tests look into it. */
+export interface WrittenBody extends WireRecord {
+  readonly messages: readonly { readonly role: string; readonly content: readonly WireRecord[] }[];
+  readonly tools?: readonly WireRecord[];
+}
+
+/** JSON of ours, whose shape the test goes on to check. */
+export function parseAs<Shape>(text: string): Shape {
+  return JSON.parse(text) as Shape; // The one place where the shape is taken on trust.
+}
+
+/** The data of a frame of ours. */
+export function dataOf<Shape = WireRecord>(frame = ''): Shape {
+  return parseAs<Shape>(frame.slice(frame.indexOf('data: ') + 'data: '.length));
 }
 
 export function readEvents(frames: readonly string[], context = reader) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { requestInput } from '../../request/request-input.fixture.ts';
+import { listOf } from '../../wire-values.ts';
 import { targetOf } from './codec.fixture.ts';
 import { messagesCodec } from './index.ts';
 
@@ -47,7 +48,7 @@ function pathsOf(value: unknown, path: readonly string[] = []): readonly (readon
 function withValue(value: unknown, [name, ...rest]: readonly string[], patch: unknown): unknown {
   if (name === undefined) return patch;
   if (Array.isArray(value))
-    return value.map((inner, at) => (String(at) === name ? withValue(inner, rest, patch) : inner));
+    return listOf(value).map((inner, at) => (String(at) === name ? withValue(inner, rest, patch) : inner));
   return typeof value === 'object' && value !== null
     ? Object.fromEntries(
         Object.entries(value).map(([key, inner]) => [
