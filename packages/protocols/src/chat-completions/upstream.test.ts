@@ -196,6 +196,38 @@ function expected(body: Parsed, upstreamModel: string, dialect: Dialect): Parsed
   return result;
 }
 
+describe('state that a target of another protocol has sealed', () => {
+  const foreign = '{"type":"reasoning.text","text":"hm","signature":"gw1.abc.sig"}';
+  const call = (rest: string) => `{"id":"c","function":{"name":"f","arguments":"{}"}${rest}}`;
+  const seal = ',"extra_content":{"google":{"thought_signature":"gw1.abc.sig"}}';
+
+  test.each([
+    [
+      `{"role":"assistant","content":"a","reasoning_details":[${foreign}]}`,
+      '{"role":"assistant","content":"a"}',
+    ],
+    [`{"reasoning_details":[${foreign}] , "role":"assistant"}`, '{"role":"assistant"}'],
+    [
+      `{"thinking_blocks":[${foreign}],"tool_calls":[${call(seal)},${call('')}]}`,
+      `{"tool_calls":[${call('')},${call('')}]}`,
+    ],
+  ])('is left out: %s', (message, expected) => {
+    const body = (said: string) =>
+      `{"model":"m","messages":[{"role":"user","content":"\\"gw1.a.b\\""},${said}]}`;
+    const { text, edits } = pass(body(message), 'm');
+    expect(text).toBe(body(expected));
+    expect(new Set(edits)).toEqual(new Set(['foreign-state']));
+  });
+
+  test.each([
+    `{"role":"assistant","reasoning_details":[{"signature":"own"}],"tool_calls":[${call(seal.replace('gw1', 'gwx'))}]}`,
+    '{"role":"user","content":"gw1.abc.sig"}',
+  ])('and nothing else: %s', (message) => {
+    const body = `{"model":"m","messages":[${message}]}`;
+    expect(pass(body, 'm')).toEqual({ text: body, edits: [] });
+  });
+});
+
 describe('10,000 random bodies', () => {
   test('are passed on byte for byte when nothing needs to change', () => {
     fc.assert(

@@ -6,6 +6,7 @@ import type { MemberSpan } from '../request/request-members.ts';
 import { jsonType } from '../request/upstream-request.ts';
 import { unreachable } from '../result.ts';
 import type { LimitMember, ReadRequest } from './facts.ts';
+import { foreignStateEdits } from './foreign-state.ts';
 import type { RequestMember } from './wire.ts';
 
 /** The caller's bytes for one target: changed only where its alias or its dialect needs it. */
@@ -16,6 +17,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...limitEdits(request, target.dialect),
     ...includeUsageEdits(request, target.dialect),
     ...removals(request, target.dialect),
+    ...foreignStateEdits(request.members),
   ];
   // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
   return {
