@@ -14,7 +14,13 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { latestEntryOfModel } from '../support/ledger.ts';
-import { type Feature, modelOf, openSdkSite, type SdkSite, upstreams } from './site.ts';
+import {
+  type Feature,
+  modelOf,
+  openProtocolSite,
+  type ProtocolSite,
+  upstreams,
+} from '../support/protocol-site.ts';
 
 /** The SDK's providers, each set up with a base URL and a key and nothing else. */
 const providers = {
@@ -38,10 +44,10 @@ type ProviderName = keyof typeof providers;
 const providerNames: readonly ProviderName[] = ['openai chat', 'openai responses', 'anthropic', 'google'];
 const pairs = providerNames.flatMap((name) => upstreams.map((upstream) => [name, upstream] as const));
 
-let site: SdkSite;
+let site: ProtocolSite;
 
 beforeAll(async () => {
-  site = await openSdkSite();
+  site = await openProtocolSite();
 });
 afterAll(async () => site[Symbol.asyncDispose]());
 

@@ -4,13 +4,19 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { entryOf, entryOfModel } from '../support/ledger.ts';
-import { type Feature, modelOf, openSdkSite, type SdkSite, upstreams } from './site.ts';
+import {
+  type Feature,
+  modelOf,
+  openProtocolSite,
+  type ProtocolSite,
+  upstreams,
+} from '../support/protocol-site.ts';
 
-let site: SdkSite;
+let site: ProtocolSite;
 let client: Anthropic;
 
 beforeAll(async () => {
-  site = await openSdkSite();
+  site = await openProtocolSite();
   client = new Anthropic({
     apiKey: site.gateway.keys.messages,
     baseURL: site.gateway.apiOrigin,

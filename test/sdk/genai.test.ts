@@ -1,13 +1,19 @@
 import { ApiError, FinishReason, type GenerateContentParameters, GoogleGenAI, Type } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { latestEntryOfModel } from '../support/ledger.ts';
-import { type Feature, modelOf, openSdkSite, type SdkSite, upstreams } from './site.ts';
+import {
+  type Feature,
+  modelOf,
+  openProtocolSite,
+  type ProtocolSite,
+  upstreams,
+} from '../support/protocol-site.ts';
 
-let site: SdkSite;
+let site: ProtocolSite;
 let client: GoogleGenAI;
 
 beforeAll(async () => {
-  site = await openSdkSite();
+  site = await openProtocolSite();
   client = new GoogleGenAI({
     apiKey: site.gateway.keys.native,
     httpOptions: { baseUrl: site.gateway.apiOrigin },

@@ -3,13 +3,19 @@ import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { latestEntryOfModel } from '../support/ledger.ts';
-import { type Feature, modelOf, openSdkSite, type SdkSite, upstreams } from './site.ts';
+import {
+  type Feature,
+  modelOf,
+  openProtocolSite,
+  type ProtocolSite,
+  upstreams,
+} from '../support/protocol-site.ts';
 
-let site: SdkSite;
+let site: ProtocolSite;
 let client: OpenAI;
 
 beforeAll(async () => {
-  site = await openSdkSite();
+  site = await openProtocolSite();
   client = new OpenAI({
     apiKey: site.gateway.keys.completions,
     baseURL: `${site.gateway.apiOrigin}/v1`,

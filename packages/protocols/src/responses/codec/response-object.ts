@@ -125,8 +125,7 @@ function formatOf(format: OutputFormat): object {
       return { type: 'json_object' };
     case 'json-schema': {
       const { name, description, schema, strict } = format;
-      const about = description === null ? {} : { description };
-      return { type: 'json_schema', name: name ?? 'response', ...about, schema, strict: strict ?? false };
+      return { type: 'json_schema', name: name ?? 'response', description, schema, strict: strict ?? false };
     }
     default:
       return unreachable(format);

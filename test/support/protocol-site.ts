@@ -1,5 +1,5 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
-import { openTestGateway, type TestGateway } from '../support/gateway.ts';
+import { openTestGateway, type TestGateway } from './gateway.ts';
 
 /** Protocols of upstreams and their paths at the simulator. */
 const paths = {
@@ -38,7 +38,7 @@ const features = {
 export type Feature = keyof typeof features;
 
 /** Each protocol is served by a channel that speaks nothing else. */
-export interface SdkSite {
+export interface ProtocolSite {
   readonly simulator: Simulator;
   readonly gateway: TestGateway;
   [Symbol.asyncDispose](): Promise<void>;
@@ -50,7 +50,7 @@ export function modelOf(feature: Feature, upstream: UpstreamProtocol): string {
 }
 
 /** A gateway with a channel for each of the protocols, and every feature on each of them. */
-export async function openSdkSite(): Promise<SdkSite> {
+export async function openProtocolSite(): Promise<ProtocolSite> {
   const simulator = await startSimulator();
   const channels = upstreams.map((upstream) => ({
     id: upstream,

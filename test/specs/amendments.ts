@@ -1,0 +1,48 @@
+import type { Description } from './published-schemas.ts';
+
+/**
+ * Where published descriptions contradict each other or the servers they describe, what is held instead. Each one has a
+ * value that real servers send, and which only the amended description allows.
+ */
+export interface Amendment {
+  readonly description: Description;
+  readonly schema: string;
+  /** Where within the schema. */
+  readonly path: readonly (string | number)[];
+  readonly amend: (schema: unknown) => unknown;
+  readonly reason: string;
+  /** For the schema at the path. */
+  readonly example: unknown;
+}
+
+const orNull = (schema: unknown) => ({ anyOf: [schema, { type: 'null' }] });
+
+export const amendments: readonly Amendment[] = [
+  {
+    description: 'openai',
+    schema: 'Response',
+    path: ['allOf', 2, 'properties', 'usage'],
+    amend: orNull,
+    reason:
+      'Open Responses requires the member and has null for it while a response is made; recorded servers send that null in every created and in_progress event.',
+    example: null,
+  },
+  {
+    description: 'openai',
+    schema: 'TextResponseFormatJsonSchema',
+    path: ['properties', 'description'],
+    amend: orNull,
+    reason:
+      'Open Responses requires the member of a response; recorded servers repeat a format without a description with null.',
+    example: null,
+  },
+  {
+    description: 'open-responses',
+    schema: 'JsonSchemaResponseFormat',
+    path: ['properties', 'schema'],
+    amend: () => ({ type: 'object' }),
+    reason:
+      'It allows nothing but null where the schema is; recorded servers repeat the schema, as the other description has it.',
+    example: { type: 'object' },
+  },
+];
