@@ -21,14 +21,13 @@ export class BytePattern {
     let at = start + last;
     while (at < end) {
       const byte = bytes[at] ?? 0;
-      if (byte === this.#bytes[last] && this.isAt(bytes, at - last)) return at - last;
+      if (byte === this.#bytes[last] && this.#isAt(bytes, at - last)) return at - last;
       at += this.#steps[byte] ?? 1;
     }
     return -1;
   }
 
-  /** Whether they stand there. */
-  isAt(bytes: Uint8Array, at: number): boolean {
+  #isAt(bytes: Uint8Array, at: number): boolean {
     return this.#bytes.every((byte, offset) => bytes[at + offset] === byte);
   }
 }
