@@ -1,4 +1,5 @@
-import type { Platform, ProtocolId } from '../../packages/protocols/src/index.ts';
+import type { Platform } from '../../packages/protocols/src/index.ts';
+import type { Upstream } from './upstreams.ts';
 
 /** The work every agent is given, and what its scripted model knows of it beforehand. */
 export interface Task {
@@ -44,12 +45,12 @@ export interface Agent {
   readonly program: string;
   readonly platform: Platform;
   /** What it speaks. */
-  readonly surface: ProtocolId;
+  readonly surface: Upstream;
   /** The public id of its model: some agents choose their way to work by it. */
   readonly model: string;
   launch(task: Task, connection: Connection): Launch;
   /** The turns of the model on an upstream that speaks this protocol; the first one reads the note. */
-  script(task: Task, upstream: ProtocolId): readonly ScriptStep[];
+  script(task: Task, upstream: Upstream): readonly ScriptStep[];
   /** The last words its user was told, or null; what it prints has a form of its own. */
   finalText(standardOutput: string): string | null;
 }

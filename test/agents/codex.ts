@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ProtocolId } from '../../packages/protocols/src/index.ts';
 import type { Agent, Launch, ScriptCall, Task } from './agent.ts';
 import { printedJson } from './printed-json.ts';
+import type { Upstream } from './upstreams.ts';
 
 const readNote = 'cat note.txt';
 
@@ -127,12 +127,12 @@ function writeCopy({ copyFile, copyText }: Task): string {
   return `printf %s '${copyText}' > '${copyFile}'`;
 }
 
-function patch({ copyFile, copyText }: Task, upstream: ProtocolId): ScriptCall {
+function patch({ copyFile, copyText }: Task, upstream: Upstream): ScriptCall {
   const lines = ['*** Begin Patch', `*** Add File: ${copyFile}`, `+${copyText}`, '*** End Patch', ''];
   return { tool: 'apply_patch', input: freeText(lines.join('\n'), upstream) };
 }
 
-function execute(command: string, upstream: ProtocolId): ScriptCall {
+function execute(command: string, upstream: Upstream): ScriptCall {
   const program = `const run = await tools.exec_command(${JSON.stringify({ cmd: command })}); text(run.output);`;
   // Where there are no namespaces, the name of its own is part of the tool's name.
   const tool = upstream === 'responses' ? 'exec' : 'functions__exec';
@@ -140,6 +140,6 @@ function execute(command: string, upstream: ProtocolId): ScriptCall {
 }
 
 /** A protocol without custom tools offers them as functions of one text. */
-function freeText(input: string, upstream: ProtocolId): unknown {
+function freeText(input: string, upstream: Upstream): unknown {
   return upstream === 'responses' || upstream === 'chat-completions' ? input : { input };
 }

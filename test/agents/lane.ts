@@ -1,72 +1,91 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type SimulatedRequest, type Simulator, startSimulator } from '@headgate/simulator';
+import { type Simulator, startSimulator } from '@headgate/simulator';
 import { openTestGateway, type TestGateway } from '../support/gateway.ts';
 import type { Agent } from './agent.ts';
 import { programOf } from './installed-agents.ts';
+import { type Model, problemsOfLedger, problemsOfModels, problemsOfRun, textOf } from './lane-problems.ts';
 import { type GroupResult, runInGroup } from './process-group.ts';
 import { closeSite, openSite, type Site, siteEnvironment } from './site.ts';
+import { type Upstream, upstreamPaths } from './upstreams.ts';
 
-/** An agent, and what the only channel of its model speaks. */
+/** An agent, and what the channel of its model speaks. */
 export interface Lane {
   readonly agent: Agent;
-  readonly upstream: keyof typeof paths;
+  readonly upstream: Upstream;
+  /** What the channel speaks to which the conversation moves after its first answer; null when it stays. */
+  readonly next: Upstream | null;
 }
 
 export interface LaneResult {
   /** What is wrong, in words; nothing when the agent did its work. */
   readonly problems: readonly string[];
-  /** Calls of the model, as the upstream counted them. */
+  /** Calls of the model that were answered well. */
   readonly calls: number;
   readonly durationMs: number;
   /** The file that tells what happened, kept when something is wrong. */
   readonly transcript: string | null;
 }
 
-/** Twenty times what they take on two idle cores. */
+/** Ten times what the slowest one takes on two idle cores. */
 const agentTimeoutMs = 60_000;
 
-/** Lets the agent do its work through a gateway of its own, with the simulator as its model. */
-export async function runLane(lane: Lane): Promise<LaneResult> {
+/** Lets the agent do its work through a gateway of its own, with simulators as its model. */
+export async function runLane({ agent, upstream, next }: Lane): Promise<LaneResult> {
   const site = openSite();
   await using opened = new AsyncDisposableStack();
-  const simulator = opened.adopt(await startSimulator({ script: scriptOf(lane, site) }), (it) => it.close());
-  const channels = [channelOf(lane, simulator)];
-  const gateway = opened.use(await openTestGateway({ channels, reasoning: [lane.agent.model] }));
-  const run = await runAgent(lane, site, gateway);
+  const models: Model[] = [];
+  for (const spoken of next === null ? [upstream] : [upstream, next]) {
+    const simulator = await startSimulator({ script: scriptOf(agent, site, spoken) });
+    models.push({ upstream: spoken, simulator: opened.adopt(simulator, (it) => it.close()) });
+  }
+  const channels = models.map((model, index) => channelOf(agent, model, index));
+  const gateway = opened.use(await openTestGateway({ channels, reasoning: [agent.model] }));
+  if (next !== null) for (const { simulator } of models.slice(0, 1)) void failAfterFirstAnswer(simulator);
+  const run = await runAgent(agent, site, gateway);
+  const calls = callsOf(models);
   const problems = new Set([
-    ...problemsOfRun(lane, site, run),
-    ...problemsOfModel(lane, site, simulator.requests),
-    ...(await problemsOfLedger(gateway, simulator.requestCount)),
+    ...problemsOfRun(agent, site, run),
+    ...problemsOfModels(models, site),
+    ...(await problemsOfLedger(gateway, calls)),
   ]);
-  const transcript = problems.size === 0 ? null : writeTranscript(site, run, simulator.requests);
+  const transcript = problems.size === 0 ? null : writeTranscript(site, run, models);
   if (transcript === null) closeSite(site);
-  return { problems: [...problems], calls: simulator.requestCount, durationMs: run.durationMs, transcript };
+  return { problems: [...problems], calls, durationMs: run.durationMs, transcript };
 }
 
 /** Reasoning comes with every turn, so that its signatures make the way back, too. */
-function scriptOf({ agent, upstream }: Lane, { task }: Site): string {
+function scriptOf(agent: Agent, { task }: Site, upstream: Upstream): string {
   return `reasoning=6,steps=${encodeURIComponent(JSON.stringify(agent.script(task, upstream)))}`;
 }
 
-/** Under the base URL, which ends in `/v1`. */
-const paths = {
-  'chat-completions': '/chat/completions',
-  responses: '/responses',
-  messages: '/messages',
-  'generate-content': '/models/{model}:{action}',
-} as const;
-
-function channelOf({ agent, upstream }: Lane, { origin }: Simulator) {
+/** The first one is the cheapest, and so the one that is tried first. */
+function channelOf(agent: Agent, { upstream, simulator }: Model, index: number) {
   return {
-    id: 'model',
-    origin,
+    id: `model-${index}`,
+    origin: simulator.origin,
+    cost: String(index + 1),
     models: { [agent.model]: 'sim-agent' },
-    protocols: { [upstream]: paths[upstream] },
+    protocols: { [upstream]: upstreamPaths[upstream] },
   };
 }
 
-async function runAgent({ agent }: Lane, site: Site, gateway: TestGateway): Promise<GroupResult> {
+/** Never resolves when nobody calls. */
+async function failAfterFirstAnswer(simulator: Simulator): Promise<void> {
+  await simulator.until(({ outcome }) => outcome === 'answered');
+  simulator.control.setScript('fault=503');
+}
+
+/** A model that was left has answered once, whatever it was asked after that. */
+function callsOf(models: readonly Model[]): number {
+  const counts = models.map(({ simulator }) => simulator.requestCount);
+  return counts.reduce(
+    (sum, count, index) => sum + (index === models.length - 1 ? count : Math.min(count, 1)),
+    0,
+  );
+}
+
+async function runAgent(agent: Agent, site: Site, gateway: TestGateway): Promise<GroupResult> {
   const connection = { apiOrigin: gateway.apiOrigin, key: gateway.keys[agent.platform], model: agent.model };
   const launch = agent.launch(site.task, connection);
   for (const [path, text] of Object.entries(launch.homeFiles)) writeHomeFile(join(site.home, path), text);
@@ -82,68 +101,9 @@ function writeHomeFile(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-function problemsOfRun({ agent }: Lane, { task }: Site, run: GroupResult): readonly string[] {
-  if (run.isTimedOut) return [`was not done after ${agentTimeoutMs / 1000} s`];
-  if (run.code !== 0) return [`ended with code ${run.code}`];
-  const said = agent.finalText(run.stdout);
-  return [
-    ...(said === task.farewell ? [] : [`said ${JSON.stringify(said)} in the end`]),
-    ...(copied(task.copyFile) === task.copyText ? [] : ['did not write copy.txt as it was told']),
-  ];
-}
-
-/** What the file holds without its line end, or null when there is none. */
-function copied(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trimEnd();
-  } catch {
-    return null;
-  }
-}
-
-/** How everything begins that the simulator seals; null where the protocol has nothing sealed. */
-const seals = {
-  'chat-completions': null,
-  responses: 'gAAAAAsimulatedWHOLE',
-  messages: 'c2ltdWxhdGVk',
-  'generate-content': 'c2ltdWxhdGVk',
-} as const;
-
-/** The last call must tell the model what the tools found, and give it back what it has sealed. */
-function problemsOfModel(
-  { upstream }: Lane,
-  { secret }: Site,
-  requests: readonly SimulatedRequest[],
-): readonly string[] {
-  const last = textOf(requests.at(-1));
-  const seal = seals[upstream];
-  const isSealed = seal === null || last.includes(seal);
-  return [
-    ...(last.includes(secret) ? [] : ['did not tell the model what is in the note']),
-    ...(isSealed ? [] : ['did not give the model back what it had sealed']),
-    ...requests.flatMap(({ outcome }) =>
-      outcome === 'answered' ? [] : [`a call of the model is ${outcome}`],
-    ),
-  ];
-}
-
-function textOf(request: SimulatedRequest | undefined): string {
-  return Buffer.from(request?.body ?? '').toString();
-}
-
-/** Every call of the caller is one of the upstream, ended well and paid for. */
-async function problemsOfLedger({ store }: TestGateway, calls: number): Promise<readonly string[]> {
-  await store.ledger.flush();
-  const entries = await Array.fromAsync(store.exportEntries({}));
-  const bad = entries.filter(({ status, chargeNanoUsd }) => status !== 'complete' || chargeNanoUsd === 0n);
-  return [
-    ...(entries.length === calls ? [] : [`${calls} calls of the model have ${entries.length} entries`]),
-    ...bad.map(({ status, unbilledReason }) => `a call is ${status} in the ledger: ${unbilledReason}`),
-  ];
-}
-
-function writeTranscript(site: Site, run: GroupResult, requests: readonly SimulatedRequest[]): string {
+function writeTranscript(site: Site, run: GroupResult, models: readonly Model[]): string {
   const file = join(site.root, 'transcript.txt');
+  const requests = models.flatMap(({ simulator }) => simulator.requests);
   const parts = [
     `# exit code\n${run.code}`,
     `# standard output\n${run.stdout}`,

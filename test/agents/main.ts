@@ -6,23 +6,26 @@ import { geminiCli } from './gemini-cli.ts';
 import { checkVersion, installAgents } from './installed-agents.ts';
 import { type Lane, runLane } from './lane.ts';
 import { checkProxyIsClosed, closeSite, openSite } from './site.ts';
+import { upstreams } from './upstreams.ts';
 
 const agents: readonly Agent[] = [claudeCode, codex, codexPatching, codexSignedIn, geminiCli];
-const upstreams: readonly Lane['upstream'][] = [
-  'messages',
-  'responses',
-  'generate-content',
-  'chat-completions',
-];
+/** Every protocol of a channel, and the way from an agent's own to each of the others and back. */
+function lanesOf(agent: Agent): readonly Lane[] {
+  const others = upstreams.filter((upstream) => upstream !== agent.surface);
+  return [
+    ...upstreams.map((upstream) => ({ agent, upstream, next: null })),
+    ...others.map((other) => ({ agent, upstream: agent.surface, next: other })),
+    ...others.map((other) => ({ agent, upstream: other, next: agent.surface })),
+  ];
+}
 
 /** Words of the command line choose lanes: those whose name holds all of them. */
 function chosenLanes(words: readonly string[]): readonly Lane[] {
-  const lanes = agents.flatMap((agent) => upstreams.map((upstream) => ({ agent, upstream })));
-  return lanes.filter((lane) => words.every((word) => nameOf(lane).includes(word)));
+  return agents.flatMap(lanesOf).filter((lane) => words.every((word) => nameOf(lane).includes(word)));
 }
 
-function nameOf({ agent, upstream }: Lane): string {
-  return `${agent.id} → ${upstream}`;
+function nameOf({ agent, upstream, next }: Lane): string {
+  return `${agent.id} → ${upstream}${next === null ? '' : `, then ${next}`}`;
 }
 
 async function checkVersions(lanes: readonly Lane[]): Promise<void> {
@@ -37,7 +40,7 @@ async function report(lane: Lane): Promise<boolean> {
   const isOk = problems.length === 0;
   const seconds = `${(durationMs / 1000).toFixed(1)} s`;
   console.log(
-    `${isOk ? 'ok    ' : 'FAILED'} ${nameOf(lane).padEnd(38)} ${seconds.padStart(7)} ${calls} calls`,
+    `${isOk ? 'ok    ' : 'FAILED'} ${nameOf(lane).padEnd(52)} ${seconds.padStart(7)} ${calls} calls`,
   );
   for (const problem of problems) console.log(`         ${problem}`);
   if (transcript !== null) console.log(`         ${transcript}`);
