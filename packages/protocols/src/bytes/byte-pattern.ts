@@ -17,12 +17,14 @@ export class BytePattern {
 
   /** Where they first stand within `bytes` from `start` to `end`; -1 when they do not. */
   find(bytes: Uint8Array, start: number, end: number): number {
+    const steps = this.#steps;
     const last = this.#bytes.length - 1;
+    const lastByte = this.#bytes[last];
     let at = start + last;
     while (at < end) {
       const byte = bytes[at] ?? 0;
-      if (byte === this.#bytes[last] && this.#isAt(bytes, at - last)) return at - last;
-      at += this.#steps[byte] ?? 1;
+      if (byte === lastByte && this.#isAt(bytes, at - last)) return at - last;
+      at += steps[byte] ?? 1;
     }
     return -1;
   }

@@ -1,7 +1,6 @@
-import { readSseEvent } from '../../bytes/sse.ts';
 import type { EventReader, ReaderContext } from '../../codec.ts';
-import { parseJson } from '../../refusal.ts';
 import { unwrapInput } from '../../translate/custom-tool.ts';
+import { readEvent } from '../../translate/read-event.ts';
 import type { BlockDelta, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
 import { mergeUsage, readUsage } from '../meter.ts';
@@ -31,10 +30,10 @@ export class MessagesEventReader implements EventReader {
   }
 
   read(frame: Uint8Array): readonly TurnEvent[] {
-    const { name, data } = readSseEvent(frame);
-    if (data === null || this.#isFinished) return [];
-    const event = recordOf(parseJson(data));
-    switch (event['type'] ?? name) {
+    const read = this.#isFinished ? null : readEvent(frame);
+    if (read === null) return [];
+    const { type, event } = read;
+    switch (type) {
       case 'message_start':
         return this.#start(recordOf(event['message']));
       case 'content_block_start':

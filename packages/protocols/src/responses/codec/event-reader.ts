@@ -1,10 +1,10 @@
 import type { EventReader, ReaderContext } from '../../codec.ts';
 import { unreachable } from '../../result.ts';
 import { BlockSequencer } from '../../translate/block-sequencer.ts';
+import { readEvent } from '../../translate/read-event.ts';
 import type { Block, Citation, Sealed } from '../../turn.ts';
 import type { Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { listOf, numberOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
-import { readEvent } from './read-event.ts';
 import { type AnswerBlock, blockOfPart, blocksOfItem, callOf, finishOf } from './read-output.ts';
 import { readCitation } from './read-parts.ts';
 

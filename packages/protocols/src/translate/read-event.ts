@@ -1,6 +1,6 @@
-import { readSseEvent } from '../../bytes/sse.ts';
-import { parseJson } from '../../refusal.ts';
-import { isRecord, stringOf, type WireRecord } from '../../wire-values.ts';
+import { readSseEvent } from '../bytes/sse.ts';
+import { parseJson } from '../refusal.ts';
+import { isRecord, stringOf, type WireRecord } from '../wire-values.ts';
 
 const decoder = new TextDecoder();
 const dataField = 'data:';
