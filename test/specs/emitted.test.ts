@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type Feature,
-  modelOf,
-  openProtocolSite,
-  type ProtocolSite,
-  upstreams,
-} from '../support/protocol-site.ts';
+import { type Feature, openProtocolSite, type ProtocolSite, upstreams } from '../support/protocol-site.ts';
 import { amendments } from './amendments.ts';
+import { ask, framesOf } from './ask.ts';
 import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
-import { type Described, type Surface, surfaces } from './surfaces.ts';
+import { type Described, surfaces } from './surfaces.ts';
 
 const features: readonly Feature[] = [
   'plain',
@@ -27,24 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => site[Symbol.asyncDispose]());
 
-async function ask(surface: Surface, model: string, feature: Feature, stream: boolean): Promise<string> {
-  const key = site.gateway.keys[surface.platform];
-  const authorization = surface.keyHeader === 'authorization' ? `Bearer ${key}` : key;
-  const answer = await fetch(site.gateway.apiOrigin + surface.path(model, stream), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', [surface.keyHeader]: authorization },
-    body: JSON.stringify(surface.body(model, feature, stream)),
-  });
-  const text = await answer.text();
-  expect(answer.status, text).toBe(200);
-  return text;
-}
-
-function framesOf(stream: string): readonly unknown[] {
-  const data = [...stream.matchAll(/^data: ?(.*?)\r?$/gm)].map(([, text = '']) => text);
-  return data.filter((text) => text !== '[DONE]').map((text): unknown => JSON.parse(text));
-}
-
 function errorsOfFrame(schemas: PublishedSchemas, { frame }: Described, value: unknown): readonly string[] {
   const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : null;
   const schema = frame ?? schemas.eventOfType(type);
@@ -61,20 +38,23 @@ function holdEverything(): void {
     const foreign = upstreams.filter((upstream) => upstream !== surface.protocol);
     const cases = foreign.flatMap((upstream) => features.map((feature) => [upstream, feature] as const));
 
-    test.each(cases)('on %s: %s', async (upstream, feature) => {
-      const model = modelOf(feature, upstream);
-      const whole: unknown = JSON.parse(await ask(surface, model, feature, false));
-      expect(schemas.errors(names.whole, whole)).toEqual([]);
-      const frames = framesOf(await ask(surface, model, feature, true));
+    test.each(cases)('on %s: %s', async (...wanted) => {
+      const whole = await ask(site, surface, wanted, false);
+      expect(whole).toMatchObject({ status: 200, isWhole: true });
+      expect(schemas.errors(names.whole, JSON.parse(whole.text))).toEqual([]);
+      const frames = framesOf((await ask(site, surface, wanted, true)).text);
       expect(frames.length).toBeGreaterThan(1);
       expect(frames.flatMap((frame) => errorsOfFrame(schemas, names, frame))).toEqual([]);
     });
 
     test('finds what is not right', async () => {
-      const model = modelOf('plain', foreign[0] ?? 'responses');
-      const whole: unknown = JSON.parse(await ask(surface, model, 'plain', false));
-      const members = Object.keys(Object(whole)).map((member) => [member, [7]]);
-      expect(schemas.errors(names.whole, Object.fromEntries(members))).not.toEqual([]);
+      const { text } = await ask(site, surface, [foreign[0] ?? 'responses', 'plain'], false);
+      expect(
+        schemas.errors(
+          names.whole,
+          JSON.parse(text, (key, value: unknown) => (key === '' ? value : 7)),
+        ),
+      ).not.toEqual([]);
     });
   });
 
@@ -88,7 +68,8 @@ function holdEverything(): void {
 }
 
 if (missingDescriptions.length === 0) holdEverything();
-else
+else {
   test('the published descriptions are not beside this checkout, and nothing is held against them', () => {
     console.warn(`not here: ${missingDescriptions.join(', ')}`);
   });
+}

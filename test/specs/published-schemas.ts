@@ -67,9 +67,9 @@ export class PublishedSchemas {
   }
 }
 
-/** Events by their type; those of betas have the same types. */
+/** Events of streams by their type; those of betas and of other transports have the same types. */
 function eventNames(schemas: Schemas): ReadonlyMap<unknown, string> {
-  const names = Object.keys(schemas).filter((name) => /^(?!Beta).*Event$|^Ping$/.test(name));
+  const names = Object.keys(schemas).filter((name) => /^(?!Beta|WebSocket).*Event$|^Ping$/.test(name));
   return new Map(
     names.map((name) => {
       const { data } = eventSchema.safeParse(schemas[name]);

@@ -8,6 +8,7 @@ const models: readonly Model[] = [
   modelOf([targetOf({ id: 'a', protocols: chat })], 'chat-only'),
   modelOf([targetOf({ id: 'b', protocols: { messages: '/messages' } })], 'messages-only'),
   modelOf([targetOf({ id: 'c', enabled: false }), targetOf({ id: 'd' })], 'half-enabled'),
+  modelOf([targetOf({ id: 'e', protocols: { images: '/images/{operation}' } })], 'images-only'),
   modelOf([targetOf({ id: 'c', enabled: false })], 'disabled'),
   modelOf([], 'nowhere'),
 ];
@@ -33,14 +34,16 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
   };
 }
 
+const served = { 'chat-completions': true, messages: true, images: true };
+
 test.each([
-  ['completions', { 'chat-completions': true, messages: true }, ['chat-only', 'half-enabled']],
-  ['messages', { 'chat-completions': true, messages: true }, ['messages-only']],
+  ['completions', served, ['chat-only', 'half-enabled', 'images-only', 'messages-only']],
+  ['messages', served, ['chat-only', 'half-enabled', 'messages-only']],
   ['messages', { 'chat-completions': true }, []],
-] as const)('a %s key is told of what it can call, served %j', (platform, served, ids) => {
+] as const)('a %s key is told of what it can call, served %j', (platform, protocols, ids) => {
   const caller = callerOn(platform);
-  expect(listModels(caller, catalogue, served)).toMatchObject({ data: ids.map((id) => ({ id })) });
+  expect(listModels(caller, catalogue, protocols)).toMatchObject({ data: ids.map((id) => ({ id })) });
   for (const { id } of models) {
-    expect(findModel(id, caller, catalogue, served).ok).toBe(ids.some((listed) => listed === id));
+    expect(findModel(id, caller, catalogue, protocols).ok).toBe(ids.some((listed) => listed === id));
   }
 });

@@ -78,6 +78,9 @@ function sharedView(model: Model) {
     created_at: new Date(model.created * 1000).toISOString(),
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
+    // The same two as the messages SDK names them.
+    max_input_tokens: model.contextWindow,
+    max_tokens: model.maxOutputTokens,
     input_modalities: model.inputModalities,
     output_modalities: model.outputModalities,
     capabilities: model.capabilities,
