@@ -30,7 +30,7 @@ export function readSettings(wire: WireRecord, notes: TurnNotes): Settings {
     topK: numberOf(wire['top_k']),
     stop: readStop(wire['stop_sequences']),
     parallelToolCalls: readParallel(recordOf(wire['tool_choice'])),
-    reasoning: readReasoning(wire),
+    reasoning: readReasoning(wire, notes),
     outputFormat: readFormat(wire),
     user: stringOf(recordOf(wire['metadata'])['user_id']),
     serviceTier: readTier(wire['service_tier']),
@@ -75,7 +75,7 @@ function isEffort(value: unknown): value is ReasoningEffort {
 }
 
 /** How much is to be thought, by budget, by word or by the model itself; null when nothing is said of it. */
-function readReasoning(wire: WireRecord): ReasoningSetting | null {
+function readReasoning(wire: WireRecord, notes: TurnNotes): ReasoningSetting | null {
   const said = recordOf(wire['output_config'])['effort'];
   const effort = isEffort(said) ? said : null;
   const thinking = recordOf(wire['thinking']);
@@ -85,8 +85,11 @@ function readReasoning(wire: WireRecord): ReasoningSetting | null {
       return { effort: 'none', budgetTokens: null, shown: null };
     case 'enabled':
       return { effort, budgetTokens: numberOf(thinking['budget_tokens']), shown: shown ?? true };
-    case 'adaptive':
     case 'between_tools':
+      // Others think whenever they like.
+      notes.lose('thinking.type');
+      return { effort, budgetTokens: null, shown };
+    case 'adaptive':
       return { effort, budgetTokens: null, shown };
     default:
       return effort === null ? null : { effort, budgetTokens: null, shown: null };

@@ -270,6 +270,7 @@ test.each<[object, readonly string[]]>([
   [{ mcp_servers: [{}] }, ['refuse mcp_servers']],
   [{ mcp_servers: [] }, []],
   [{ max_tokens: 0 }, ['refuse max_tokens']],
+  [{ thinking: { type: 'between_tools' } }, ['drop thinking.type']],
 ])('members of this protocol alone, %j: %j', (members, fields) => {
   expect(lost(members)).toEqual(fields);
 });

@@ -7,6 +7,7 @@ import type {
   Block,
   Message,
   ReasoningBlock,
+  Sealed,
   TextBlock,
   ToolCallBlock,
   ToolResultBlock,
@@ -29,12 +30,15 @@ export function withOwnThoughts(
       if (block.kind !== 'reasoning') return true;
       const { sealed } = block;
       const isOwn: boolean = mayReturn(sealed, origin);
-      // Unmarked state is of an upstream of the caller's own protocol, which would have used it.
-      if (!isOwn && sealed?.origin === 'native')
-        notes.drop('messages[].content[].reasoning', 'sealed elsewhere');
+      if (!isOwn) noteSealed(sealed, notes);
       return isOwn;
     }),
   }));
+}
+
+/** Unmarked state is of an upstream of the caller's own protocol, which would have used it. */
+function noteSealed(sealed: Sealed | null, notes: WriteNotes): void {
+  if (sealed?.origin === 'native') notes.drop('messages[].content[].reasoning', 'sealed elsewhere');
 }
 
 export function writeMessage({ role, content }: OrderedMessage, context: WriteContext): WireRecord {
@@ -76,7 +80,9 @@ function writeThought({ text, sealed }: ReasoningBlock): WireRecord {
     : { type: 'thinking', thinking: text, signature: data };
 }
 
+/** A call of this protocol has no state of its own. */
 function writeCall(block: ToolCallBlock, { naming, notes }: WriteContext): WireRecord {
+  noteSealed(block.sealed, notes);
   return {
     type: 'tool_use',
     id: legalName(block.id, callIdRule),

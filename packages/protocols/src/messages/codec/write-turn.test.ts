@@ -293,7 +293,7 @@ describe('tools', () => {
       namespace: null,
       form: 'function',
       input: 'broken {',
-      sealed: null,
+      sealed: { origin: 'native', data: 's', form: 'signature' },
     };
     const result: Block = {
       kind: 'tool-result',
@@ -317,7 +317,10 @@ describe('tools', () => {
         ],
       },
     ]);
-    expect(losses).toMatchObject([{ action: 'changed', note: 'malformed, sent as none' }]);
+    expect(losses).toMatchObject([
+      { action: 'dropped', note: 'sealed elsewhere' },
+      { action: 'changed', note: 'malformed, sent as none' },
+    ]);
   });
 });
 
