@@ -4,7 +4,7 @@ import type { Upstream } from './upstreams.ts';
 /** The work every agent is given, and what its scripted model knows of it beforehand. */
 export interface Task {
   readonly prompt: string;
-  /** Where it works: a git repository with a note in it. */
+  /** Where it works: a git repository with a note and a picture in it. */
   readonly folder: string;
   /** The file to make, by its whole path, and what it must hold. */
   readonly copyFile: string;
@@ -49,7 +49,7 @@ export interface Agent {
   /** The public id of its model: some agents choose their way to work by it. */
   readonly model: string;
   launch(task: Task, connection: Connection): Launch;
-  /** The turns of the model on an upstream that speaks this protocol; the first one reads the note. */
+  /** The turns of the model on an upstream that speaks this protocol; the first one reads the note and shows the picture. */
   script(task: Task, upstream: Upstream): readonly ScriptStep[];
   /** The last words its user was told, or null; what it prints has a form of its own. */
   finalText(standardOutput: string): string | null;

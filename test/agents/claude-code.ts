@@ -37,7 +37,10 @@ export const claudeCode: Agent = {
     homeFiles: {},
   }),
   script: ({ folder, copyFile, copyText, farewell }) => [
-    { tool: 'Read', input: { file_path: join(folder, 'note.txt') } },
+    [
+      { tool: 'Read', input: { file_path: join(folder, 'note.txt') } },
+      { tool: 'Read', input: { file_path: join(folder, 'picture.png') } },
+    ],
     [
       { tool: 'Write', input: { file_path: copyFile, content: copyText } },
       { tool: 'Bash', input: { command: 'git status --short', description: 'Shows what has changed' } },

@@ -4,13 +4,18 @@ import { printedJson } from './printed-json.ts';
 import type { Upstream } from './upstreams.ts';
 
 const readNote = 'cat note.txt';
+const viewPicture: ScriptCall = { tool: 'view_image', input: { path: 'picture.png' } };
 
 /** With a model it does not know: functions, and a namespace of more of them. */
 export const codex: Agent = {
   ...commonParts(),
   id: 'codex',
   model: 'headgate-for-codex',
-  script: (task) => [run(readNote), [run(writeCopy(task)), run('git status --short')], task.farewell],
+  script: (task) => [
+    [run(readNote), viewPicture],
+    [run(writeCopy(task)), run('git status --short')],
+    task.farewell,
+  ],
 };
 
 /** With a model that edits by patches: a custom tool with a grammar, and a search for more tools. */
@@ -19,7 +24,7 @@ export const codexPatching: Agent = {
   id: 'codex, patching',
   model: 'gpt-5.5',
   script: (task, upstream) => [
-    run(readNote),
+    [run(readNote), viewPicture],
     [patch(task, upstream), run('git status --short')],
     task.farewell,
   ],
@@ -42,8 +47,8 @@ export const codexSignedIn: Agent = {
     },
   }),
   script: (task, upstream) => [
-    execute(readNote, upstream),
-    execute(writeCopy(task), upstream),
+    execute(runIn(readNote) + viewIn, upstream),
+    execute(runIn(writeCopy(task)), upstream),
     task.farewell,
   ],
 };
@@ -132,11 +137,16 @@ function patch({ copyFile, copyText }: Task, upstream: Upstream): ScriptCall {
   return { tool: 'apply_patch', input: freeText(lines.join('\n'), upstream) };
 }
 
-function execute(command: string, upstream: Upstream): ScriptCall {
-  const program = `const run = await tools.exec_command(${JSON.stringify({ cmd: command })}); text(run.output);`;
+function execute(program: string, upstream: Upstream): ScriptCall {
   // Where there are no namespaces, the name of its own is part of the tool's name.
   const tool = upstream === 'responses' ? 'exec' : 'functions__exec';
   return { tool, input: freeText(program, upstream) };
+}
+
+const viewIn = `image((await tools.view_image(${JSON.stringify(viewPicture.input)})).image_url);`;
+
+function runIn(command: string): string {
+  return `text((await tools.exec_command(${JSON.stringify({ cmd: command })})).output);`;
 }
 
 /** A protocol without custom tools offers them as functions of one text. */

@@ -21,7 +21,10 @@ export const geminiCli: Agent = {
     homeFiles: { '.gemini/settings.json': JSON.stringify(settings) },
   }),
   script: ({ copyFile, copyText, farewell }) => [
-    { tool: 'read_file', input: { file_path: 'note.txt' } },
+    [
+      { tool: 'read_file', input: { file_path: 'note.txt' } },
+      { tool: 'read_file', input: { file_path: 'picture.png' } },
+    ],
     [
       { tool: 'write_file', input: { file_path: copyFile, content: copyText } },
       {

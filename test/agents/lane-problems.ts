@@ -40,6 +40,9 @@ const seals = {
   'generate-content': 'c2ltdWxhdGVk',
 } as const;
 
+/** How every PNG begins, in base64. */
+const pictureStart = 'iVBORw0KGgo';
+
 /** What the gateway marks sealed state with that is not of the caller's protocol: as it is, and in base64. */
 const marks = ['gw1.', 'Z3cxL'];
 
@@ -50,17 +53,23 @@ const marks = ['gw1.', 'Z3cxL'];
 export function problemsOfModels(models: readonly Model[], { secret }: Site): readonly string[] {
   const [first, last] = [models[0], models.at(-1)];
   if (first === undefined || last === undefined) return ['has no model'];
-  const lastCall = textOf(last.simulator.requests.at(-1));
+  const lastCall = textOf(answersOf(last).at(-1));
   const own = seals[last.upstream];
   const foreign = seals[first.upstream];
   return [
     ...(lastCall.includes(secret) ? [] : ['did not tell the model what is in the note']),
+    ...(lastCall.includes(pictureStart) ? [] : ['did not show the model the picture']),
     ...(own === null || lastCall.includes(own) ? [] : ['did not give the model back what it had sealed']),
     ...(foreign !== null && foreign !== own && lastCall.includes(foreign)
       ? ['told a model what another had sealed']
       : []),
     ...models.flatMap(({ simulator }) => simulator.requests.flatMap(problemsOfRequest)),
   ];
+}
+
+/** Those that ask for an answer, oldest first. */
+export function answersOf({ simulator }: Model): readonly SimulatedRequest[] {
+  return simulator.requests.filter(({ target }) => !/count_?tokens/i.test(target));
 }
 
 function problemsOfRequest(request: SimulatedRequest): readonly string[] {
@@ -75,10 +84,11 @@ export function textOf(request: SimulatedRequest | undefined): string {
   return Buffer.from(request?.body ?? '').toString();
 }
 
-/** Every call of the agent has one entry, ended well and paid for. */
+/** Every call of the agent has one entry, ended well and paid for. Counted tokens have one, too, and cost nothing. */
 export async function problemsOfLedger({ store }: TestGateway, calls: number): Promise<readonly string[]> {
   await store.ledger.flush();
-  const entries = await Array.fromAsync(store.exportEntries({}));
+  const all = await Array.fromAsync(store.exportEntries({}));
+  const entries = all.filter(({ unbilledReason }) => unbilledReason !== 'token_count');
   const bad = entries.filter(({ status, chargeNanoUsd }) => status !== 'complete' || chargeNanoUsd === 0n);
   return [
     ...(entries.length === calls ? [] : [`${calls} calls of the model have ${entries.length} entries`]),

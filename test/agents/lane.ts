@@ -4,7 +4,14 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { openTestGateway, type TestGateway } from '../support/gateway.ts';
 import type { Agent } from './agent.ts';
 import { programOf } from './installed-agents.ts';
-import { type Model, problemsOfLedger, problemsOfModels, problemsOfRun, textOf } from './lane-problems.ts';
+import {
+  answersOf,
+  type Model,
+  problemsOfLedger,
+  problemsOfModels,
+  problemsOfRun,
+  textOf,
+} from './lane-problems.ts';
 import { type GroupResult, runInGroup } from './process-group.ts';
 import { closeSite, openSite, type Site, siteEnvironment } from './site.ts';
 import { type Upstream, upstreamPaths } from './upstreams.ts';
@@ -78,7 +85,7 @@ async function failAfterFirstAnswer(simulator: Simulator): Promise<void> {
 
 /** A model that was left has answered once, whatever it was asked after that. */
 function callsOf(models: readonly Model[]): number {
-  const counts = models.map(({ simulator }) => simulator.requestCount);
+  const counts = models.map((model) => answersOf(model).length);
   return counts.reduce(
     (sum, count, index) => sum + (index === models.length - 1 ? count : Math.min(count, 1)),
     0,

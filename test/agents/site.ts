@@ -26,6 +26,7 @@ export function openSite(): Site {
   const secret = unguessable('note');
   const site = { root, home, temporary, folder, secret, task: taskIn(folder) };
   writeFileSync(join(folder, 'note.txt'), `${secret}\n`);
+  writeFileSync(join(folder, 'picture.png'), picture);
   git(site, ['init', '--quiet']);
   git(site, ['add', '.']);
   git(site, [
@@ -45,9 +46,15 @@ export function closeSite({ root }: Site): void {
   rmSync(root, { recursive: true, force: true });
 }
 
+/** Eight by eight pixels of red. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC',
+  'base64',
+);
+
 function taskIn(folder: string): Task {
   return {
-    prompt: 'Read note.txt, write copy.txt, and say what has changed.',
+    prompt: 'Read note.txt, look at picture.png, write copy.txt, and say what has changed.',
     folder,
     copyFile: join(folder, 'copy.txt'),
     copyText: unguessable('copy'),
