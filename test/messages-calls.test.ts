@@ -37,10 +37,10 @@ beforeAll(async () => {
         models: Object.fromEntries(rescued.map((fault) => [fault, 'well+tokens=7'])),
       },
       {
-        id: 'chat-only',
+        id: 'images-only',
         origin,
-        models: { 'chat-only': 'same' },
-        protocols: { 'chat-completions': '/chat/completions' },
+        models: { 'images-only': 'same' },
+        protocols: { images: '/images/{operation}' },
       },
     ],
     prices: {
@@ -48,7 +48,7 @@ beforeAll(async () => {
         [...Object.keys(models), ...rescued].map((id) => [id, { input: '1', output: '2' }]),
       ),
       cached: { input: '3', output: '15', cacheRead: '0.3', cacheWrite5m: '3.75', cacheWrite1h: '6' },
-      'chat-only': { input: '1', output: '2' },
+      'images-only': { input: '1', output: '2' },
     },
   });
 });
@@ -137,14 +137,14 @@ describe('failures', () => {
     expect(framesOf(answer.body).at(-1)).toMatch(/^event: error\ndata: \{"type":"error".*\}\n\n$/);
   });
 
-  test('a model that no channel serves in this protocol is neither listed nor called', async () => {
+  test('a model that no channel can serve here, translated or not, is neither listed nor called', async () => {
     const list = await exchange(
       gateway.apiOrigin,
       request('GET /v1/models', [`x-api-key: ${gateway.keys.messages}`]),
     );
     expect(list.body.toString()).toContain('"same"');
-    expect(list.body.toString()).not.toContain('chat-only');
-    expect((await call({ model: 'chat-only' })).answer.status).toBeGreaterThanOrEqual(400);
+    expect(list.body.toString()).not.toContain('images-only');
+    expect((await call({ model: 'images-only' })).answer.status).toBeGreaterThanOrEqual(400);
   });
 });
 

@@ -3,7 +3,7 @@ import { type Feature, openProtocolSite, type ProtocolSite, upstreams } from '..
 import { amendments } from './amendments.ts';
 import { ask, framesOf } from './ask.ts';
 import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
-import { type Described, surfaces } from './surfaces.ts';
+import { surfaces } from './surfaces.ts';
 
 const features: readonly Feature[] = [
   'plain',
@@ -22,12 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => site[Symbol.asyncDispose]());
 
-function errorsOfFrame(schemas: PublishedSchemas, { frame }: Described, value: unknown): readonly string[] {
-  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : null;
-  const schema = frame ?? schemas.eventOfType(type);
-  return schema === undefined ? [`no such event: ${String(type)}`] : schemas.errors(schema, value);
-}
-
 const described = Object.entries(surfaces).flatMap(([name, surface]) =>
   surface.descriptions.map((description) => ({ name, surface, ...description })),
 );
@@ -44,7 +38,7 @@ function holdEverything(): void {
       expect(schemas.errors(names.whole, JSON.parse(whole.text))).toEqual([]);
       const frames = framesOf((await ask(site, surface, wanted, true)).text);
       expect(frames.length).toBeGreaterThan(1);
-      expect(frames.flatMap((frame) => errorsOfFrame(schemas, names, frame))).toEqual([]);
+      expect(frames.flatMap((frame) => schemas.frameErrors(names.frame, frame))).toEqual([]);
     });
 
     test('finds what is not right', async () => {

@@ -55,9 +55,11 @@ export class PublishedSchemas {
     );
   }
 
-  /** The schema of events of that type; undefined when there is none. */
-  eventOfType(type: unknown): string | undefined {
-    return this.#eventNames.get(type);
+  /** The same of a frame of a stream; `schema` is null where each event has one of its own, by its type. */
+  frameErrors(schema: string | null, frame: unknown): readonly string[] {
+    const type = typeof frame === 'object' && frame !== null && 'type' in frame ? frame.type : null;
+    const name = schema ?? this.#eventNames.get(type);
+    return name === undefined ? [`no such event: ${String(type)}`] : this.errors(name, frame);
   }
 
   #validator(pointer: string): ValidateFunction {

@@ -1,0 +1,134 @@
+import { fileURLToPath } from 'node:url';
+import {
+  type Codec,
+  defaultDialect,
+  noSettings,
+  type ProtocolId,
+  protocols,
+  SseSplitter,
+  type Turn,
+} from '@headgate/protocols';
+import { describe, expect, test } from 'vitest';
+import { readRecordings } from '../recordings/collections.ts';
+import type { RecordedAnswer, Recording } from '../recordings/recording.ts';
+import { framesOf } from './ask.ts';
+import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
+import { type Described, surfaces } from './surfaces.ts';
+
+const folder = fileURLToPath(new URL('../../../shared/protocols/data/', import.meta.url));
+const recordings = readRecordings(folder);
+
+const dialect = { ...defaultDialect, streamEnd: 'finish-reason' as const };
+const traceId = '0123456789abcdef0123456789abcdef';
+const readerContext = { origin: 'recorded', dialect, names: new Map(), traceId };
+const decoder = new TextDecoder();
+
+/** As much of a request as an answer needs that was recorded without one. */
+const someTurn: Turn = {
+  surface: 'chat-completions',
+  model: 'm',
+  stream: true,
+  system: [],
+  messages: [],
+  tools: [],
+  toolChoice: null,
+  settings: noSettings,
+  spelling: {},
+  extensions: [],
+};
+
+function codecOf(id: ProtocolId): Codec {
+  return protocols[id]?.codec ?? expect.fail(`${id} has no codec`);
+}
+
+function writerContext(recording: Recording) {
+  return {
+    turn: turnOf(recording),
+    traceId,
+    createdS: 1_700_000_000,
+    wantsUsageFrame: true,
+    framing: 'sse' as const,
+    inputTokensEstimate: 10,
+  };
+}
+
+function turnOf({ request, protocol }: Recording): Turn {
+  if (request === null) return someTurn;
+  const [, model = '', action = ''] = /models\/([^/:]+):(\w+)$/.exec(request.path) ?? [];
+  const input = { ...request, params: { model, action }, header: () => undefined, work: 'answer' as const };
+  const turn = codecOf(protocol).readTurn(input);
+  return turn.ok ? turn.value : someTurn;
+}
+
+/** Whether the recording holds an answer that the gateway would translate. */
+function isAnswer({ protocol, answer }: Recording): boolean {
+  if (answer === null || answer.status >= 400) return false;
+  const { openStream, readAnswer } = protocols[protocol] ?? expect.fail(`${protocol} is not spoken`);
+  if (answer.kind === 'json') return readAnswer(answer.body, dialect).kind === 'answer';
+  const reader = openStream(dialect);
+  const roles = splitFrames(answer).map((frame) => reader.read(frame));
+  return (
+    !roles.includes('error') &&
+    !roles.includes('garbled') &&
+    (roles.includes('terminal') || reader.isWholeWithoutTerminal())
+  );
+}
+
+function splitFrames({ body }: RecordedAnswer): readonly Uint8Array[] {
+  const splitter = new SseSplitter();
+  const frames: Uint8Array[] = [];
+  splitter.push(body, (frame) => frames.push(frame));
+  return [...frames, splitter.rest()].filter(({ length }) => length > 0);
+}
+
+/** What is wrong with the answer as a caller of the surface gets it. */
+function errorsOf(
+  recording: Recording,
+  surface: ProtocolId,
+  described: Described,
+  schemas: PublishedSchemas,
+): readonly string[] {
+  const { answer, protocol } = recording;
+  if (answer === null) return [];
+  const upstream = codecOf(protocol);
+  const caller = codecOf(surface);
+  const context = writerContext(recording);
+  if (answer.kind === 'json') {
+    const whole = caller.writeAnswer(upstream.readAnswer(answer.body, readerContext), context);
+    return schemas.errors(described.whole, JSON.parse(decoder.decode(whole)));
+  }
+  const reader = upstream.openReader(readerContext);
+  const writer = caller.openWriter(context);
+  const events = [...splitFrames(answer).flatMap((frame) => [...reader.read(frame)]), ...reader.end()];
+  const text = events.map((event) => writer.write(event)).join('') + writer.end();
+  return framesOf(text).flatMap((frame) => schemas.frameErrors(described.frame, frame));
+}
+
+function holdEverything(): void {
+  const answers = recordings.filter((recording) => recording.protocol !== 'images' && isAnswer(recording));
+  const described = Object.values(surfaces).flatMap(({ protocol, descriptions }) =>
+    descriptions.map((one) => ({ surface: protocol, ...one })),
+  );
+
+  describe.each(described)('$surface as $description has it', ({ surface, ...one }) => {
+    const schemas = new PublishedSchemas(one.description);
+    const protocolsOfOthers = new Set(answers.map(({ protocol }) => protocol).filter((id) => id !== surface));
+
+    test.each([...protocolsOfOthers])('what servers have answered in %s', (protocol) => {
+      const group = answers.filter((recording) => recording.protocol === protocol);
+      const errors = group.flatMap((recording) =>
+        errorsOf(recording, surface, one, schemas).map((error) => `${recording.name}: ${error}`),
+      );
+      expect(errors).toEqual([]);
+    });
+  });
+}
+
+if (missingDescriptions.length === 0 && recordings.length > 0) holdEverything();
+else {
+  test('recordings and descriptions are not beside this checkout, and nothing is held against them', () => {
+    console.warn(
+      `not here: ${[...missingDescriptions, ...(recordings.length > 0 ? [] : ['recordings'])].join(', ')}`,
+    );
+  });
+}
