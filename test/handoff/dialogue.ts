@@ -62,7 +62,7 @@ export interface SurfaceDialogue {
   readonly endMark: string | RegExp;
 }
 
-export function isJson(value: unknown): value is Json {
+function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

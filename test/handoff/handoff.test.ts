@@ -62,11 +62,11 @@ function channelsOf(origin: string): readonly TestChannel[] {
     origin,
     cost: '2',
     protocols: { [id]: upstreams[id] },
-    models: Object.fromEntries([
-      ...commands.map(([name, command]) => [modelOf(id, name), `sim-x+${command}`]),
+    models: Object.fromEntries<string>([
+      ...commands.map(([name, command]) => [modelOf(id, name), `sim-x+${command}`] as const),
       ...handovers
         .filter(({ to }) => to === id)
-        .map((handover) => [handoverModel(handover), 'sim-x+tokens=7,prompt=9']),
+        .map((handover) => [handoverModel(handover), 'sim-x+tokens=7,prompt=9'] as const),
     ]),
   }));
   const failing = upstreamIds.map((id) => ({

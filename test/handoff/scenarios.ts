@@ -11,7 +11,7 @@ const object = (properties: Record<string, unknown>) => ({
   additionalProperties: false,
 });
 
-export const tools = [
+const tools = [
   { name: 'get_weather', parameters: object({ city: { type: 'string' } }) },
   { name: 'get_time', parameters: object({ zone: { type: 'string' }, exact: { type: 'boolean' } }) },
 ];

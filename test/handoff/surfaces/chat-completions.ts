@@ -118,7 +118,7 @@ function takeDelta(message: Json, calls: Map<number, Json>, delta: Json): void {
   // What is neither text nor a call is opaque to a client, and goes back as it came.
   for (const [name, value] of Object.entries(delta)) {
     if (Array.isArray(value) && name !== 'tool_calls')
-      message[name] = [...((message[name] as unknown[] | undefined) ?? []), ...value]; // Ours, made here.
+      message[name] = [...(message[name] === undefined ? [] : list(message[name])), ...list(value)];
   }
   if (delta['tool_calls'] === undefined) return;
   for (const piece of list(delta['tool_calls'])) takeCall(calls, piece);

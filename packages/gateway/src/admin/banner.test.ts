@@ -10,7 +10,7 @@ const facts: BannerFacts = {
   apiOrigin: 'http://127.0.0.1:8080',
   consoleOrigin: 'http://127.0.0.1:8081',
   selfConfiguration: { kind: 'demo', keys },
-  models: { completions: 'demo-fast', messages: 'demo-fast' },
+  models: { completions: 'demo-fast', messages: 'demo-fast', native: 'demo-fast' },
   channelCount: 3,
   modelCount: 2,
   setupToken: null,
@@ -30,15 +30,17 @@ describe('the text of a start', () => {
     const body = /-d '(.*)'/.exec(text)?.[1] ?? '';
     expect(JSON.parse(body)).toMatchObject({ model: 'demo-fast', stream: true });
     expect(text).toContain(
-      `curl -N http://127.0.0.1:8080/v1/chat/completions \\\n    -H 'Authorization: Bearer ${keys.completions}'`,
+      `curl -N 'http://127.0.0.1:8080/v1/chat/completions' \\\n    -H 'Authorization: Bearer ${keys.completions}'`,
     );
   });
 
-  test('so is the call for messages', () => {
+  test('so are the calls for the other surfaces', () => {
     const text = bannerText(facts);
     expect(text).toContain('The same as messages (the answer is simulated)');
-    const [, body = ''] = /v1\/messages[^']*'[^']*'[^']*'[^']*'[^']*'(.*)'/.exec(text) ?? [];
-    expect(JSON.parse(body)).toMatchObject({ model: 'demo-fast', max_tokens: 1024, stream: true });
+    const [, messages = '', native = ''] = [...text.matchAll(/-d '(.*)'/g)].map(([, body]) => body);
+    expect(JSON.parse(messages)).toMatchObject({ model: 'demo-fast', max_tokens: 1024, stream: true });
+    expect(JSON.parse(native)).toHaveProperty('contents');
+    expect(text).toContain(`GEMINI_API_KEY=${keys.native}`);
     expect(text).toContain(`-H 'x-api-key: ${keys.messages}'`);
     expect(bannerText({ ...facts, models: { completions: 'demo-fast' } })).not.toContain('v1/messages');
   });
@@ -96,7 +98,7 @@ test('the ready file has what scripts need and is one line of JSON', () => {
     apiOrigin: 'http://127.0.0.1:8080',
     consoleOrigin: 'http://127.0.0.1:8081',
     keys,
-    models: { completions: 'demo-fast', messages: 'demo-fast' },
+    models: { completions: 'demo-fast', messages: 'demo-fast', native: 'demo-fast' },
     setupToken: null,
   });
 });

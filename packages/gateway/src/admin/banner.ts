@@ -1,3 +1,4 @@
+import type { Platform } from '@headgate/protocols';
 import { counted } from './counted.ts';
 import type { ShowcaseModels } from './ready-file.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
@@ -62,11 +63,73 @@ function situation({ selfConfiguration, color }: BannerFacts): string {
 }
 
 function calls(facts: BannerFacts): string {
-  return [completionsCalls(facts), messagesCall(facts)].filter((section) => section !== '').join('\n\n');
+  const shown = surfaces.flatMap((surface) => {
+    const found = showcase(facts, surface.platform);
+    return found === null ? [] : [{ surface, ...found }];
+  });
+  const [first] = shown;
+  if (first === undefined) return '';
+  const { apiOrigin, color } = facts;
+  return [
+    ...shown.flatMap(({ surface, key, model }) => [
+      `  ${bold(`${surface.title}${simulatedNote(facts)}`, color)}`,
+      '',
+      curl(`${apiOrigin}${surface.path(model)}`, surface.header(key), surface.body(model)),
+      '',
+    ]),
+    `  ${bold('SDKs and coding agents: all they need', color)}`,
+    '',
+    ...shown.map(({ surface, key }) => `  export ${surface.environment(apiOrigin, key)}`),
+    '',
+    `  ${bold('List the models, and see what was used', color)}`,
+    '',
+    `  curl ${apiOrigin}/v1/models -H '${first.surface.header(first.key)}'`,
+    `  curl ${apiOrigin}/v1/usage -H '${first.surface.header(first.key)}'`,
+  ].join('\n');
 }
 
+/** How a surface is called from a shell and from the libraries that speak it. */
+interface ShownSurface {
+  readonly platform: Platform;
+  readonly title: string;
+  path(model: string): string;
+  header(key: string): string;
+  body(model: string): object;
+  /** Variables its libraries and agents read, as a shell sets them. */
+  environment(apiOrigin: string, key: string): string;
+}
+
+const messages = [{ role: 'user', content: 'Say hello.' }];
+
+const surfaces: readonly ShownSurface[] = [
+  {
+    platform: 'completions',
+    title: 'Stream an answer',
+    path: () => '/v1/chat/completions',
+    header: (key) => `Authorization: Bearer ${key}`,
+    body: (model) => ({ model, stream: true, messages }),
+    environment: (origin, key) => `OPENAI_BASE_URL=${origin}/v1 OPENAI_API_KEY=${key}`,
+  },
+  {
+    platform: 'messages',
+    title: 'The same as messages',
+    path: () => '/v1/messages',
+    header: (key) => `x-api-key: ${key}`,
+    body: (model) => ({ model, max_tokens: 1024, stream: true, messages }),
+    environment: (origin, key) => `ANTHROPIC_BASE_URL=${origin} ANTHROPIC_API_KEY=${key}`,
+  },
+  {
+    platform: 'native',
+    title: 'The same natively',
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+    header: (key) => `x-goog-api-key: ${key}`,
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] }),
+    environment: (origin, key) => `GOOGLE_GEMINI_BASE_URL=${origin} GEMINI_API_KEY=${key}`,
+  },
+];
+
 /** The key and the model to show on a platform; null when there is nothing to show. */
-function showcase({ selfConfiguration, models }: BannerFacts, platform: keyof ShowcaseModels) {
+function showcase({ selfConfiguration, models }: BannerFacts, platform: Platform) {
   const key = selfConfiguration.kind === 'none' ? undefined : selfConfiguration.keys?.[platform];
   const model = models[platform];
   return key === undefined || model === undefined ? null : { key, model };
@@ -76,59 +139,13 @@ function simulatedNote({ selfConfiguration }: BannerFacts): string {
   return selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
 }
 
-function completionsCalls(facts: BannerFacts): string {
-  const shown = showcase(facts, 'completions');
-  if (shown === null) return '';
-  const { apiOrigin, color } = facts;
-  const { key, model } = shown;
+function curl(url: string, header: string, body: object): string {
   return [
-    `  ${bold(`Stream an answer${simulatedNote(facts)}`, color)}`,
-    '',
-    chatCall(apiOrigin, key, model),
-    '',
-    `  ${bold('List the models, and see what was used', color)}`,
-    '',
-    getCall(`${apiOrigin}/v1/models`, key),
-    getCall(`${apiOrigin}/v1/usage`, key),
-    '',
-    `  ${bold('Any OpenAI-compatible SDK', color)}`,
-    '',
-    `  export OPENAI_BASE_URL=${apiOrigin}/v1 OPENAI_API_KEY=${key}`,
-  ].join('\n');
-}
-
-function chatCall(apiOrigin: string, key: string, model: string): string {
-  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Say hello.' }] });
-  return [
-    `  curl -N ${apiOrigin}/v1/chat/completions \\`,
-    `    -H 'Authorization: Bearer ${key}' \\`,
+    `  curl -N '${url}' \\`,
+    `    -H '${header}' \\`,
     "    -H 'Content-Type: application/json' \\",
-    `    -d '${body}'`,
+    `    -d '${JSON.stringify(body)}'`,
   ].join('\n');
-}
-
-function messagesCall(facts: BannerFacts): string {
-  const shown = showcase(facts, 'messages');
-  if (shown === null) return '';
-  const { apiOrigin, color } = facts;
-  const messages = [{ role: 'user', content: 'Say hello.' }];
-  const body = JSON.stringify({ model: shown.model, max_tokens: 1024, stream: true, messages });
-  return [
-    `  ${bold(`The same as messages${simulatedNote(facts)}`, color)}`,
-    '',
-    `  curl -N ${apiOrigin}/v1/messages \\`,
-    `    -H 'x-api-key: ${shown.key}' \\`,
-    "    -H 'Content-Type: application/json' \\",
-    `    -d '${body}'`,
-    '',
-    `  ${bold('Any SDK and coding agent that speaks messages', color)}`,
-    '',
-    `  export ANTHROPIC_BASE_URL=${apiOrigin} ANTHROPIC_API_KEY=${shown.key}`,
-  ].join('\n');
-}
-
-function getCall(url: string, key: string): string {
-  return `  curl ${url} -H 'Authorization: Bearer ${key}'`;
 }
 
 function setup({ setupToken, consoleOrigin }: BannerFacts): string {

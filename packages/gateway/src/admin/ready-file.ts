@@ -1,5 +1,6 @@
 import { callProtocols, type Platform } from '@headgate/protocols';
 import { type Catalogue, canServe, type Model } from '../core/catalogue.ts';
+import { platforms } from './demo.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
 
 /** A model to call on each platform that has one. */
@@ -23,7 +24,6 @@ export function readyFileText(facts: ReadyFacts): string {
 
 /** The models that printed calls use: for each platform the cheapest that has a price and a channel to go to. */
 export function showcaseModels({ models }: Catalogue): ShowcaseModels {
-  const platforms = ['completions', 'messages'] as const;
   const found = platforms.flatMap((platform) => {
     const callable = [...models.values()].filter((model) => isCallable(model, platform));
     const cheapest = callable.filter((model) => outputPrice(model) > 0n).sort(byOutputPrice)[0];

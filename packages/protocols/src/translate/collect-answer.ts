@@ -13,7 +13,7 @@ interface Growing {
 const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
 
 /** Puts an answer together from its events. Each is taken once; a block that was never closed counts as it stands. */
-export class AnswerCollector {
+class AnswerCollector {
   #answerId: string | null = null;
   #model: string | null = null;
   #finish = noFinish;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noSettings, type Settings, type Turn } from '../turn.ts';
+import { noSettings, type SettingName, type Settings, type Turn } from '../turn.ts';
 import { extensionLosses } from './extension-losses.ts';
 import { type SettingSupport, settingLosses } from './setting-losses.ts';
 
@@ -16,8 +16,12 @@ function turnWith(settings: Partial<Settings>, rest: Partial<Turn> = {}): Turn {
 }
 
 function supporting(deviations: Partial<SettingSupport>): SettingSupport {
-  const names = Object.keys(noSettings).map((name) => [name, 'carried']);
-  return { ...Object.fromEntries(names), ...deviations };
+  return { ...everywhere('carried'), ...deviations };
+}
+
+function everywhere(support: SettingSupport[SettingName]): SettingSupport {
+  const names = Object.keys(noSettings).map((name) => [name, support] as const);
+  return Object.fromEntries(names) as SettingSupport; // The keys are those of all settings.
 }
 
 describe('settings', () => {
@@ -44,8 +48,7 @@ describe('settings', () => {
     { serviceTier: 'auto' },
     {},
   ])('%j asks for nothing', (settings) => {
-    const names = Object.keys(noSettings).map((name) => [name, 'refused']);
-    expect(settingLosses(turnWith(settings), { ...supporting({}), ...Object.fromEntries(names) })).toEqual({
+    expect(settingLosses(turnWith(settings), everywhere('refused'))).toEqual({
       ok: true,
       value: [],
     });
