@@ -39,6 +39,7 @@ const foreignSpellings = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_BASE_URL',
   'DEEPSEEK_API_KEY',
+  'GOOGLE_GEMINI_BASE_URL',
   'x_groq',
   'google.thought_signature',
   'google.rpc',
