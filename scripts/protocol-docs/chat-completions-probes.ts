@@ -49,6 +49,7 @@ function schemaFormat(rest: object) {
 export const chatCompletionsProbes: ProbeSheet = {
   surface: 'chat-completions',
   paths: ['POST /v1/chat/completions'],
+  collective: ['cache_control'],
   base: { model: 'model', messages: [hi] },
   groups: [
     {
@@ -68,7 +69,7 @@ export const chatCompletionsProbes: ProbeSheet = {
         probe(
           'messages[].role',
           { messages: [hi, { role: 'assistant', content: 'canary' }, hi] },
-          'assistant',
+          { value: 'assistant', beside: answered({}) },
         ),
         probe(
           'messages[].role',
@@ -268,7 +269,16 @@ export const chatCompletionsProbes: ProbeSheet = {
         probe('tool_choice', allowed('auto'), { value: 'allowed_tools, auto', beside: twoTools }),
         probe('tool_choice', allowed('required'), { value: 'allowed_tools, required', beside: twoTools }),
         probe('parallel_tool_calls', { parallel_tool_calls: false }, 'false'),
-        probe('web_search_options', { web_search_options: { search_context_size: 'low' } }),
+        probe(
+          'web_search_options',
+          { web_search_options: { search_context_size: 'low' } },
+          'beside functions',
+        ),
+        probe(
+          'web_search_options',
+          { web_search_options: { search_context_size: 'low' } },
+          { value: 'alone', beside: { tools: undefined } },
+        ),
       ],
     },
     {
@@ -324,7 +334,14 @@ export const chatCompletionsProbes: ProbeSheet = {
         probe('logit_bias', { logit_bias: { '50256': -100 } }),
         probe('seed', { seed: 7 }),
         ...['none', 'minimal', 'low', 'high', 'xhigh'].map((reasoning_effort) =>
-          probe('reasoning_effort', { reasoning_effort }, { value: reasoning_effort, here: noThoughts }),
+          probe(
+            'reasoning_effort',
+            { reasoning_effort },
+            {
+              value: reasoning_effort,
+              here: reasoning_effort === 'none' ? noThoughts : null,
+            },
+          ),
         ),
         probe('reasoning', { reasoning: { effort: 'high' } }),
         probe('thinking', { thinking: { type: 'enabled', budget_tokens: 2_000 } }),

@@ -1,4 +1,12 @@
-import { type ProbeSheet, plainSchema, pngBase64, probe } from './probe.ts';
+import {
+  noThoughts,
+  notReplayed,
+  type ProbeSheet,
+  plainSchema,
+  pngBase64,
+  probe,
+  shownAnyway,
+} from './probe.ts';
 
 const hi = { role: 'user', parts: [{ text: 'Hello.' }] };
 
@@ -65,6 +73,7 @@ const hostedTools = [
 export const generateContentProbes: ProbeSheet = {
   surface: 'generate-content',
   paths: ['POST /v1beta/models/{model}:generateContent', 'POST /v1beta/models/{model}:streamGenerateContent'],
+  collective: ['contents[].parts[].inlineData'],
   base: { contents: [hi] },
   groups: [
     {
@@ -164,7 +173,10 @@ export const generateContentProbes: ProbeSheet = {
           thought({ toolResponse: { id: 'c', toolType: 'GOOGLE_SEARCH_WEB', response: {} } }),
           { beside: thought() },
         ),
-        probe('thought', thought({ text: 'canary', thought: true }), { beside: thought() }),
+        probe('thought', thought({ text: 'canary', thought: true }), {
+          beside: thought(),
+          here: notReplayed,
+        }),
         probe('thoughtSignature', called({ thoughtSignature: 'Y2FuYXJ5' }), {
           beside: { ...tools, ...called() },
         }),
@@ -263,9 +275,7 @@ export const generateContentProbes: ProbeSheet = {
         probe('responseModalities', config({ responseModalities: ['AUDIO'] }), 'AUDIO'),
         probe('responseModalities', config({ responseModalities: ['TEXT', 'IMAGE'] }), 'IMAGE'),
         probe('responseLogprobs', config({ responseLogprobs: true })),
-        probe('logprobs', config({ responseLogprobs: true, logprobs: 3 }), {
-          beside: config({ responseLogprobs: true }),
-        }),
+        probe('logprobs', config({ responseLogprobs: true, logprobs: 3 })),
         probe('speechConfig', config({ speechConfig: { languageCode: 'en-US' } })),
         probe('imageConfig', config({ imageConfig: { aspectRatio: '1:1' } })),
         probe('audioTranscriptionConfig', config({ audioTranscriptionConfig: {} })),
@@ -281,16 +291,24 @@ export const generateContentProbes: ProbeSheet = {
         probe('seed', config({ seed: 7 })),
         probe('presencePenalty', config({ presencePenalty: 0.5 })),
         probe('frequencyPenalty', config({ frequencyPenalty: 0.5 })),
-        probe('thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: 0 } }), '0'),
-        probe('thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: -1 } }), '-1'),
+        probe('thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: 0 } }), {
+          value: '0',
+          here: noThoughts,
+        }),
+        probe('thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: -1 } }), {
+          value: '-1',
+          here: 'the model decides, as it does anyway',
+        }),
         probe('thinkingConfig.thinkingBudget', config({ thinkingConfig: { thinkingBudget: 2_000 } })),
         probe('thinkingConfig.thinkingLevel', config({ thinkingConfig: { thinkingLevel: 'HIGH' } })),
         probe(
           'thinkingConfig.includeThoughts',
           config({ thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } }),
-          { beside: config({ thinkingConfig: { thinkingLevel: 'LOW' } }) },
+          { here: shownAnyway, beside: config({ thinkingConfig: { thinkingLevel: 'LOW' } }) },
         ),
-        probe('mediaResolution', config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' })),
+        probe('mediaResolution', config({ mediaResolution: 'MEDIA_RESOLUTION_LOW' }), {
+          beside: says(image),
+        }),
         probe('routingConfig', config({ routingConfig: { autoMode: {} } })),
         probe('modelSelectionConfig', config({ modelSelectionConfig: {} })),
         probe('audioTimestamp', config({ audioTimestamp: true })),

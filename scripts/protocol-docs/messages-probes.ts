@@ -1,4 +1,4 @@
-import { noThoughts, type ProbeSheet, plainSchema, pngBase64, probe } from './probe.ts';
+import { noThoughts, type ProbeSheet, plainSchema, pngBase64, probe, shownAnyway } from './probe.ts';
 
 const hi = { role: 'user', content: 'Hello.' };
 
@@ -40,6 +40,7 @@ const format = { type: 'json_schema', schema: plainSchema };
 export const messagesProbes: ProbeSheet = {
   surface: 'messages',
   paths: ['POST /v1/messages'],
+  collective: ['messages[].content[].thinking'],
   base: { model: 'model', max_tokens: 4_000, messages: [hi] },
   groups: [
     {
@@ -55,7 +56,7 @@ export const messagesProbes: ProbeSheet = {
         probe(
           'messages[].role',
           { messages: [hi, { role: 'assistant', content: 'canary' }, hi] },
-          'assistant',
+          { value: 'assistant', beside: { messages: [hi, { role: 'assistant', content: 'Yes.' }, hi] } },
         ),
         probe(
           'messages[].role',
@@ -298,12 +299,12 @@ export const messagesProbes: ProbeSheet = {
         probe(
           'thinking.display',
           { thinking: { type: 'adaptive', display: 'summarized' } },
-          { value: 'summarized', beside: { thinking: { type: 'adaptive' } } },
+          { value: 'summarized', here: shownAnyway, beside: { thinking: { type: 'adaptive' } } },
         ),
         probe(
           'thinking.display',
           { thinking: { type: 'adaptive', display: 'omitted' } },
-          { value: 'omitted', beside: { thinking: { type: 'adaptive' } } },
+          { value: 'omitted', here: shownAnyway, beside: { thinking: { type: 'adaptive' } } },
         ),
         ...['low', 'high', 'max'].map((effort) =>
           probe('output_config.effort', { output_config: { effort } }, effort),

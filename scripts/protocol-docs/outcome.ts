@@ -3,12 +3,15 @@ import {
   defaultDialect,
   type Fault,
   type Loss,
+  type MediaByUrl,
   protocols,
   type Result,
+  remoteMediaOf,
   type TranslationTarget,
   type Turn,
   unreachable,
   type WrittenTurn,
+  withMedia,
 } from '@headgate/protocols';
 import { type Landing, landings } from './difference.ts';
 import type { Members, Probe, ProbeGroup, ProbeSheet, SurfaceId } from './probe.ts';
@@ -89,7 +92,16 @@ function written(
   target: TranslationTarget,
 ): Result<WrittenTurn, Fault> {
   const turn = read(surface, body, headers);
-  return turn.ok ? codecOf(upstream).writeTurn(turn.value, target) : turn;
+  if (!turn.ok) return turn;
+  const codec = codecOf(upstream);
+  return codec.writeTurn(withMedia(turn.value, fetched(turn.value, codec)), target);
+}
+
+/** What the gateway fetches for an upstream that opens no URLs. */
+function fetched(turn: Turn, { mediaByUrl }: Codec): MediaByUrl {
+  const mediaType = (url: string) => (url.endsWith('.pdf') ? 'application/pdf' : 'image/png');
+  const urls = remoteMediaOf(turn, mediaByUrl);
+  return new Map(urls.map((url) => [url, { mediaType: mediaType(url), base64: 'canary++' }]));
 }
 
 function read(
@@ -136,7 +148,7 @@ function scalarsOf(value: unknown): ReadonlySet<string> {
   return new Set(Object.values(value).flatMap((member) => [...scalarsOf(member)]));
 }
 
-/** The words in what a caller is told of a loss that are not its own: `messages` to one that sent `contents`. */
+/** What a caller is told of a loss in words that are not its own: `messages[].name` to one that sent `contents`. */
 export function foreignWords(
   sheet: ProbeSheet,
   group: ProbeGroup,
@@ -145,8 +157,10 @@ export function foreignWords(
 ): readonly string[] {
   const request = { ...sheet.base, ...group.beside, ...probe.beside, ...probe.sent };
   const own = new Set([...wordsOf(request), ...Object.keys(probe.headers)]);
-  const told = toldBy(outcome).filter((field) =>
-    field.split(/\[\d*\]\.?|\./).some((word) => word !== '' && !own.has(word)),
+  const told = toldBy(outcome).filter(
+    (field) =>
+      !sheet.collective.includes(field) &&
+      field.split(/\[\d*\]\.?|\./).some((word) => word !== '' && !own.has(word)),
   );
   return [...new Set(told)];
 }

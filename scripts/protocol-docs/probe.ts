@@ -43,6 +43,8 @@ export interface ProbeSheet {
   readonly surface: SurfaceId;
   /** How the page introduces it. */
   readonly paths: readonly string[];
+  /** Names under which callers are told of several members. */
+  readonly collective: readonly string[];
   /** The least that is a request. */
   readonly base: Members;
   readonly groups: readonly ProbeGroup[];
@@ -72,4 +74,5 @@ export const pngBase64 =
 /** Why nothing becomes of some things (`Probe.here`). */
 export const notReplayed = 'not sent: thoughts are for the model that had them';
 export const noThoughts = 'nothing to do: it does not think';
+export const shownAnyway = 'thoughts come as the upstream shows them';
 export const alwaysStrict = 'schemas are always kept to';

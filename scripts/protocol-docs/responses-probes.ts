@@ -6,6 +6,7 @@ import {
   plainSchema,
   pngBase64,
   probe,
+  shownAnyway,
 } from './probe.ts';
 
 const hi = { role: 'user', content: 'Hello.' };
@@ -123,6 +124,7 @@ function typeOf(item: object): string {
 export const responsesProbes: ProbeSheet = {
   surface: 'responses',
   paths: ['POST /v1/responses'],
+  collective: ['input[].content[].input_image', 'input[].content[].input_file'],
   base: { model: 'model', input: [hi] },
   groups: [
     {
@@ -143,7 +145,7 @@ export const responsesProbes: ProbeSheet = {
         probe(
           'input[].role',
           { input: [hi, { ...yes, content: [{ type: 'output_text', text: 'canary' }] }, hi] },
-          'assistant',
+          { value: 'assistant', beside: before() },
         ),
         probe(
           'input[].role',
@@ -394,12 +396,19 @@ export const responsesProbes: ProbeSheet = {
         probe('presence_penalty', { presence_penalty: 0.5 }),
         probe('frequency_penalty', { frequency_penalty: 0.5 }),
         ...['none', 'low', 'high', 'max'].map((effort) =>
-          probe('reasoning.effort', { reasoning: { effort } }, { value: effort, here: noThoughts }),
+          probe(
+            'reasoning.effort',
+            { reasoning: { effort } },
+            {
+              value: effort,
+              here: effort === 'none' ? noThoughts : null,
+            },
+          ),
         ),
         probe(
           'reasoning.summary',
           { reasoning: { effort: 'low', summary: 'auto' } },
-          { beside: { reasoning: { effort: 'low' } } },
+          { here: shownAnyway, beside: { reasoning: { effort: 'low' } } },
         ),
         probe(
           'reasoning.context',

@@ -1,6 +1,7 @@
 import type { TurnNotes } from '../../translate/turn-notes.ts';
 import type { Block, Message, TextBlock, ToolCallBlock, ToolResultBlock } from '../../turn.ts';
 import { listOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
+import { readCitation } from './citations.ts';
 import { cacheTtlOf, type Part, readParts } from './read-parts.ts';
 import { readCallSeal, readThoughts } from './thoughts.ts';
 
@@ -66,7 +67,10 @@ class MessageReader {
   #readAssistant(message: WireRecord, place: string): void {
     // It names sound that only the vendor has.
     if ((message['audio'] ?? null) !== null) this.#notes.insist('messages[].audio');
-    const parts = readParts(message['content'], `${place}.content`, this.#notes);
+    const parts = withCitations(
+      readParts(message['content'], `${place}.content`, this.#notes),
+      message['annotations'],
+    );
     const refusal = stringOf(message['refusal']) ?? '';
     const content: readonly Block[] = [
       ...readThoughts(message),
@@ -117,6 +121,14 @@ class MessageReader {
       this.messages.push({ role: 'user', content: this.#results, name: null });
     }
   }
+}
+
+/** Annotations are for the whole content, whose positions are those of its only text; of several, the first has them. */
+function withCitations(parts: readonly Part[], annotations: unknown): readonly Part[] {
+  const citations = listOf(annotations).flatMap((annotation) => readCitation(recordOf(annotation)) ?? []);
+  const at = parts.findIndex(({ kind }) => kind === 'text');
+  if (citations.length === 0 || at === -1) return parts;
+  return parts.map((part, index) => (index === at && part.kind === 'text' ? { ...part, citations } : part));
 }
 
 function isResultPart(part: Part) {

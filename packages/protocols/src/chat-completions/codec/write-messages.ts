@@ -22,7 +22,6 @@ import { isThinkingByRules } from './write-settings.ts';
 
 /** The conversation. Every call is followed by its results, and by nothing else before them. */
 export function writeMessages(writing: TurnWriting): readonly WireRecord[] {
-  noteCaches(writing);
   return [
     ...writeSystem(writing),
     ...rounds(writing.turn.messages).flatMap((round) => [
@@ -217,13 +216,4 @@ function writeName(writing: TurnWriting, { name }: Pick<Message, 'name'>): WireR
   if (writing.knowsAll) return { name };
   writing.lose(dropped('messages[].name'));
   return {};
-}
-
-/** Caches of this protocol need no marks; the caller is told that its own are not used. */
-function noteCaches(writing: TurnWriting): void {
-  const { turn, isOwn } = writing;
-  if (isOwn) return;
-  const blocks = [...turn.system, ...turn.tools, ...turn.messages.flatMap(({ content }) => content)];
-  if (blocks.some((block) => 'cacheTtl' in block && block.cacheTtl !== null))
-    writing.lose(dropped('cache_control', 'prefixes are cached without it'));
 }

@@ -94,6 +94,8 @@ class ContentsReader {
   /** A result answers the call of its id; without one, the first call of its name that has no result yet. */
   #result(response: WireRecord): ToolResultBlock {
     const { id, name } = response;
+    for (const member of ['scheduling', 'willContinue'])
+      if ((response[member] ?? null) !== null) this.#notes.lose(field(member));
     const call = this.#open.find((open) => open.id === id) ?? this.#open.find((open) => open.name === name);
     this.#open = this.#open.filter((open) => open !== call);
     const media = elementsOf(response['parts']).flatMap((part) => {

@@ -16,7 +16,8 @@ export function readTools(members: WireRecord, notes: TurnNotes): Pick<Turn, 'to
   );
   noteHosted(groups, tools.length > 0, notes);
   for (const [name, value] of Object.entries(config))
-    if (isRecord(value) && name !== 'functionCallingConfig') notes.lose(`toolConfig.${plainWord(name)}`);
+    if ((isRecord(value) || value === true) && name !== 'functionCallingConfig')
+      notes.lose(`toolConfig.${plainWord(name)}`);
   if (calling['streamFunctionCallArguments'] === true)
     notes.lose('toolConfig.functionCallingConfig.streamFunctionCallArguments');
   return { tools, toolChoice: readChoice(calling, notes) };

@@ -1,6 +1,6 @@
 import type { ProtocolId } from '../../inbound-request.ts';
 import { unreachable } from '../../result.ts';
-import { sealedField } from '../../translate/caller-fields.ts';
+import { argumentsField, sealedField } from '../../translate/caller-fields.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import type { ToolNaming } from '../../translate/tool-names.ts';
@@ -120,7 +120,7 @@ class ContentsWriter {
   #args({ form, input }: ToolCallBlock): object {
     const args = parseObject(form === 'custom' ? wrapInput(input) : input);
     if (args === null)
-      this.#context.notes.change('messages[].tool_calls[].arguments', 'malformed, sent as none');
+      this.#context.notes.change(argumentsField(this.#context.surface), 'malformed, sent as none');
     return args ?? {};
   }
 

@@ -5,6 +5,7 @@ import { fail, type Result, succeed } from '../../result.ts';
 import { extensionLosses } from '../../translate/extension-losses.ts';
 import { settingLosses } from '../../translate/setting-losses.ts';
 import { ToolNaming } from '../../translate/tool-names.ts';
+import { type TraitSupport, traitLosses } from '../../translate/trait-losses.ts';
 import { WriteNotes } from '../../translate/write-notes.ts';
 import type { Turn } from '../../turn.ts';
 import { pathOf } from '../upstream.ts';
@@ -14,14 +15,23 @@ import { nameRule, writeToolMembers } from './write-tools.ts';
 
 const encoder = new TextEncoder();
 
+const traitSupport: TraitSupport = {
+  citations: 'dropped',
+  'cache-mark': 'dropped',
+  'image-detail': 'carried',
+  filename: 'dropped',
+  'media-name': 'dropped',
+  'call-seal': 'dropped',
+};
+
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
   const ofSettings = settingLosses(turn, settingSupport(turn, target));
   if (!ofSettings.ok) return ofSettings;
   const ofExtensions = extensionLosses(turn, 'generate-content');
   if (!ofExtensions.ok) return ofExtensions;
   const notes = new WriteNotes();
-  notes.add([...ofSettings.value, ...ofExtensions.value]);
-  if (asksForCache(turn)) notes.drop('cache_control', 'prefixes are cached without it');
+  const ofTraits = traitLosses(turn, 'generate-content', traitSupport);
+  notes.add([...ofSettings.value, ...ofExtensions.value, ...ofTraits]);
   const naming = new ToolNaming(turn, nameRule);
   const body = {
     contents: writeContents(turn, { surface: turn.surface, notes, naming, origin: target.origin }),
@@ -42,11 +52,6 @@ export function writeTurn(turn: Turn, target: TranslationTarget): Result<Written
     losses: notes.losses,
     names: naming.names,
   });
-}
-
-function asksForCache({ system, messages, tools }: Turn): boolean {
-  const marked = [...system, ...tools, ...messages.flatMap(({ content }) => content)];
-  return marked.some((each) => 'cacheTtl' in each && each.cacheTtl !== null);
 }
 
 function writeSystem({ system }: Turn): object {

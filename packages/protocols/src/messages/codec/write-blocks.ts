@@ -1,4 +1,5 @@
 import { unreachable } from '../../result.ts';
+import { argumentsField, sealedField } from '../../translate/caller-fields.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import { legalName, type NameRule } from '../../translate/tool-names.ts';
 import type { OrderedMessage } from '../../translate/turn-order.ts';
@@ -7,10 +8,10 @@ import type {
   Block,
   Message,
   ReasoningBlock,
-  Sealed,
   TextBlock,
   ToolCallBlock,
   ToolResultBlock,
+  Turn,
 } from '../../turn.ts';
 import { isRecord, type WireRecord } from '../../wire-values.ts';
 import type { WriteContext } from './write-context.ts';
@@ -20,7 +21,7 @@ const callIdRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-
 
 /** The messages with those thoughts only that this target has signed: any other is refused, and removed without a trace. */
 export function withOwnThoughts(
-  messages: readonly Message[],
+  { surface, messages }: Pick<Turn, 'surface' | 'messages'>,
   origin: string,
   notes: WriteNotes,
 ): readonly Message[] {
@@ -30,15 +31,11 @@ export function withOwnThoughts(
       if (block.kind !== 'reasoning') return true;
       const { sealed } = block;
       const isOwn: boolean = mayReturn(sealed, origin);
-      if (!isOwn) noteSealed(sealed, notes);
+      // Unmarked state is of an upstream of the caller's own protocol, which would have used it.
+      if (!isOwn && sealed?.origin === 'native') notes.drop(sealedField(surface), 'sealed elsewhere');
       return isOwn;
     }),
   }));
-}
-
-/** Unmarked state is of an upstream of the caller's own protocol, which would have used it. */
-function noteSealed(sealed: Sealed | null, notes: WriteNotes): void {
-  if (sealed?.origin === 'native') notes.drop('messages[].content[].reasoning', 'sealed elsewhere');
 }
 
 export function writeMessage({ role, content }: OrderedMessage, context: WriteContext): WireRecord {
@@ -65,11 +62,10 @@ function writeBlock(block: Block, context: WriteContext): readonly WireRecord[] 
 }
 
 export function writeText(
-  { text, cacheTtl, citations }: TextBlock,
-  { breakpoints, notes }: Pick<WriteContext, 'breakpoints' | 'notes'>,
+  { text, cacheTtl }: TextBlock,
+  { breakpoints }: Pick<WriteContext, 'breakpoints'>,
 ): readonly WireRecord[] {
   if (text.trim() === '') return [];
-  if (citations.length > 0) notes.drop('messages[].content[].citations');
   return [{ type: 'text', text, ...breakpoints.write(cacheTtl) }];
 }
 
@@ -80,23 +76,21 @@ function writeThought({ text, sealed }: ReasoningBlock): WireRecord {
     : { type: 'thinking', thinking: text, signature: data };
 }
 
-/** A call of this protocol has no state of its own. */
-function writeCall(block: ToolCallBlock, { naming, notes }: WriteContext): WireRecord {
-  noteSealed(block.sealed, notes);
+function writeCall(block: ToolCallBlock, context: WriteContext): WireRecord {
   return {
     type: 'tool_use',
     id: legalName(block.id, callIdRule),
-    name: naming.sent(block),
-    input: block.form === 'custom' ? { input: block.input } : readArguments(block.input, notes),
+    name: context.naming.sent(block),
+    input: block.form === 'custom' ? { input: block.input } : readArguments(block.input, context),
   };
 }
 
 /** Arguments that a model wrote wrongly cannot be said here; its call then has none. */
-function readArguments(input: string, notes: WriteNotes): WireRecord {
+function readArguments(input: string, { notes, surface }: WriteContext): WireRecord {
   if (input.trim() === '') return {};
   const value = parsed(input);
   if (isRecord(value)) return value;
-  notes.change('messages[].tool_calls[].arguments', 'malformed, sent as none');
+  notes.change(argumentsField(surface), 'malformed, sent as none');
   return {};
 }
 

@@ -1,4 +1,5 @@
 import { unreachable } from '../../result.ts';
+import { mediaField } from '../../translate/caller-fields.ts';
 import type { MediaBlock } from '../../turn.ts';
 import type { WireRecord } from '../../wire-values.ts';
 import type { WriteContext } from './write-context.ts';
@@ -6,14 +7,13 @@ import type { WriteContext } from './write-context.ts';
 /** A picture or a file; a fault for what this protocol cannot show a model. */
 export function writeMedia(
   block: MediaBlock,
-  context: Pick<WriteContext, 'notes' | 'breakpoints'>,
+  context: Pick<WriteContext, 'surface' | 'notes' | 'breakpoints'>,
 ): readonly WireRecord[] {
   const source = sourceOf(block);
   if (source === null) {
-    context.notes.refuse(`messages[].content[].${block.media}`, remedyFor(block));
+    context.notes.refuse(mediaField(context.surface, block.media), remedyFor(block));
     return [];
   }
-  if (block.detail === 'low' || block.detail === 'high') context.notes.drop('messages[].content[].detail');
   const isImage = block.media === 'image';
   const title = isImage || block.filename === null || block.filename === '' ? {} : { title: block.filename };
   const type = isImage ? 'image' : 'document';

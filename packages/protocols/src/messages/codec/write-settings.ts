@@ -137,8 +137,12 @@ function writeTier(turn: Turn, notes: WriteNotes): WireRecord {
       return {};
     case 'default':
       return { service_tier: 'standard_only' };
-    case 'auto':
     case 'priority':
+      // This protocol knows no more than to use it where there is any.
+      if (turn.surface !== 'messages')
+        notes.change(spellingOf(turn, 'serviceTier'), 'where the account has it');
+      return { service_tier: 'auto' };
+    case 'auto':
       return { service_tier: 'auto' };
     case 'flex':
       notes.drop(spellingOf(turn, 'serviceTier'));

@@ -1,3 +1,4 @@
+import { toolChoiceField } from '../../translate/caller-fields.ts';
 import { customAsFunction, customToolLosses } from '../../translate/custom-tool.ts';
 import { objectSchema } from '../../translate/json-schema/object-schema.ts';
 import { structuredSchema } from '../../translate/json-schema/structured-schema.ts';
@@ -27,9 +28,9 @@ export function writeTools(turn: Turn, context: WriteContext): WireRecord {
 }
 
 /** This protocol has no choice among some of the tools: only those are sent. */
-function allowedTools({ tools, toolChoice }: Turn, notes: WriteNotes): readonly Tool[] {
+function allowedTools({ surface, tools, toolChoice }: Turn, notes: WriteNotes): readonly Tool[] {
   if (toolChoice?.kind !== 'allowed') return tools;
-  notes.change('tool_choice', 'only the allowed tools are sent');
+  notes.change(toolChoiceField(surface), 'only the allowed tools are sent');
   return tools.filter(({ name }) => toolChoice.names.includes(name));
 }
 

@@ -185,7 +185,11 @@ describe('other settings', () => {
   test.each<[Partial<Settings>, object, readonly string[]]>([
     [{ stop: ['\n', 'END'] }, { stop_sequences: ['END'] }, ['changed stop: without white space alone']],
     [{ user: 'u' }, { metadata: { user_id: 'u' } }, []],
-    [{ serviceTier: 'priority' }, { service_tier: 'auto' }, []],
+    [
+      { serviceTier: 'priority' },
+      { service_tier: 'auto' },
+      ['changed serviceTier: where the account has it'],
+    ],
     [{ serviceTier: 'flex' }, {}, ['dropped serviceTier: null']],
     [
       { seed: 1, verbosity: 'low', promptCacheKey: 'k' },
@@ -318,7 +322,7 @@ describe('tools', () => {
       },
     ]);
     expect(losses).toMatchObject([
-      { action: 'dropped', note: 'sealed elsewhere' },
+      { action: 'dropped', field: 'messages[].tool_calls[].extra_content' },
       { action: 'changed', note: 'malformed, sent as none' },
     ]);
   });
@@ -348,7 +352,7 @@ describe('messages', () => {
     const native = write({
       messages: [user(text('a')), assistant(thought('native', 'signature'), text('x'))],
     });
-    expect(native.losses).toMatchObject([{ field: 'messages[].content[].reasoning', action: 'dropped' }]);
+    expect(native.losses).toMatchObject([{ field: 'messages[].reasoning_details', action: 'dropped' }]);
   });
 
   test('have four cache breakpoints at most, the last ones', () => {
@@ -401,15 +405,15 @@ describe('messages', () => {
     ],
     [
       { ...media, media: 'image', mediaType: 'image/tiff', source: { kind: 'base64', data: 'AAAA' } },
-      'messages[].content[].image',
+      'messages[].content[].image_url',
     ],
     [
       { ...media, media: 'image', mediaType: null, source: { kind: 'id', id: 'f' } },
-      'messages[].content[].image',
+      'messages[].content[].image_url',
     ],
     [
       { ...media, media: 'audio', mediaType: 'audio/wav', source: { kind: 'base64', data: 'AAAA' } },
-      'messages[].content[].audio',
+      'messages[].content[].input_audio',
     ],
   ])('%j', (block, expected) => {
     const messages = [user(block)];

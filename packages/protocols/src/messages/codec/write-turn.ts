@@ -5,6 +5,7 @@ import { fail, type Result, succeed } from '../../result.ts';
 import { extensionLosses } from '../../translate/extension-losses.ts';
 import { settingLosses } from '../../translate/setting-losses.ts';
 import { ToolNaming } from '../../translate/tool-names.ts';
+import { type TraitSupport, traitLosses } from '../../translate/trait-losses.ts';
 import { type OrderedMessage, orderTurns } from '../../translate/turn-order.ts';
 import { WriteNotes } from '../../translate/write-notes.ts';
 import type { TextBlock, Turn } from '../../turn.ts';
@@ -19,6 +20,15 @@ import { toolNameRule, writeTools } from './write-tools.ts';
 
 const encoder = new TextEncoder();
 
+const traitSupport: TraitSupport = {
+  citations: 'dropped',
+  'cache-mark': 'carried',
+  'image-detail': 'dropped',
+  filename: 'carried',
+  'media-name': 'dropped',
+  'call-seal': 'dropped',
+};
+
 /** Writes the turn for an upstream of this protocol. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
   const ofSettings = settingLosses(turn, settingSupport);
@@ -26,9 +36,10 @@ export function writeTurn(turn: Turn, target: TranslationTarget): Result<Written
   const ofExtensions = extensionLosses(turn, 'messages');
   if (!ofExtensions.ok) return ofExtensions;
   const notes = new WriteNotes();
-  notes.add([...ofExtensions.value, ...ofSettings.value]);
+  notes.add([...ofExtensions.value, ...ofSettings.value, ...traitLosses(turn, 'messages', traitSupport)]);
   const naming = new ToolNaming(turn, toolNameRule);
-  const body = writeBody(turn, target, { naming, notes, breakpoints: new CacheBreakpoints(turn) });
+  const breakpoints = new CacheBreakpoints(turn);
+  const body = writeBody(turn, target, { surface: turn.surface, naming, notes, breakpoints });
   if (notes.fault !== null) return fail(notes.fault);
   const request = {
     path: target.path,
@@ -43,7 +54,7 @@ export function writeTurn(turn: Turn, target: TranslationTarget): Result<Written
 function writeBody(turn: Turn, target: TranslationTarget, context: WriteContext): WireRecord {
   const { notes } = context;
   if (turn.messages.some(({ name }) => name !== null)) notes.drop('messages[].name');
-  const ordered = orderTurns(withOwnThoughts(turn.messages, target.origin, notes));
+  const ordered = orderTurns(withOwnThoughts(turn, target.origin, notes));
   const maxTokens = writeMaxTokens(turn, target, notes);
   const isLoopUnsigned = isUnsignedLoop(ordered);
   const thinking = writeThinking(turn, { target, maxTokens, isLoopUnsigned }, notes);

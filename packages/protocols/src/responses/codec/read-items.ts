@@ -219,6 +219,7 @@ function readResult(
       notes.blame(`${place}.call_id`, `'${place}.call_id' is missing: say which call this is the output of.`);
     return [];
   }
+  if (item['status'] === 'incomplete') notes.lose('input[].status');
   const content = readOutput(output, `${place}.output`, notes);
   return [{ kind: 'tool-result', callId, isError: item['status'] === 'failed', content, cacheTtl: null }];
 }

@@ -130,6 +130,7 @@ function readFileId(
 
 function readFile(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
   const details = { ...commonOf(part), media: 'file' } as const;
+  if ((part['detail'] ?? 'auto') !== 'auto') notes.lose('input[].content[].detail');
   const data = stringOf(part['file_data']);
   const url = stringOf(part['file_url']);
   if (data !== null && !/^data:/i.test(data))

@@ -1,9 +1,16 @@
 import type { TurnNotes } from '../../translate/turn-notes.ts';
-import type { OutputFormat, ReasoningEffort, ReasoningSetting, SettingName, Settings } from '../../turn.ts';
+import type {
+  OutputFormat,
+  ReasoningEffort,
+  ReasoningSetting,
+  SettingName,
+  Settings,
+  Turn,
+} from '../../turn.ts';
 import { booleanOf, isRecord, listOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
 
 /** How this protocol spells its settings, where it is not as in the canonical form. */
-export const spelling = {
+const spelling = {
   maxOutputTokens: 'max_output_tokens',
   topP: 'top_p',
   presencePenalty: 'presence_penalty',
@@ -16,6 +23,17 @@ export const spelling = {
   serviceTier: 'service_tier',
   promptCacheKey: 'prompt_cache_key',
 } as const satisfies Partial<Record<SettingName, string>>;
+
+/** Some settings can be made in two ways. */
+export function spellingIn(body: WireRecord): Turn['spelling'] {
+  const isSafetyId = stringOf(body['safety_identifier']) !== null;
+  const isCounted = (body['top_logprobs'] ?? null) !== null;
+  return {
+    ...spelling,
+    user: isSafetyId ? spelling.user : 'user',
+    logprobs: isCounted ? spelling.logprobs : 'include',
+  };
+}
 
 export function readSettings(body: WireRecord, notes: TurnNotes): Settings {
   const text = memberRecord(body, 'text', notes);

@@ -9,7 +9,7 @@ import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../../wir
 import { plainWord } from './plain-word.ts';
 import { ConversationReader } from './read-items.ts';
 import { textBlock } from './read-parts.ts';
-import { noteExtensions, readSettings, spelling } from './read-settings.ts';
+import { noteExtensions, readSettings, spellingIn } from './read-settings.ts';
 import { noteHosted, readToolChoice, readTools } from './read-tools.ts';
 
 const decoder = new TextDecoder();
@@ -40,7 +40,7 @@ function turnOf(wire: WireRecord, notes: TurnNotes): Omit<Turn, 'extensions'> {
     tools,
     toolChoice,
     settings: readSettings(wire, notes),
-    spelling: stringOf(wire['safety_identifier']) === null ? { ...spelling, user: 'user' } : spelling,
+    spelling: spellingIn(wire),
   };
 }
 

@@ -70,9 +70,11 @@ export class ItemsWriter {
 
   /** What the model said in one go. Reasoning that led to nothing is left out: it must have an item behind it. */
   #writeAssistant(content: readonly Block[]): void {
+    const { notes } = this.#context;
     const thoughts: object[] = [];
     for (const block of content) {
       if (block.kind === 'reasoning') {
+        if (block.sealed?.origin === 'native') notes.lose(dropped(sealedField(notes.surface)));
         thoughts.push(...this.#reasoning(block.text, block.sealed));
         continue;
       }
@@ -118,9 +120,7 @@ export class ItemsWriter {
   }
 
   #reasoning(text: string, sealed: Sealed | null): readonly object[] {
-    const { notes, origin } = this.#context;
-    if (sealed?.origin === 'native') notes.lose(dropped(sealedField(notes.surface)));
-    if (!mayReturn(sealed, origin)) return [];
+    if (!mayReturn(sealed, this.#context.origin)) return [];
     const summary = text === '' ? [] : [{ type: 'summary_text', text }];
     return [{ type: 'reasoning', summary, encrypted_content: sealed.data }];
   }

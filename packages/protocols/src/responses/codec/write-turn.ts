@@ -5,6 +5,7 @@ import { fail, type Result, succeed } from '../../result.ts';
 import { extensionLosses } from '../../translate/extension-losses.ts';
 import { settingLosses } from '../../translate/setting-losses.ts';
 import { ToolNaming } from '../../translate/tool-names.ts';
+import { type TraitSupport, traitLosses } from '../../translate/trait-losses.ts';
 import type { Turn } from '../../turn.ts';
 import { ItemsWriter } from './write-items.ts';
 import { WriteNotes } from './write-notes.ts';
@@ -12,6 +13,16 @@ import { settingSupport, writeSettings } from './write-settings.ts';
 import { nameRule, upstreamNames, writeToolChoice, writeTools } from './write-tools.ts';
 
 const encoder = new TextEncoder();
+
+/** Prefixes are cached without marks; the newest models alone take any. */
+const traitSupport: TraitSupport = {
+  citations: 'carried',
+  'cache-mark': 'dropped',
+  'image-detail': 'carried',
+  filename: 'carried',
+  'media-name': 'dropped',
+  'call-seal': 'dropped',
+};
 
 /** A request for an upstream of this protocol. Nothing of it is stored there, so that nothing has to be found again. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
@@ -31,7 +42,12 @@ export function writeTurn(turn: Turn, target: TranslationTarget): Result<Written
       body: [encoder.encode(JSON.stringify(body))],
       edits: [],
     },
-    losses: [...ofSettings.value, ...ofExtensions.value, ...notes.losses],
+    losses: [
+      ...ofSettings.value,
+      ...ofExtensions.value,
+      ...traitLosses(turn, 'responses', traitSupport),
+      ...notes.losses,
+    ],
     names: naming.names,
   });
 }
