@@ -10,6 +10,7 @@ import type { Fault } from './error.ts';
 import type { EncodedRequest } from './inbound-request.ts';
 import type { Loss } from './loss.ts';
 import { type Result, succeed } from './result.ts';
+import { pairCalls } from './translate/pair-calls.ts';
 
 const encoder = new TextEncoder();
 
@@ -64,7 +65,8 @@ export function translate(
   target: TranslationTarget,
   context: WriterContext,
 ): Result<Translation, Fault> {
-  const written = languages.upstream.writeTurn(context.turn, target);
+  const { turn } = context;
+  const written = languages.upstream.writeTurn({ ...turn, messages: pairCalls(turn.messages) }, target);
   return written.ok ? succeed(new Translation(languages, target, written.value, context)) : written;
 }
 

@@ -87,7 +87,8 @@ function missingResult(callId: string): ToolResultBlock {
   };
 }
 
-function orphanBlocks({ content }: ToolResultBlock): readonly (TextBlock | MediaBlock)[] {
+/** A result of no call of this conversation, as what a user says. */
+export function orphanBlocks({ content }: ToolResultBlock): readonly (TextBlock | MediaBlock)[] {
   return [plainText(orphanText), ...content.filter(hasContent)];
 }
 

@@ -1,7 +1,8 @@
 import { dropped } from '../../loss.ts';
-import { mediaField, sealedField } from '../../translate/caller-fields.ts';
+import { sealedField } from '../../translate/caller-fields.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
 import { effortOf } from '../../translate/reasoning-effort.ts';
+import { showMedia } from '../../translate/show-media.ts';
 import { answerCalls } from '../../translate/turn-order.ts';
 import type {
   Block,
@@ -24,7 +25,7 @@ import { isThinkingByRules } from './write-settings.ts';
 export function writeMessages(writing: TurnWriting): readonly WireRecord[] {
   return [
     ...writeSystem(writing),
-    ...rounds(writing.turn.messages).flatMap((round) => [
+    ...rounds(showMedia(writing.turn.messages)).flatMap((round) => [
       ...writeAssistant(writing, round),
       ...writeReplies(writing, round),
     ]),
@@ -112,10 +113,9 @@ function writeSaid(writing: TurnWriting, content: readonly Block[]): WireRecord 
     (block): block is TextBlock | RefusalBlock =>
       block.kind === 'text' || (block.kind === 'refusal' && !writing.knowsAll),
   );
-  const refusals = content.filter((block) => block.kind === 'refusal' && writing.knowsAll);
-  for (const block of content)
-    if (block.kind === 'media')
-      writing.lose(dropped(mediaField(writing.turn.surface, block.media), 'in what the model said'));
+  const refusals = content.filter(
+    (block): block is RefusalBlock => block.kind === 'refusal' && block.text !== '' && writing.knowsAll,
+  );
   const text = joinTexts(texts);
   return {
     content: text === '' ? null : text,
@@ -158,22 +158,28 @@ function writeReplies(writing: TurnWriting, { calls, replies }: Round): readonly
   const messages = answered.flatMap((block) =>
     block.kind === 'tool-result' ? [writeResult(writing, block)] : [],
   );
-  const rest = withFirst(answered.flatMap(shownToModel), replies.flatMap(withoutResults));
+  const shown = answered.flatMap((block) => shownToModel(writing, block));
+  const rest = withFirst(shown, replies.flatMap(withoutResults));
   return [...messages, ...rest.map((message) => writeReply(writing, message))];
 }
 
+/** What is left of a message; nothing of one that said nothing else, which servers refuse. */
 function withoutResults(message: Message): readonly Message[] {
-  const content = message.content.filter(({ kind }) => kind !== 'tool-result');
-  return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }];
+  const content = message.content.filter(isSaid);
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+function isSaid(block: Block): boolean {
+  return block.kind === 'text' ? block.text !== '' : block.kind === 'media';
 }
 
 /** What a message with the result cannot hold: its media, and what answers no call. */
-function shownToModel(block: Block): readonly Block[] {
+function shownToModel(writing: TurnWriting, block: Block): readonly Block[] {
   if (block.kind !== 'tool-result') return [block];
   const media = block.content.filter(isSeen);
   return media.length === 0
     ? []
-    : [textBlock(`[From the result of the tool call ${block.callId}]`), ...media];
+    : [textBlock(`[From the result of the tool call ${writing.callId(block.callId)}]`), ...media];
 }
 
 function isSeen(block: TextBlock | MediaBlock): block is MediaBlock {

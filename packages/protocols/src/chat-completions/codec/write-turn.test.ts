@@ -159,10 +159,13 @@ describe('the conversation', () => {
     expect(messagesOf(messages, ownTarget)).toEqual([{ role: 'assistant', content: null, refusal: 'No.' }]);
   });
 
-  test('media that the model made is left out and told', () => {
+  test('media that the model made is shown to it by the user', () => {
     const { body, losses } = written(turnOf({ messages: [assistant(text('Here.'), media({}))] }));
-    expect(body['messages']).toEqual([{ role: 'assistant', content: 'Here.' }]);
-    expect(losses).toMatchObject([{ field: 'messages[].content[].image', action: 'dropped' }]);
+    expect(body['messages']).toMatchObject([
+      { role: 'assistant', content: 'Here.' },
+      { role: 'user', content: [{ type: 'text' }, { type: 'image_url' }] },
+    ]);
+    expect(losses).toEqual([]);
   });
 
   test('marks of caches are left out and told', () => {

@@ -4,6 +4,7 @@ import { jsonType } from '../../request/upstream-request.ts';
 import { fail, type Result, succeed } from '../../result.ts';
 import { extensionLosses } from '../../translate/extension-losses.ts';
 import { settingLosses } from '../../translate/setting-losses.ts';
+import { showMedia } from '../../translate/show-media.ts';
 import { ToolNaming } from '../../translate/tool-names.ts';
 import { type TraitSupport, traitLosses } from '../../translate/trait-losses.ts';
 import { type OrderedMessage, orderTurns } from '../../translate/turn-order.ts';
@@ -54,7 +55,7 @@ export function writeTurn(turn: Turn, target: TranslationTarget): Result<Written
 function writeBody(turn: Turn, target: TranslationTarget, context: WriteContext): WireRecord {
   const { notes } = context;
   if (turn.messages.some(({ name }) => name !== null)) notes.drop('messages[].name');
-  const ordered = orderTurns(withOwnThoughts(turn, target.origin, notes));
+  const ordered = orderTurns(showMedia(withOwnThoughts(turn, target.origin, notes)));
   const maxTokens = writeMaxTokens(turn, target, notes);
   const isLoopUnsigned = isUnsignedLoop(ordered);
   const thinking = writeThinking(turn, { target, maxTokens, isLoopUnsigned }, notes);
