@@ -61,6 +61,10 @@ const instructions = 'Be brief.';
 /** Errors are tried again by the SDK unless it is told not to. */
 const once = { maxRetries: 0, maxOutputTokens: 500 };
 
+/** Else the SDK refers to what was said by ids, which only the vendor that said it has. */
+const openai = { store: false, include: ['reasoning.encrypted_content'] };
+const selfContained = { ...once, providerOptions: { openai } };
+
 const tools = {
   weather: tool({
     description: 'Tells the weather.',
@@ -124,6 +128,31 @@ describe.each(pairs)('provider %s on %s', (name, upstream) => {
     },
   );
 
+  test.each(upstreams)('goes on with a loop on %s', async (next) => {
+    const prepareStep = ({ stepNumber }: { readonly stepNumber: number }) => ({
+      model: stepNumber === 0 ? modelFor('thinking-tools') : providers[name](modelOf('thinking-tools', next)),
+    });
+    const loop = { ...selfContained, prompt, tools, prepareStep, stopWhen: isStepCount(3) };
+    const asked = { ...loop, model: modelFor('plain') };
+    const whole = await generateText(asked);
+    expect(whole.steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
+    expect(whole.text).toContain('The tool returned: “');
+    expect(await streamText({ ...asked, onError }).text).toBe(whole.text);
+  });
+
+  test('goes on with a conversation', async () => {
+    const first = await generateText({ ...selfContained, model: modelFor('thinking'), prompt });
+    const messages: ModelMessage[] = [
+      { role: 'user', content: prompt },
+      ...first.responseMessages,
+      { role: 'user', content: 'And back?' },
+    ];
+    const second = await generateText({ ...selfContained, model: modelFor('plain'), messages });
+    expect(second.text).toBe('This is a simulated');
+    const received = Buffer.from(site.simulator.requests.at(-1)?.body ?? '').toString();
+    expect(received).toContain('"This is"');
+  });
+
   test('shows a picture', async () => {
     const { text, usage } = await generateText({ ...once, model: modelFor('vision'), messages: [picture] });
     expect(text).toBe('This is');
@@ -153,6 +182,14 @@ describe.each(pairs)('provider %s on %s', (name, upstream) => {
     const asked = { ...once, maxOutputTokens: 16, model: modelFor('short'), prompt };
     expect(await generateText(asked)).toMatchObject({ finishReason: 'length', usage: { outputTokens: 16 } });
     expect(await streamText({ ...asked, onError }).finishReason).toBe('length');
+  });
+
+  test('knows a refusal', async () => {
+    const asked = { ...once, model: modelFor('refused'), prompt };
+    const whole = await generateText(asked);
+    const streamed = streamText({ ...asked, onError });
+    expect(whole.finishReason).toBe('content-filter');
+    expect(await streamed.finishReason).toBe('content-filter');
   });
 
   test.each([
@@ -196,4 +233,13 @@ test('a wrong key is an error that is not worth a second try', async () => {
   const model = createOpenAI({ apiKey: 'wrong', baseURL: `${site.gateway.apiOrigin}/v1` }).chat('plain');
   const thrown: unknown = await generateText({ model, prompt }).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ statusCode: 401, isRetryable: false });
+});
+
+test('what was said is not known by its id on a channel of another vendor, and the error says what to do', async () => {
+  const model = providers['openai responses'](modelOf('plain', 'messages'));
+  const first = await generateText({ ...once, model, prompt });
+  const messages: ModelMessage[] = [...first.responseMessages, { role: 'user', content: 'And back?' }];
+  const thrown: unknown = await generateText({ ...once, model, messages }).catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ statusCode: 400, isRetryable: false });
+  expect(thrown).toHaveProperty('message', expect.stringContaining("'store' set to false"));
 });

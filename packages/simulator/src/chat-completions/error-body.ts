@@ -80,14 +80,15 @@ export function errorBody(complaint: Complaint): string {
 
 /** The four members of an error, nulls included: the vendor's other protocols have the same. */
 export function errorMembers(complaint: Complaint) {
-  const { status, code } = complaint;
+  const { status, code, param } = complaint;
   const words =
     wordsByCode[code ?? ''] ?? wordsByStatus[status] ?? (status >= 500 ? serverWords : callerWords);
   return {
     message: complaint.message ?? words.message,
     type: words.type,
-    param: complaint.param ?? words.param ?? null,
-    code: code ?? words.code,
+    param: param ?? words.param ?? null,
+    // The usual code of a status is about a certain member, and so not about another one.
+    code: code ?? ((param ?? words.param) === words.param || words.param === undefined ? words.code : null),
   };
 }
 
