@@ -24,7 +24,7 @@ function media(kind: 'image' | 'audio', mediaType: string): Block {
 
 /** What an answer may be made of, beside its text. */
 const pieces: readonly (readonly [string, readonly Block[]])[] = [
-  ['thoughts, as far as they are shown', [{ kind: 'reasoning', text: 'canary', sealed: null }, text]],
+  ['thoughts, where they are asked for', [{ kind: 'reasoning', text: 'canary', sealed: null }, text]],
   ['sealed thoughts', [{ kind: 'reasoning', text: '', sealed }, text]],
   ['the source of a statement', [{ ...text, citations: [citation] }]],
   ['a refusal in words', [text, { kind: 'refusal', text: 'canary' }]],
@@ -116,8 +116,9 @@ function contextOf(surface: SurfaceId): WriterContext {
     search: '',
   });
   if (!read.ok) throw new Error(read.error.message);
+  const reasoning = { effort: null, budgetTokens: null, shown: true };
   return {
-    turn: read.value,
+    turn: { ...read.value, settings: { ...read.value.settings, reasoning } },
     traceId: '0123456789abcdef0123456789abcdef',
     createdS: 1_700_000_000,
     wantsUsageFrame: true,

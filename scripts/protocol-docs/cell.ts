@@ -27,7 +27,7 @@ function tell(outcome: Outcome, { here }: Probe): string {
     case 'changed':
       return [places(outcome.landed), ...notesOf(outcome.losses)].filter((text) => text !== '').join(', ');
     case 'dropped':
-      return ['dropped', ...notesOf(outcome.losses)].join(', ');
+      return tellDropped(places(outcome.landed), notesOf(outcome.losses));
     case 'refused':
       return '**refused**';
     case 'silent':
@@ -35,6 +35,12 @@ function tell(outcome: Outcome, { here }: Probe): string {
     default:
       return unreachable(outcome);
   }
+}
+
+/** What stands beside it may have arrived, or something in its place. */
+function tellDropped(arrived: string, notes: readonly string[]): string {
+  if (arrived === '') return ['dropped', ...notes].join(', ');
+  return [arrived, ...(notes.length === 0 ? ['in part'] : notes)].join(', ');
 }
 
 function notesOf(losses: readonly { readonly note: string | null }[]): readonly string[] {

@@ -179,7 +179,7 @@ export const chatCompletionsProbes: ProbeSheet = {
           'file.file_data',
           says({
             type: 'file',
-            file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,canary++' },
+            file: { file_data: 'data:application/pdf;base64,canary++' },
           }),
         ),
         probe(

@@ -78,9 +78,10 @@ function added(path: string, value: unknown, known: Known): readonly Landing[] {
     : [{ path, word: '' }];
 }
 
+/** A word of the protocol's; what was made of the caller's own is not. */
 function shortWord(value: unknown): string {
   const text = String(value);
-  return text.length <= 24 && !/\s/.test(text) ? text : '';
+  return /^[\w./:?=-]{1,40}$/.test(text) && !text.includes('canary') ? text : '';
 }
 
 function below(path: string, name: string): string {

@@ -47,6 +47,17 @@ function called(callPart: object = {}, response: object = {}) {
   };
 }
 
+/** A call and its response that name each other. */
+function calledWith(id: string) {
+  return {
+    contents: [
+      hi,
+      { role: 'model', parts: [{ functionCall: { id, name: 'weather', args: {} } }] },
+      { role: 'user', parts: [{ functionResponse: { id, name: 'weather', response: {} } }] },
+    ],
+  };
+}
+
 const twoTools = { tools: [{ functionDeclarations: [declaration, { name: 'time' }] }] };
 
 function calling(mode: string, allowedFunctionNames?: readonly string[]) {
@@ -83,7 +94,7 @@ export const generateContentProbes: ProbeSheet = {
         probe(
           'contents[].role',
           { contents: [hi, { role: 'model', parts: [{ text: 'canary' }] }, hi] },
-          'model',
+          { value: 'model', beside: thought() },
         ),
         probe(
           'contents[].role',
@@ -123,20 +134,7 @@ export const generateContentProbes: ProbeSheet = {
           "a file of the vendor's",
         ),
         probe('functionCall', called(), { value: 'with its response', beside: { ...tools, contents: [hi] } }),
-        probe(
-          'functionCall.id',
-          {
-            contents: [
-              hi,
-              { role: 'model', parts: [{ functionCall: { id: 'canary', name: 'weather', args: {} } }] },
-              {
-                role: 'user',
-                parts: [{ functionResponse: { id: 'canary', name: 'weather', response: {} } }],
-              },
-            ],
-          },
-          { beside: { ...tools, contents: [hi] } },
-        ),
+        probe('functionCall.id', calledWith('canary'), { beside: { ...tools, ...calledWith('other') } }),
         probe('functionResponse.response', called({}, { response: { output: 'canary' } }), {
           value: 'output',
           beside: { ...tools, ...called({}, { response: {} }) },

@@ -1,5 +1,6 @@
 import { changed } from '../../loss.ts';
 import { unreachable } from '../../result.ts';
+import { toolChoiceField } from '../../translate/caller-fields.ts';
 import { customAsFunction, customToolLosses } from '../../translate/custom-tool.ts';
 import { enforce } from '../../translate/json-schema/enforce.ts';
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from '../../turn.ts';
@@ -9,7 +10,7 @@ import type { TurnWriting } from './turn-writing.ts';
 /** `tools` and what goes with them; nothing where there are none, since the choice alone is refused. */
 export function writeTools(writing: TurnWriting): WireRecord {
   const { turn, knowsAll } = writing;
-  const tools = knowsAll ? turn.tools : turn.tools.filter((tool) => isAllowed(tool, turn.toolChoice));
+  const tools = knowsAll ? turn.tools : allowedTools(writing);
   if (tools.length === 0) return {};
   if (!knowsAll) writing.lose(...customToolLosses(tools.filter(isCustom), 'tools[].format'));
   return {
@@ -23,8 +24,12 @@ export function writeTools(writing: TurnWriting): WireRecord {
   };
 }
 
-function isAllowed({ name }: Tool, choice: ToolChoice | null): boolean {
-  return choice?.kind !== 'allowed' || choice.names.includes(name);
+/** Not every server has a choice among some of the tools: only those are sent. */
+function allowedTools(writing: TurnWriting): readonly Tool[] {
+  const { surface, tools, toolChoice } = writing.turn;
+  if (toolChoice?.kind !== 'allowed') return tools;
+  writing.lose(changed(toolChoiceField(surface), 'only the allowed tools are sent'));
+  return tools.filter(({ name }) => toolChoice.names.includes(name));
 }
 
 function isCustom(tool: Tool): tool is CustomTool {
