@@ -60,3 +60,9 @@ describe('tool names', () => {
     );
   });
 });
+
+test('no more is kept of a long name than there is room for, however wide its characters', () => {
+  const long = legalName('\u{1f600}'.repeat(1_000_000), rule);
+  expect(long).toMatch(/^_{51}_[a-z0-9]{12}$/);
+  expect(legalName('\u{1f600}'.repeat(999_999), rule)).not.toBe(long);
+});

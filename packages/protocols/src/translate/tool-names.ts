@@ -95,7 +95,10 @@ function isLegal(text: string, { legal, legalFirst, lengthMax }: NameRule): bool
  */
 export function legalName(text: string, rule: NameRule): string {
   if (isLegal(text, rule)) return text;
-  const kept = [...text].map((character) => (rule.legal.test(character) ? character : '_')).join('');
+  // Of what is megabytes long, no more is looked at than can be kept; a character may be two units.
+  const kept = [...text.slice(0, 2 * rule.lengthMax)]
+    .map((character) => (rule.legal.test(character) ? character : '_'))
+    .join('');
   const started = rule.legalFirst.test(kept.charAt(0)) ? kept : `t${kept}`;
   const room = Math.max(0, rule.lengthMax - fingerprintLength - 1);
   return `${started.slice(0, room)}_${fingerprint(text)}`;

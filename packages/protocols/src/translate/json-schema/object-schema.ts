@@ -29,14 +29,14 @@ interface References {
 /** The root with its reference followed and its alternatives merged. A reference too many is anything. */
 function spelledOut(schema: WireRecord, references: References): WireRecord {
   const { $ref: ref, anyOf, oneOf, allOf, ...own } = schema;
-  let merged: WireRecord = own;
-  if (typeof ref === 'string') merged = mergedBoth(merged, followed(ref, references));
-  for (const part of listOf(allOf)) merged = mergedBoth(merged, spelledOut(recordOf(part), references));
+  const parts: WireRecord[] = [own];
+  if (typeof ref === 'string') parts.push(followed(ref, references));
+  for (const part of listOf(allOf)) parts.push(spelledOut(recordOf(part), references));
   for (const name of choices) {
-    const parts = listOf({ anyOf, oneOf }[name]).map((part) => spelledOut(recordOf(part), references));
-    if (parts.length > 0) merged = mergedBoth(merged, parts.reduce(mergedEither));
+    const alternatives = listOf({ anyOf, oneOf }[name]).map((part) => spelledOut(recordOf(part), references));
+    if (alternatives.length > 0) parts.push(mergedEither(alternatives));
   }
-  return merged;
+  return mergedBoth(parts);
 }
 
 function followed(ref: string, references: References): WireRecord {
@@ -59,32 +59,42 @@ function unescapedKey(key: string): string {
   return key.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What meets both; where both say something else of one member, the first is followed. */
-function mergedBoth(first: WireRecord, second: WireRecord): WireRecord {
-  return { ...second, ...first, ...mergedMembers(first, second, union) };
+/** What meets all parts; where several say something else of one member, the first is followed. */
+function mergedBoth(parts: readonly WireRecord[]): WireRecord {
+  return parts.length === 1 ? { ...parts[0] } : { ...firstSaid(parts), ...mergedMembers(parts, union) };
 }
 
-/** What may meet either. */
-function mergedEither(first: WireRecord, second: WireRecord): WireRecord {
-  const { additionalProperties: _, ...rest } = { ...second, ...first };
-  return { ...rest, ...mergedMembers(first, second, intersection) };
+/** What may meet any of them. */
+function mergedEither(parts: readonly WireRecord[]): WireRecord {
+  if (parts.length === 1) return { ...parts[0] };
+  const { additionalProperties: _, ...rest } = firstSaid(parts);
+  return { ...rest, ...mergedMembers(parts, intersection) };
 }
 
-type Combine = (first: readonly unknown[], second: readonly unknown[]) => readonly unknown[];
-
-function mergedMembers(first: WireRecord, second: WireRecord, combine: Combine): WireRecord {
-  const properties = { ...recordOf(second['properties']), ...recordOf(first['properties']) };
-  const required = combine(listOf(first['required']), listOf(second['required']));
-  const isSaid = first['required'] !== undefined || second['required'] !== undefined;
-  return { properties, ...(isSaid ? { required } : {}) };
+/** All members of all records at once: of many, one after the other would take time by the square. */
+function firstSaid(records: readonly WireRecord[]): WireRecord {
+  // From entries, since an assignment to a member of the name `__proto__` makes none.
+  return Object.fromEntries(records.toReversed().flatMap((record) => Object.entries(record)));
 }
 
-function union(first: readonly unknown[], second: readonly unknown[]): readonly unknown[] {
-  return [...new Set([...first, ...second])];
+type Combine = (lists: readonly (readonly unknown[])[]) => readonly unknown[];
+
+function mergedMembers(parts: readonly WireRecord[], combine: Combine): WireRecord {
+  const properties = firstSaid(parts.map((part) => recordOf(part['properties'])));
+  const isSaid = parts.some((part) => part['required'] !== undefined);
+  return {
+    properties,
+    ...(isSaid ? { required: combine(parts.map((part) => listOf(part['required']))) } : {}),
+  };
 }
 
-function intersection(first: readonly unknown[], second: readonly unknown[]): readonly unknown[] {
-  return first.filter((name) => second.includes(name));
+function union(lists: readonly (readonly unknown[])[]): readonly unknown[] {
+  return [...new Set(lists.flat())];
+}
+
+function intersection([first = [], ...others]: readonly (readonly unknown[])[]): readonly unknown[] {
+  const sets = others.map((names) => new Set(names));
+  return first.filter((name) => sets.every((names) => names.has(name)));
 }
 
 /** Older drafts spelt tuples and open limits in ways that are invalid now. */
