@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Description } from './published-schemas.ts';
 
 /**
@@ -13,6 +14,12 @@ export interface Amendment {
   readonly reason: string;
   /** For the schema at the path. */
   readonly example: unknown;
+}
+
+/** An object's schema, with one member more. */
+function withMember(schema: unknown, name: string, member: object): object {
+  const { properties, ...rest } = z.looseObject({ properties: z.looseObject({}) }).parse(schema);
+  return { ...rest, properties: { ...properties, [name]: member } };
 }
 
 const orNull = (schema: unknown) => ({ anyOf: [schema, { type: 'null' }] });
@@ -76,5 +83,13 @@ export const amendments: readonly Amendment[] = [
     amend: () => ({ type: 'string' }),
     reason: 'As above.',
     example: 'https://search.example/?q=San Francisco',
+  },
+  {
+    description: 'vertex',
+    schema: 'GenerateContentRequest',
+    path: [],
+    amend: (schema) => withMember(schema, 'serviceTier', { type: 'string' }),
+    reason: 'The member is one of the other server of this protocol, which has no description of this kind.',
+    example: { serviceTier: 'flex' },
   },
 ];

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { readRecordings } from '../recordings/collections.ts';
 import type { RecordedAnswer, Recording } from '../recordings/recording.ts';
 import { framesOf } from './ask.ts';
-import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
+import { type Description, missingDescriptions, PublishedSchemas } from './published-schemas.ts';
 import { type Described, surfaces } from './surfaces.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/protocols/data/', import.meta.url));
@@ -22,6 +22,24 @@ const dialect = { ...defaultDialect, streamEnd: 'finish-reason' as const };
 const traceId = '0123456789abcdef0123456789abcdef';
 const readerContext = { origin: 'recorded', dialect, names: new Map(), traceId };
 const decoder = new TextDecoder();
+
+/**
+ * The schema of a request in the description of each protocol. That of responses is left out: it wants of everything an
+ * assistant has said the id and the status that only the server that said it can know.
+ */
+const requests: readonly (readonly [ProtocolId, Description, string])[] = [
+  ['chat-completions', 'openai', 'CreateChatCompletionRequest'],
+  ['messages', 'anthropic', 'CreateMessageParams'],
+  ['generate-content', 'vertex', 'GenerateContentRequest'],
+];
+
+const target = {
+  upstreamModel: 'upstream-model',
+  path: '/path',
+  dialect: { ...defaultDialect, chatVocabulary: 'own' as const },
+  origin: 'recorded',
+  maxOutputTokens: 4096,
+};
 
 /** As much of a request as an answer needs that was recorded without one. */
 const someTurn: Turn = {
@@ -43,7 +61,7 @@ function codecOf(id: ProtocolId): Codec {
 
 function writerContext(recording: Recording) {
   return {
-    turn: turnOf(recording),
+    turn: turnOf(recording) ?? someTurn,
     traceId,
     createdS: 1_700_000_000,
     wantsUsageFrame: true,
@@ -52,12 +70,12 @@ function writerContext(recording: Recording) {
   };
 }
 
-function turnOf({ request, protocol }: Recording): Turn {
-  if (request === null) return someTurn;
+function turnOf({ request, protocol }: Recording): Turn | null {
+  if (request === null || protocol === 'images') return null;
   const [, model = '', action = ''] = /models\/([^/:]+):(\w+)$/.exec(request.path) ?? [];
   const input = { ...request, params: { model, action }, header: () => undefined, work: 'answer' as const };
   const turn = codecOf(protocol).readTurn(input);
-  return turn.ok ? turn.value : someTurn;
+  return turn.ok ? turn.value : null;
 }
 
 /** Whether the recording holds an answer that the gateway would translate. */
@@ -104,7 +122,7 @@ function errorsOf(
   return framesOf(text).flatMap((frame) => schemas.frameErrors(described.frame, frame));
 }
 
-function holdEverything(): void {
+function holdAnswers(): void {
   const answers = recordings.filter((recording) => recording.protocol !== 'images' && isAnswer(recording));
   const described = Object.values(surfaces).flatMap(({ protocol, descriptions }) =>
     descriptions.map((one) => ({ surface: protocol, ...one })),
@@ -124,11 +142,35 @@ function holdEverything(): void {
   });
 }
 
-if (missingDescriptions.length === 0 && recordings.length > 0) holdEverything();
-else {
-  test('recordings and descriptions are not beside this checkout, and nothing is held against them', () => {
-    console.warn(
-      `not here: ${[...missingDescriptions, ...(recordings.length > 0 ? [] : ['recordings'])].join(', ')}`,
+function holdRequests(): void {
+  // Not those that their own server found wrong.
+  const asked = recordings
+    .filter(({ answer }) => answer === null || answer.status < 400)
+    .flatMap((recording) => ({ name: recording.name, turn: turnOf(recording) }));
+
+  test.each(requests)('what is sent on to %s is as %s has it', (upstream, description, schema) => {
+    const schemas = new PublishedSchemas(description);
+    const foreign = asked.filter(({ turn }) => turn !== null && turn.surface !== upstream);
+    let sent = 0;
+    const errors = foreign.flatMap(({ turn, name }) =>
+      [false, true].flatMap((reasoning) => {
+        const written = turn && codecOf(upstream).writeTurn(turn, { ...target, reasoning });
+        if (!written?.ok) return [];
+        sent += 1;
+        const body: unknown = JSON.parse(Buffer.concat(written.value.request.body).toString());
+        return schemas.errors(schema, body).map((error) => `${name}: ${error}`);
+      }),
     );
+    expect(sent).toBeGreaterThan(foreign.length);
+    expect(errors).toEqual([]);
+  });
+}
+
+if (missingDescriptions.length === 0 && recordings.length > 0) {
+  holdAnswers();
+  holdRequests();
+} else {
+  test('recordings and descriptions are not beside this checkout, and nothing is held against them', () => {
+    console.warn(`not here: ${missingDescriptions.join(', ') || 'recordings'}`);
   });
 }
