@@ -143,10 +143,19 @@ export class StreamAnswer implements Answer {
   }
 
   #relay(bytes: Uint8Array): void {
+    this.#releaseHeld();
     const last = this.#pending.at(-1);
     const isNext = last?.buffer === bytes.buffer && last.byteOffset + last.length === bytes.byteOffset;
     if (!isNext || last === undefined) this.#pending.push(bytes);
     else this.#pending[this.#pending.length - 1] = joined(last, bytes);
+  }
+
+  /** What was taken for the last of the answer was not. */
+  #releaseHeld(): void {
+    if (this.#held.length === 0) return;
+    this.#pending.push(...this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
   }
 
   #relayPending(): void {
