@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
-import { entryOf } from './support/ledger.ts';
-import { chatRequest, exchange } from './support/raw-http.ts';
+import { entryOf, entryOfModel } from './support/ledger.ts';
+import { chatRequest, exchange, RawConnection } from './support/raw-http.ts';
 
 const picture = Buffer.from('not much of a picture, but bytes \u00e9');
 const sizeMax = 20 * 1024 * 1024;
@@ -41,10 +41,13 @@ const answers: Readonly<Record<string, Answer>> = {
     response.on('drain', write);
     write();
   },
+  '/silent': () => {},
   '/broken': (response) => response.socket?.destroy(),
 };
 
 const asked: string[] = [];
+/** The answer under way, of those asked for. */
+let latest: ServerResponse;
 let images: Server;
 let origin: string;
 let simulator: Simulator;
@@ -54,6 +57,7 @@ let guarded: TestGateway;
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const path = request.url ?? '';
   asked.push(path);
+  latest = response;
   (answers[path.split('?')[0] ?? ''] ?? answers['/gone'])?.(response, origin);
 }
 
@@ -67,8 +71,15 @@ beforeAll(async () => {
     {
       id: 'native',
       origin: simulator.origin,
-      models: { m: 'sim+tokens=1', both: 'sim+status=503' },
+      models: { m: 'sim+tokens=1', left: 'sim+tokens=1', both: 'sim+status=503' },
       cost: '1',
+      protocols: { 'generate-content': '/models/{model}:{action}' },
+    },
+    {
+      id: 'native-too',
+      origin: simulator.origin,
+      models: { m: 'sim+tokens=1' },
+      cost: '2',
       protocols: { 'generate-content': '/models/{model}:{action}' },
     },
     { id: 'chat', origin: simulator.origin, models: { both: 'sim+tokens=1' }, cost: '2' },
@@ -135,6 +146,30 @@ describe('pictures by URL', () => {
     expect(json).toMatchObject({ error: { type: 'invalid_request_error', param, message } });
     expect(simulator.requests.length).toBe(before);
     expect(await entryOf(open, headers.get('x-trace-id'))).toMatchObject({ status: 'failed' });
+  });
+
+  test('are asked for once, however many channels want them', async () => {
+    asked.length = 0;
+    expect(await look(open, [`${origin}/gone`])).toMatchObject({ status: 400 });
+    expect(asked).toEqual(['/gone']);
+  });
+
+  test('are let go of when the caller hangs up, who pays nothing', async () => {
+    asked.length = 0;
+    const content = [{ type: 'image_url', image_url: { url: `${origin}/silent` } }];
+    const body = { model: 'left', messages: [{ role: 'user', content }] };
+    const caller = new RawConnection(open.apiOrigin).send(chatRequest(open.keys.completions, body));
+    await expect.poll(() => asked).toEqual(['/silent']);
+    const left = new Promise((resolve) => latest.on('close', resolve));
+    const leftAt = performance.now();
+    caller.close();
+    await left;
+    expect(performance.now() - leftAt).toBeLessThan(100);
+    expect(await entryOfModel(open, 'left')).toMatchObject({
+      status: 'caller_gone',
+      unbilledReason: 'caller_gone_before_content',
+      attempts: [],
+    });
   });
 
   test('are refused when there are too many of them', async () => {

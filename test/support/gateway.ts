@@ -31,7 +31,10 @@ export interface TestGatewayOptions {
   readonly multiplier?: string;
   /** More keys of the completions group, by id. */
   readonly moreKeys?: Readonly<
-    Record<string, { readonly models?: readonly string[]; readonly expires?: string }>
+    Record<
+      string,
+      { readonly models?: readonly string[]; readonly expires?: string; readonly strict?: boolean }
+    >
   >;
 }
 

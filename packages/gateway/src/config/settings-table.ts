@@ -151,7 +151,7 @@ export const settingsTable = {
       'Limits',
       'answer-max',
       'settings.limits.answer',
-      'Largest JSON answer of an upstream, and most of a stream held back before its first content',
+      'Largest answer of an upstream that is JSON or translated, and most of a stream held back before its first content',
     ),
     '64MiB',
     { min: '64KiB', max: '1GiB' },

@@ -1,5 +1,5 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
-import { modelOf, priceOf, targetOf } from '../core/catalogue.fixture.ts';
+import { modelOf, priceOf, type TargetDraft, targetOf } from '../core/catalogue.fixture.ts';
 import type { Caller, Catalogue } from '../core/catalogue.ts';
 import { cheapestHealthy } from '../core/route/cheapest-healthy.ts';
 import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
@@ -79,6 +79,8 @@ export interface Sent {
 
 export interface RigOptions {
   readonly channels?: number;
+  /** What every channel speaks, and under which path; chat completions if left out. */
+  readonly speaks?: TargetDraft['protocols'];
   readonly limits?: Partial<CallLimits>;
   readonly settlement?: Settlement;
   /** Parts that misbehave, in the place of those that do not. */
@@ -101,7 +103,8 @@ export class Rig {
   constructor(options: RigOptions = {}) {
     const clock = { now: () => this.#nowMs, monotonic: () => this.#nowMs };
     const ids = Array.from({ length: options.channels ?? 1 }, (_, place) => `c${place + 1}`);
-    const model = { ...modelOf(ids.map((id) => targetOf({ id }))), price: priceOf(1_000_000n) };
+    const speaks = options.speaks === undefined ? {} : { protocols: options.speaks };
+    const model = { ...modelOf(ids.map((id) => targetOf({ id, ...speaks }))), price: priceOf(1_000_000n) };
     const catalogue: Catalogue = {
       revision: 1,
       keys: new Map(),

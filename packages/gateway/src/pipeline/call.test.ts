@@ -1,4 +1,13 @@
-import { countReading, type Dialect, type RequestInput, succeed, type Work } from '@headgate/protocols';
+import {
+  type Codec,
+  countReading,
+  type Dialect,
+  type Protocol,
+  protocols,
+  type RequestInput,
+  succeed,
+  type Work,
+} from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -437,4 +446,95 @@ describe('a bug', () => {
     await expectOneEntry(rig, done, [{ result: 'answered' }]);
     expect(rig.reply).toMatchObject({ status: 200, ending: 'broken' });
   });
+});
+
+describe('a stream that is translated', () => {
+  const speaks = { messages: '/messages' };
+  const event = (type: string, more: object = {}) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+  const start = event('message_start', {
+    message: { id: 'm', model: 'm', usage: { input_tokens: 3, output_tokens: 1 } },
+  });
+  const opened = event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
+  const said = (text: string) =>
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+  const cut = {
+    status: 'failed',
+    unbilledReason: 'cut_after_content',
+    chargeNanoUsd: 0n,
+    attempts: [{ lane: 'translate', result: 'cut_after_content' }],
+  };
+
+  test('is broken off before it takes more memory than an answer may', async () => {
+    const rig = new Rig({ speaks, limits: { answerBytesMax: 2_000 } });
+    const { done } = rig.start(true);
+    rig.answer(true, start + opened + said('One'), 'more');
+    for (let n = 0; n < 40; n++) rig.sent[0]?.handler.onData(Buffer.from(said('more')));
+    await done;
+    expect(rig.reply.text).toContain('One');
+    expect(rig.reply.text).not.toMatch(/\[DONE\]|"finish_reason":"/);
+    expect(rig.reply.ending).toBe('broken');
+    expect(rig.settled).toMatchObject([cut]);
+    expect(rig.alerts).toEqual([]);
+  });
+
+  test.each(['reader', 'writer'] as const)('is broken off at a bug of its %s', async (part) => {
+    const { messages } = protocols;
+    if (messages === undefined) throw new Error('messages is not spoken');
+    const chat = chatCompletions();
+    const fail = (text: string): void => {
+      if (text.includes('boom')) throw new Error('a bug');
+    };
+    const upstream = failing(messages, part === 'reader' ? fail : null, null);
+    const caller = failing(chat, null, part === 'writer' ? fail : null);
+    const rig = new Rig({
+      speaks,
+      protocol: caller,
+      parts: { protocols: { ...protocols, messages: upstream } },
+    });
+    const { done } = rig.start(true);
+    rig.answer(true, start + opened + said('One'), 'more');
+    rig.sent[0]?.handler.onData(Buffer.from(said('boom')));
+    await done;
+    expect(rig.reply.text).toContain('One');
+    expect(rig.reply.text).toContain('"code":"internal"');
+    expect(rig.reply.text).not.toMatch(/\[DONE\]|"finish_reason":"|boom/);
+    expect(rig.reply.ending).toBe('broken');
+    expect(rig.settled).toMatchObject([cut]);
+    expect(rig.alerts).toEqual(['bug']);
+  });
+
+  /** The protocol with a codec that looks at what it reads and writes in streams. */
+  function failing(
+    protocol: Protocol,
+    onRead: ((text: string) => void) | null,
+    onWrite: ((text: string) => void) | null,
+  ): Protocol {
+    const { codec } = protocol;
+    if (codec === null) throw new Error('not translated');
+    const looking: Codec = {
+      ...codec,
+      openReader(context) {
+        const reader = codec.openReader(context);
+        return {
+          read(frame) {
+            onRead?.(Buffer.from(frame).toString());
+            return reader.read(frame);
+          },
+          end: () => reader.end(),
+        };
+      },
+      openWriter(context) {
+        const writer = codec.openWriter(context);
+        return {
+          write(turnEvent) {
+            onWrite?.(JSON.stringify(turnEvent));
+            return writer.write(turnEvent);
+          },
+          end: () => writer.end(),
+        };
+      },
+    };
+    return { ...protocol, codec: looking };
+  }
 });

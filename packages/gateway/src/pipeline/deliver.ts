@@ -30,10 +30,7 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
   const attempts: AttemptRecord[] = [];
   try {
     const unspeakable = await tryTargets(conversation, plan, attempts);
-    return {
-      attempts,
-      finish: finishOf(attempts, plan.blockedRetryMs, unspeakable, conversation.reply.begun),
-    };
+    return { attempts, finish: finishOf(conversation, plan, attempts, unspeakable) };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     return {
@@ -46,12 +43,14 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
 /** Why the first of the targets that could not be asked could not; null when all could. */
 async function tryTargets(
   conversation: Conversation,
-  { targets }: Plan,
+  { targets, attemptsMax }: Plan,
   attempts: AttemptRecord[],
 ): Promise<Fault | null> {
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
   for (const [tried, target] of targets.entries()) {
+    const attemptsLeft = Math.min(attemptsMax - attempts.length, targets.length - tried);
+    if (attemptsLeft === 0) break;
     const fetching = fetchMedia(conversation, target);
     // Not awaited in vain: an attempt that needs nothing fetched begins at once.
     const unfetched = fetching === null ? null : await fetching;
@@ -61,8 +60,8 @@ async function tryTargets(
       continue;
     }
     // What may be done once only is not waited for by others.
-    const attemptsLeft = conversation.request.repeatable === false ? 1 : targets.length - tried;
-    const beginsBy = shareEndsAt(conversation, attemptsLeft);
+    const sharedBy = conversation.request.repeatable === false ? 1 : attemptsLeft;
+    const beginsBy = shareEndsAt(conversation, sharedBy);
     const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
     const record = await attempt(conversation, place);
     attempts.push(record);
@@ -98,30 +97,40 @@ function learnFrom(conversation: Conversation, record: AttemptRecord): void {
 }
 
 /** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */
-function shareEndsAt({ gateway, deadlineAt }: Conversation, attemptsLeft: number): number {
+function shareEndsAt({ gateway, deadlineAt }: Conversation, sharedBy: number): number {
   const now = gateway.clock.monotonic();
-  return now + (deadlineAt - now) / attemptsLeft;
+  return now + (deadlineAt - now) / sharedBy;
 }
 
 function finishOf(
+  { reply }: Conversation,
+  plan: Plan,
   attempts: readonly AttemptRecord[],
-  blockedRetryMs: number | null,
   unspeakable: Fault | null,
-  begun: boolean,
 ): Finish {
+  const { begun } = reply;
   const last = attempts.at(-1);
-  if (last === undefined)
-    return { kind: 'failed', fault: unspeakable ?? fault('no_available_channel'), begun };
+  if (last === undefined) {
+    return reply.gone
+      ? { kind: 'caller-gone', begun }
+      : { kind: 'failed', fault: unaskedFault(plan, unspeakable), begun };
+  }
   if (last.ending !== null) return { kind: 'answered', ending: last.ending };
   if (last.outcome.kind === 'caller-gone') return { kind: 'caller-gone', begun };
   return {
     kind: 'failed',
     fault: faultOf(
       attempts.map(({ outcome }) => outcome),
-      blockedRetryMs,
+      plan.blockedRetryMs,
     ),
     begun,
   };
+}
+
+/** Where nothing could be asked: one of those that have to wait may be able to do what the others cannot. */
+function unaskedFault({ blockedRetryMs }: Plan, unspeakable: Fault | null): Fault {
+  if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
+  return unspeakable ?? fault('no_available_channel');
 }
 
 /** Trouble that only the operator can mend is told, and never shown as the caller's. */

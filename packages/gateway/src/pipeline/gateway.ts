@@ -22,7 +22,7 @@ export interface CallLimits {
   readonly keepAliveMs: number;
   /** The whole call, all attempts together. */
   readonly callMs: number;
-  /** A JSON answer, or the frames of a stream that are held back before first content. */
+  /** A JSON answer, a stream that is translated, or the frames of one that are held back before first content. */
   readonly answerBytesMax: number;
   /** One event of an upstream's stream. */
   readonly frameBytesMax: number;

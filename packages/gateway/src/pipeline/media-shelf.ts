@@ -9,10 +9,11 @@ import {
 } from '@headgate/protocols';
 import type { MediaFetcher, MediaProblem } from '../ports/media-fetcher.ts';
 
-/** What has been fetched for a call, so that no attempt fetches it again. */
+/** What has been fetched for a call, or could not be, so that no attempt asks for it again. */
 export class MediaShelf {
   readonly #fetcher: MediaFetcher;
   readonly #fetched = new Map<string, FetchedMedia>();
+  readonly #faults = new Map<string, Fault>();
 
   constructor(fetcher: MediaFetcher) {
     this.#fetcher = fetcher;
@@ -27,10 +28,29 @@ export class MediaShelf {
   }
 
   /** Null when all of them could be had. */
-  async fetch(turn: Turn, urls: readonly string[], withinMs: number): Promise<Fault | null> {
-    const fetched = await this.#fetcher.fetch(urls, withinMs);
-    if (!fetched.ok) return faultOf(turn, fetched.error.url, fetched.error.problem);
-    for (const [url, media] of fetched.value) this.#fetched.set(url, media);
+  async fetch(
+    turn: Turn,
+    urls: readonly string[],
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Fault | null> {
+    const fetched = await this.#fetcher.fetch(urls, withinMs, signal);
+    if (fetched.ok) {
+      for (const [url, media] of fetched.value) this.#fetched.set(url, media);
+      return null;
+    }
+    const { url, problem } = fetched.error;
+    const unfetched = faultOf(turn, url, problem);
+    this.#faults.set(url, unfetched);
+    return unfetched;
+  }
+
+  /** Why one of them could not be had before; null when that is not known. */
+  faultOf(urls: readonly string[]): Fault | null {
+    for (const url of urls) {
+      const known = this.#faults.get(url);
+      if (known !== undefined) return known;
+    }
     return null;
   }
 }

@@ -17,9 +17,21 @@ import type { Conversation } from './conversation.ts';
 export function fetchMedia(conversation: Conversation, target: Target): Promise<Fault | null> | null {
   const wanted = wantedMedia(conversation, target);
   if (!wanted.ok || wanted.value.urls.length === 0) return null;
-  const { gateway, media, deadlineAt } = conversation;
-  const { turn, urls } = wanted.value;
-  return media.fetch(turn, urls, deadlineAt - gateway.clock.monotonic());
+  const known = conversation.media.faultOf(wanted.value.urls);
+  return known === null ? fetchForCaller(conversation, wanted.value) : Promise.resolve(known);
+}
+
+/** For a caller who has gone nothing is fetched any more. */
+async function fetchForCaller(
+  { gateway, media, reply, deadlineAt }: Conversation,
+  { turn, urls }: WantedMedia,
+): Promise<Fault | null> {
+  const hangUp = new AbortController();
+  reply.listener = { onCallerGone: () => hangUp.abort(), onCallerWritable: () => {} };
+  if (reply.gone) hangUp.abort();
+  const unfetched = await media.fetch(turn, urls, deadlineAt - gateway.clock.monotonic(), hangUp.signal);
+  reply.listener = null;
+  return unfetched;
 }
 
 interface WantedMedia {

@@ -29,6 +29,7 @@ export class StreamAnswer implements Answer {
   readonly #onFrame = (frame: Uint8Array): void => this.#takeFrame(frame);
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  #translatedBytes = 0;
   /** What the chunk at hand has for the caller, to be relayed in one write; frames that lie side by side are one piece. */
   #pending: Uint8Array[] = [];
   #outcome: Outcome | null = null;
@@ -72,9 +73,19 @@ export class StreamAnswer implements Answer {
 
   #takeFrame(frame: Uint8Array): void {
     if (this.#outcome !== null) return;
+    if (this.#translator !== null && !this.#mayTranslate(frame)) {
+      this.#outcome = this.#broken('more than can be translated');
+      return;
+    }
     const role = this.#reader.read(frame);
     if (role === 'content') this.#takeContent(this.#toCaller(frame));
     else this.#takeRole(role, frame);
+  }
+
+  /** A translator keeps what it cannot say yet, and some say everything again at the end: memory has a bound. */
+  #mayTranslate(frame: Uint8Array): boolean {
+    this.#translatedBytes += frame.length;
+    return this.#translatedBytes <= this.#context.bytesMax;
   }
 
   /** The frame as the caller gets it. */

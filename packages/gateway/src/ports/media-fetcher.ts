@@ -16,6 +16,10 @@ export interface MediaFailure {
 
 /** Fetches what callers name by URL, for upstreams that want the content itself. */
 export interface MediaFetcher {
-  /** All of them, or the first failure. Never rejects, and waits for none longer than `withinMs`. */
-  fetch(urls: readonly string[], withinMs: number): Promise<Result<MediaByUrl, MediaFailure>>;
+  /** All of them, or the first failure. Never rejects, takes no longer than `withinMs`, and lets go of all when told to. */
+  fetch(
+    urls: readonly string[],
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Result<MediaByUrl, MediaFailure>>;
 }

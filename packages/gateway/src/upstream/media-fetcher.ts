@@ -1,5 +1,5 @@
 import { type FetchedMedia, fail, type MediaByUrl, type Result, succeed } from '@headgate/protocols';
-import type { MediaFailure, MediaFetcher } from '../ports/media-fetcher.ts';
+import type { MediaFailure, MediaFetcher, MediaProblem } from '../ports/media-fetcher.ts';
 import type { UpstreamClient } from '../ports/upstream-client.ts';
 import { type DownloadWay, download } from './media-download.ts';
 
@@ -39,7 +39,7 @@ export function openMediaFetcher({ openClient, allowPrivate, limits }: MediaFetc
   const { callsMax, itemsMax, ...rest } = { ...mediaLimits, ...limits };
   let calls = 0;
   return {
-    async fetch(urls, withinMs) {
+    async fetch(urls, withinMs, signal) {
       const [first = ''] = urls;
       if (urls.length > itemsMax) return fail({ url: first, problem: { kind: 'too-many' } });
       if (calls >= callsMax) return fail({ url: first, problem: { kind: 'busy' } });
@@ -49,33 +49,41 @@ export function openMediaFetcher({ openClient, allowPrivate, limits }: MediaFetc
       const { redirectsMax, itemBytesMax: bytesMax } = rest;
       const allowance = { left: rest.callBytesMax };
       const way = { client, allowPrivate, limits: { bytesMax, redirectsMax, timeoutMs }, allowance };
-      const fetched = await fetchAll(urls, way, rest.parallelMax);
-      calls--;
-      // Not waited for: it ends what a failure has left under way.
-      void client.close();
-      return fetched;
+      const end = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(Math.max(0, withinMs)))]);
+      try {
+        return await fetchAll(urls, way, rest.parallelMax, end);
+      } finally {
+        calls--;
+        // Not waited for: it ends what a failure has left under way.
+        void client.close();
+      }
     },
   };
 }
 
-/** A few at a time; none is begun after a failure. */
+/** A few at a time; none is begun after a failure, or after the end of the time there is. */
 async function fetchAll(
   urls: readonly string[],
   way: DownloadWay,
   parallelMax: number,
+  end: AbortSignal,
 ): Promise<Result<MediaByUrl, MediaFailure>> {
   const fetched = new Map<string, FetchedMedia>();
   const waiting = [...urls];
   const failure = Promise.withResolvers<MediaFailure>();
   let hasFailed = false;
+  const failWith = (url: string, problem: MediaProblem): void => {
+    hasFailed = true;
+    failure.resolve({ url, problem });
+  };
+  const runOut = (): void => failWith(urls[0] ?? '', { kind: 'timed-out' });
+  if (end.aborted) runOut();
+  else end.addEventListener('abort', runOut, { once: true });
   const work = async (): Promise<void> => {
     for (let url = waiting.shift(); url !== undefined && !hasFailed; url = waiting.shift()) {
       const media = await download(url, way);
       if (media.ok) fetched.set(url, media.value);
-      else {
-        hasFailed = true;
-        failure.resolve({ url, problem: media.error });
-      }
+      else failWith(url, media.error);
     }
   };
   const all = Promise.all(Array.from({ length: Math.min(parallelMax, urls.length) }, work));

@@ -148,9 +148,11 @@ describe('what a router learns', () => {
     expect(orderAfter([limited], 9000)).toEqual(['c1', 'c2']);
   });
 
-  test('a channel is tried once for a call, and only so many are', () => {
-    const router = cheapestHealthy({ attemptsMax: 2, coolDownMs });
-    const many = modelOf(['c1', 'c1', 'c2', 'c3'].map((id) => targetOf({ id })));
-    expect(idsOf(router.plan(facts, many, 'chat-completions', nowMs).targets)).toEqual(['c1', 'c2']);
+  test('a channel is named once for a call, and only so many are', () => {
+    const router = cheapestHealthy({ attemptsMax: 1, coolDownMs });
+    const many = modelOf(['c1', 'c1', 'c2', 'c3', 'c4', 'c5'].map((id) => targetOf({ id })));
+    const plan = router.plan(facts, many, 'chat-completions', nowMs);
+    expect(idsOf(plan.targets)).toEqual(['c1', 'c2', 'c3', 'c4']);
+    expect(plan.attemptsMax).toBe(1);
   });
 });

@@ -6,11 +6,14 @@ import type { Outcome } from './outcome.ts';
 import type { Router } from './router.ts';
 
 interface CheapestHealthyOptions {
-  /** Targets tried for one call. */
+  /** Attempts of one call. */
   readonly attemptsMax: number;
   /** How long a failed target is put behind the healthy ones. */
   readonly coolDownMs: number;
 }
+
+/** Targets named for each attempt that may be made: those that cannot be asked for a call are passed over. */
+const targetsPerAttempt = 4;
 
 /** Tokens of output assumed for comparing prices when the caller sets no limit. */
 const outputTokensAssumed = 500;
@@ -36,7 +39,8 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
         open.length <= 1 ? open : open.sort((a, b) => compareTargets(a, b, { facts, protocol, rank }));
       const waits = open.length === able.length ? [] : able.map(waitMs).filter((wait) => wait > 0);
       return {
-        targets: oncePerChannel(ordered).slice(0, options.attemptsMax),
+        targets: oncePerChannel(ordered).slice(0, targetsPerAttempt * options.attemptsMax),
+        attemptsMax: options.attemptsMax,
         blockedRetryMs: waits.length === 0 ? null : Math.min(...waits),
       };
     },

@@ -4,7 +4,10 @@ import type { Outcome } from './outcome.ts';
 
 /** The targets of one call in the order in which they are tried. */
 export interface Plan {
+  /** More than may be tried: some of them cannot be asked for this call, which shows when their turn comes. */
   readonly targets: readonly Target[];
+  /** So many attempts may be made. */
+  readonly attemptsMax: number;
   /** Milliseconds until the first of the targets left out for their rate limit may be tried; null when none was. */
   readonly blockedRetryMs: number | null;
 }
