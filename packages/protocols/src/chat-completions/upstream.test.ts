@@ -228,6 +228,24 @@ describe('state that a target of another protocol has sealed', () => {
   });
 });
 
+describe('ids of calls at a server that takes nine letters and digits only', () => {
+  const body = (ids: readonly [string, string]) =>
+    `{"model":"m","messages":[{"id":"call_x","role":"assistant","tool_calls":[${ids
+      .map((id) => `{"id":"${id}","function":{"name":"call_f","arguments":"{\\"id\\":\\"call_y\\"}"}}`)
+      .join()}]},${ids.map((id) => `{"role":"tool","tool_call_id":"${id}","content":"call_z"}`).join()}]}`;
+
+  test('are made so, the same for a call and its result, and nothing else is', () => {
+    const { text, edits } = pass(body(['call_abc', 'abcDEF123']), 'm', { callIds: 'nine-alphanumerics' });
+    const [made = ''] = /(?<="tool_calls":\[\{"id":")[a-zA-Z0-9]{9}(?=")/.exec(text) ?? [];
+    expect(text).toBe(body([made, 'abcDEF123']));
+    expect(edits).toEqual(['call-id', 'call-id']);
+  });
+
+  test('are left alone elsewhere', () => {
+    expect(pass(body(['call_abc', 'abcDEF123']), 'm').edits).toEqual([]);
+  });
+});
+
 describe('10,000 random bodies', () => {
   test('are passed on byte for byte when nothing needs to change', () => {
     fc.assert(

@@ -5,6 +5,7 @@ import { modelEdits, replace } from '../request/edits.ts';
 import type { MemberSpan } from '../request/request-members.ts';
 import { jsonType } from '../request/upstream-request.ts';
 import { unreachable } from '../result.ts';
+import { callIdEdits } from './call-id-edits.ts';
 import type { LimitMember, ReadRequest } from './facts.ts';
 import { foreignStateEdits } from './foreign-state.ts';
 import type { RequestMember } from './wire.ts';
@@ -18,6 +19,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...includeUsageEdits(request, target.dialect),
     ...removals(request, target.dialect),
     ...foreignStateEdits(request.members),
+    ...callIdEdits(request.members, target.dialect),
   ];
   // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { concatBytes } from '../bytes/concat-bytes.ts';
 import { splice } from '../bytes/splice.ts';
-import { carriedSignature } from './codec/signature.ts';
+import { carriedSignature, unsealedSignature } from './codec/signature.ts';
 import { signatureEdits } from './signature-edits.ts';
 
 const encoder = new TextEncoder();
@@ -22,6 +22,12 @@ describe('seals', () => {
     expect(edited(part(name, there))).toBe(part(name, 'skip_thought_signature_validator'));
     expect(edited(part(name, there.replaceAll('/', '\\/')))).toBe(
       part(name, 'skip_thought_signature_validator'),
+    );
+  });
+
+  test('of a call that its model has not sealed are one that this protocol takes', () => {
+    expect(edited(part('thoughtSignature', unsealedSignature()))).toBe(
+      part('thoughtSignature', 'skip_thought_signature_validator'),
     );
   });
 

@@ -1,8 +1,10 @@
 import type { WriterContext } from '../../codec.ts';
 import { dataUrl } from '../../translate/data-url.ts';
+import { legalName } from '../../translate/tool-names.ts';
 import type { MediaBlock } from '../../turn.ts';
 import { totalInput, totalOutput, type Usage } from '../../usage.ts';
 import type { WireRecord } from '../../wire-values.ts';
+import { callIdRule } from '../call-ids.ts';
 
 /** What every answer and every chunk of it begins with. */
 export function identityOf(object: string, model: string | null, context: WriterContext) {
@@ -15,7 +17,14 @@ export function identityOf(object: string, model: string | null, context: Writer
 }
 
 /** A call as it begins, without what its deltas add. */
-export function openCall(id: string, name: string, form: 'function' | 'custom', input: string): WireRecord {
+export function openCall(
+  ownId: string,
+  name: string,
+  form: 'function' | 'custom',
+  input: string,
+): WireRecord {
+  // It comes back as it is, also where servers are told it that refuse longer ones.
+  const id = legalName(ownId, callIdRule);
   return form === 'custom'
     ? { id, type: 'custom', custom: { name, input } }
     : { id, type: 'function', function: { name, arguments: input } };

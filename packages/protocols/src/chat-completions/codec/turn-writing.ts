@@ -1,14 +1,11 @@
 import type { TranslationTarget } from '../../codec.ts';
 import type { Fault } from '../../error.ts';
 import type { Loss } from '../../loss.ts';
-import { fingerprint, legalName, type NameRule, ToolNaming } from '../../translate/tool-names.ts';
+import { legalName, type NameRule, ToolNaming } from '../../translate/tool-names.ts';
 import type { Turn } from '../../turn.ts';
+import { callIdRule, nineLetterId } from '../call-ids.ts';
 
 const toolRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 64 };
-/** Some servers refuse ids that are longer. */
-const idRule: NameRule = { legal: /[!-~]/, legalFirst: /[!-~]/, lengthMax: 40 };
-
-const nineAlphanumerics = /^[a-zA-Z0-9]{9}$/;
 
 /** One request while it is written: how things are named in it, and what is found that it cannot say. */
 export class TurnWriting {
@@ -41,8 +38,8 @@ export class TurnWriting {
 
   /** An id as it is sent, for a call and for its result alike. */
   callId(id: string): string {
-    if (this.target.dialect.callIds === 'any') return legalName(id, idRule);
-    return nineAlphanumerics.test(id) ? id : fingerprint(id).slice(0, 9);
+    if (this.target.dialect.callIds === 'any') return legalName(id, callIdRule);
+    return nineLetterId(id);
   }
 
   lose(...losses: readonly Loss[]): void {

@@ -4,7 +4,7 @@ import type { MediaBlock, Sealed } from '../../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { finishWord } from './finish-words.ts';
 import { parseObject } from './parse-object.ts';
-import { carriedSignature, carriedThoughts, type SealedThought } from './signature.ts';
+import { carriedSignature, carriedThoughts, type SealedThought, unsealedSignature } from './signature.ts';
 import { type PlacedCitation, writeGrounding } from './write-citations.ts';
 import { writeUsage } from './write-usage.ts';
 
@@ -113,8 +113,8 @@ export class PartWriter {
     const functionCall = { id, name, args: parseObject(this.#text) ?? {} };
     const thoughtSignature = carriedThoughts(this.#thoughts);
     this.#thoughts = [];
-    if (this.#sealed !== null || thoughtSignature === null) return { functionCall, ...this.#signature() };
-    return { functionCall, thoughtSignature };
+    if (this.#sealed !== null) return { functionCall, ...this.#signature() };
+    return { functionCall, thoughtSignature: thoughtSignature ?? unsealedSignature() };
   }
 
   /** The seal, with the thought it belongs to where that has not been written yet. */

@@ -6,7 +6,7 @@ import type { Block } from '../../turn.ts';
 import type { TurnAnswer } from '../../turn-event.ts';
 import { readNative, words, writerContext } from './contexts.fixture.ts';
 import { NativeEventWriter } from './event-writer.ts';
-import { readThoughts } from './signature.ts';
+import { readSignature, readThoughts } from './signature.ts';
 import { writeAnswer } from './write-answer.ts';
 
 type Part = Readonly<Record<string, unknown>>;
@@ -82,7 +82,8 @@ test.each<[string, readonly Block[]]>([
 
 test('a thought that led to words is not told of a later call', () => {
   const parts = wholeParts([thought('Hm', 's1'), words('Let me see.'), call('c1')]);
-  expect(parts.at(-1)).not.toHaveProperty('thoughtSignature');
+  expect(readThoughts(parts.at(-1)?.['thoughtSignature'])).toEqual([]);
+  expect(readSignature(parts.at(-1)?.['thoughtSignature'])).toBeNull();
 });
 
 test('any other signature brings no thoughts', () => {

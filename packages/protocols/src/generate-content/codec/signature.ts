@@ -36,6 +36,14 @@ export function carriedThoughts(thoughts: readonly SealedThought[]): string | nu
   return inBase64({ ...first.sealed, data: letters.thoughts + JSON.stringify(told) });
 }
 
+/**
+ * Our mark alone, for a call of a model that seals none: models of this protocol refuse a call without a seal, and by the
+ * mark it is known for a foreign one when it comes back.
+ */
+export function unsealedSignature(): string {
+  return inBase64({ origin: 'none', data: '', form: 'signature' });
+}
+
 /** State as the caller sends it; null when there is none, or what bears our mark is nothing we have made. */
 export function readSignature(wire: unknown): Sealed | null {
   if (typeof wire !== 'string' || wire === '') return null;

@@ -11,7 +11,7 @@ import { readUsage } from '../meter.ts';
 import { readerContext, turnOf, words, writerContext } from './contexts.fixture.ts';
 import { NativeEventReader } from './event-reader.ts';
 import { NativeEventWriter } from './event-writer.ts';
-import { readSignature } from './signature.ts';
+import { readSignature, unsealedSignature } from './signature.ts';
 import { writeAnswer } from './write-answer.ts';
 
 const encoder = new TextEncoder();
@@ -208,7 +208,7 @@ describe('a stream', () => {
     ];
     expect(events.map((event) => writer.write(event))).toEqual(['', '', '']);
     expect(writer.write({ kind: 'block-stop' })).toContain(
-      '{"functionCall":{"id":"c","name":"f","args":{"a":1}}}',
+      '{"functionCall":{"id":"c","name":"f","args":{"a":1}},"thoughtSignature":',
     );
   });
 
@@ -224,6 +224,12 @@ describe('a stream', () => {
     .array(block, { maxLength: 6 })
     .map((all) => all.filter(({ kind }, at) => kind === 'tool-call' || kind !== all[at - 1]?.kind));
 
+  /** As an upstream would have sealed it: our mark is a seal like any other to whoever does not know it. */
+  function marked(block: Block): Block {
+    const sealed = { origin: readerContext.origin, data: unsealedSignature(), form: 'signature' } as const;
+    return block.kind === 'tool-call' ? { ...block, sealed } : block;
+  }
+
   test('is read again as it was written, and as the whole answer is', () => {
     fc.assert(
       fc.property(blocks, (content) => {
@@ -238,7 +244,8 @@ describe('a stream', () => {
         };
         const again = read(stream(written, { turn: shown }));
         const context = writerContext({ turn: shown });
-        expect(again).toMatchObject({ ...written, finish: { ...written.finish, rawReason: 'STOP' } });
+        const finish = { ...written.finish, rawReason: 'STOP' };
+        expect(again).toMatchObject({ ...written, content: content.map(marked), finish });
         expect(read(`data: ${decoder.decode(writeAnswer(written, context))}\r\n\r\n`)).toEqual(again);
       }),
     );

@@ -5,7 +5,7 @@ import { collectAnswer } from '../../translate/collect-answer.ts';
 import type { Block } from '../../turn.ts';
 import type { Finish, TurnAnswer, TurnEvent } from '../../turn-event.ts';
 import { noUsage } from '../../usage.ts';
-import type { WireRecord } from '../../wire-values.ts';
+import { listOf, recordOf, type WireRecord } from '../../wire-values.ts';
 import { close, delta, event, finish, open, start, stop } from '../stream-frames.fixture.ts';
 import { dataOf, framesOf, parseAs, readEvents, reader, turnOf, writer } from './codec.fixture.ts';
 import { messagesCodec } from './index.ts';
@@ -361,7 +361,7 @@ describe('an answer for a caller', () => {
     }),
     fc.record({
       kind: fc.constant('tool-call' as const),
-      id: text,
+      id: fc.stringMatching(/^[\w-]{1,40}$/),
       name: text,
       namespace: fc.constant(null),
       form: fc.constant('function' as const),
@@ -381,6 +381,17 @@ describe('an answer for a caller', () => {
     if (block.kind !== 'reasoning' || block.sealed === null) return block;
     return { ...block, sealed: { ...block.sealed, origin: 'here', data: 'gw1.there.c2ln' } };
   }
+
+  test('has ids of calls that every server of the protocol takes when they come back', () => {
+    const content = ['functions.clock:0', 'x'.repeat(200)].map(
+      (id): Block => ({ ...call, input: '{}', sealed: null, id }),
+    );
+    const ids = listOf(writeWhole(answerOf(content))['content']).map((block) => recordOf(block)['id']);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,128}$/);
+    const streamed = readStream(...writeStream(answerEvents(answerOf(content)))).content;
+    expect(streamed.map((block) => block.kind === 'tool-call' && block.id)).toEqual(ids);
+  });
 
   test('whole or streamed, reads as it was written', () => {
     fc.assert(

@@ -2,6 +2,7 @@ import type { EventWriter, WriterContext } from '../../codec.ts';
 import { unreachable } from '../../result.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
 import { markSealed } from '../../translate/sealed-mark.ts';
+import { legalName } from '../../translate/tool-names.ts';
 import type { Sealed } from '../../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { noUsage, type Usage } from '../../usage.ts';
@@ -9,6 +10,7 @@ import type { WireRecord } from '../../wire-values.ts';
 import { identityMembers, signatureOf, stopMembers, usageMembers } from './answer-members.ts';
 import { writeCitation } from './citations.ts';
 import { mediaText } from './write-answer.ts';
+import { callIdRule } from './write-blocks.ts';
 
 const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
 
@@ -233,7 +235,13 @@ function openingOf(block: OpenBlock): WireRecord {
     case 'reasoning':
       return { type: 'thinking', thinking: '', signature: '' };
     case 'tool-call':
-      return { type: 'tool_use', id: block.id, name: block.name, input: {}, caller: { type: 'direct' } };
+      return {
+        type: 'tool_use',
+        id: legalName(block.id, callIdRule),
+        name: block.name,
+        input: {},
+        caller: { type: 'direct' },
+      };
     default:
       return unreachable(block);
   }

@@ -17,7 +17,7 @@ import { isRecord, type WireRecord } from '../../wire-values.ts';
 import type { WriteContext } from './write-context.ts';
 import { writeMedia } from './write-media.ts';
 
-const callIdRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 128 };
+export const callIdRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 128 };
 
 /** The messages with those thoughts only that this target has signed: any other is refused, and removed without a trace. */
 export function withOwnThoughts(

@@ -1,6 +1,8 @@
+import { legalName } from '../../translate/tool-names.ts';
 import type { Sealed, ToolCallBlock } from '../../turn.ts';
 import type { BlockDelta } from '../../turn-event.ts';
 import type { ItemPlace, ItemStatus, OutputItem } from './output-item.ts';
+import { callIdRule } from './write-items.ts';
 
 /** A call of a function or of a tool of free text. */
 export class CallItem implements OutputItem {
@@ -43,7 +45,8 @@ export class CallItem implements OutputItem {
   }
 
   #item(status: ItemStatus | 'in_progress'): object {
-    const { id: call_id, name, namespace, form } = this.#call;
+    const { id, name, namespace, form } = this.#call;
+    const call_id = legalName(id, callIdRule);
     const common = { call_id, name, ...(namespace === null ? {} : { namespace }), status };
     return form === 'custom'
       ? { id: this.#place.id, type: 'custom_tool_call', ...common, input: this.#input }

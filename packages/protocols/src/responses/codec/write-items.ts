@@ -17,11 +17,13 @@ import type {
 import type { WriteNotes } from './write-notes.ts';
 import { writeInputPart, writeOutputPart } from './write-parts.ts';
 
-const callIdRule: NameRule = { legal: /^[\x21-\x7e]$/, legalFirst: /^[\x21-\x7e]$/, lengthMax: 64 };
+export const callIdRule: NameRule = { legal: /^[\x21-\x7e]$/, legalFirst: /^[\x21-\x7e]$/, lengthMax: 64 };
 
 /** Whatever is wrong with a conversation, each call has its one output and each output its call: else it is refused. */
 const noOutput = 'No output was returned for this call.';
 const orphanNote = '[Output of a tool call that is not part of this conversation]';
+
+const failedPart = { type: 'input_text', text: 'Error:' };
 
 export interface ItemsContext {
   readonly notes: WriteNotes;
@@ -135,7 +137,7 @@ export class ItemsWriter {
   /** One text is sent as it is; anything else in parts. There is no flag for a failure, so the text says it. */
   #output(block: ToolResultBlock): string | readonly object[] {
     const isText = block.content.every(({ kind }) => kind === 'text');
-    if (!isText) return this.#resultParts(block);
+    if (!isText) return [...(block.isError ? [failedPart] : []), ...this.#resultParts(block)];
     const text = block.content.map((part) => (part.kind === 'text' ? part.text : '')).join('\n');
     return block.isError && !/error/i.test(text.slice(0, 200)) ? `Error: ${text}` : text;
   }

@@ -114,6 +114,11 @@ describe('the conversation', () => {
       inputOf(said('assistant', callOf('c')), said('user', failed(words))),
     );
     for (const input of outputs) expect(input).toMatchObject([{}, { output: 'Error: not there' }]);
+    const seen = { ...resultOf('c', media({})), isError: true };
+    expect(inputOf(said('assistant', callOf('c')), said('user', seen))).toMatchObject([
+      {},
+      { output: [{ type: 'input_text', text: 'Error:' }, { type: 'input_image' }] },
+    ]);
   });
 
   test('shows pictures that a tool brought', () => {
