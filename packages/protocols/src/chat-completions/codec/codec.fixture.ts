@@ -1,47 +1,16 @@
 import type { ReaderContext, TranslationTarget, WriterContext, WrittenTurn } from '../../codec.ts';
 import { defaultDialect } from '../../inbound-request.ts';
 import { requestInput } from '../../request/request-input.fixture.ts';
-import {
-  type Block,
-  type MediaBlock,
-  type Message,
-  noSettings,
-  type Settings,
-  type ToolCallBlock,
-  type ToolResultBlock,
-  type Turn,
-} from '../../turn.ts';
+import { text, traceId, turnOf } from '../../translate/turn.fixture.ts';
+import type { Block, MediaBlock, Message, ToolCallBlock, ToolResultBlock, Turn } from '../../turn.ts';
 import type { TurnEvent } from '../../turn-event.ts';
 import { recordOf, type WireRecord } from '../../wire-values.ts';
 import { chatCompletionsCodec } from './index.ts';
 
-export const traceId = '0123456789abcdef0123456789abcdef';
+export { text, traceId, turnOf };
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** A request as the reader of another surface would have read it. */
-export function turnOf(
-  rest: Partial<Omit<Turn, 'settings'>> & { readonly settings?: Partial<Settings> } = {},
-): Turn {
-  const { settings, ...given } = rest;
-  return {
-    surface: 'messages',
-    model: 'public',
-    stream: false,
-    system: [],
-    messages: [{ role: 'user', content: [text('hi')], name: null }],
-    tools: [],
-    toolChoice: null,
-    settings: { ...noSettings, ...settings },
-    spelling: {},
-    extensions: [],
-    ...given,
-  };
-}
-
-export function text(words: string) {
-  return { kind: 'text', text: words, citations: [], cacheTtl: null } as const;
-}
 
 export function targetOf(rest: Partial<TranslationTarget> = {}): TranslationTarget {
   return {

@@ -1,0 +1,27 @@
+import { noSettings, type Settings, type Turn } from '../turn.ts';
+
+export const traceId = '0123456789abcdef0123456789abcdef';
+
+/** A request as the reader of another surface would have read it. */
+export function turnOf(
+  rest: Partial<Omit<Turn, 'settings'>> & { readonly settings?: Partial<Settings> } = {},
+): Turn {
+  const { settings, ...given } = rest;
+  return {
+    surface: 'messages',
+    model: 'public',
+    stream: false,
+    system: [],
+    messages: [{ role: 'user', content: [text('hi')], name: null }],
+    tools: [],
+    toolChoice: null,
+    settings: { ...noSettings, ...settings },
+    spelling: {},
+    extensions: [],
+    ...given,
+  };
+}
+
+export function text(words: string) {
+  return { kind: 'text', text: words, citations: [], cacheTtl: null } as const;
+}
