@@ -79,7 +79,7 @@ const dialect = z.strictObject({
   callIds: z
     .enum(['any', 'nine-alphanumerics'])
     .exactOptional()
-    .describe('What ids of tool calls must look like in a translated chat request.'),
+    .describe('What ids of tool calls must look like in a chat request.'),
   reasoningExpected: z
     .boolean()
     .exactOptional()

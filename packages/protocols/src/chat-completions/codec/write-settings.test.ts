@@ -35,7 +35,7 @@ describe('settings', () => {
     ],
     [{ reasoning: { effort: null, budgetTokens: null, shown: true } }, {}, []],
     [{ outputFormat: { kind: 'text' } }, { response_format: { type: 'text' } }, []],
-    [{ user: 'u' }, { user: 'u' }, []],
+    [{ user: 'u' }, {}, ['user dropped']],
     [{ choices: 1 }, {}, []],
   ])('%j', (settings, rest, losses) => {
     expect(settingsOf(settings)).toEqual({ rest, losses });
@@ -93,9 +93,9 @@ describe('settings', () => {
 
   test('a user that is too long to be sent is shortened, always to the same', () => {
     const user = JSON.stringify({ device: 'd'.repeat(90) });
-    const first = settingsOf({ user });
+    const first = settingsOf({ user }, ownTarget);
     expect(first.rest['user']).toMatch(/^[\w-]{1,64}$/);
-    expect(first).toEqual(settingsOf({ user }));
+    expect(first).toEqual(settingsOf({ user }, ownTarget));
     expect(first.losses).toEqual(['user changed']);
   });
 

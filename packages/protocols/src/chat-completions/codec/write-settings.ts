@@ -56,7 +56,8 @@ function supportOf(writing: TurnWriting): SettingSupport {
     reasoning: isOwn || target.reasoning ? 'carried' : 'dropped',
     outputFormat: 'carried',
     verbosity: known,
-    user: 'carried',
+    // Some servers refuse every member they do not know, and agents name a user with each request.
+    user: known,
     serviceTier: known,
     promptCacheKey: known,
     // Only for answers that the vendor is asked to keep.
