@@ -115,6 +115,8 @@ export interface PassthroughTarget {
   readonly dialect: Dialect;
   /** A short opaque word for this target; see `TranslationTarget`. */
   readonly origin: string;
+  /** Whether the model thinks before it speaks. */
+  readonly reasoning: boolean;
 }
 
 /** One request, read once and never changed: every attempt encodes from the same bytes. */

@@ -84,7 +84,7 @@ const dialect = z.strictObject({
     .boolean()
     .exactOptional()
     .describe(
-      'Whether what a thinking model said must have its reasoning beside it in a translated chat request.',
+      'Whether what a thinking model said must have its reasoning beside it in a chat request.',
     ),
 } satisfies Record<keyof Dialect, z.ZodType>);
 

@@ -49,13 +49,13 @@ export function chooseLane(conversation: Conversation, target: Target): Result<L
 }
 
 function passthroughLane(
-  { protocol, request }: Conversation,
+  { protocol, request, model }: Conversation,
   target: Target,
   path: string,
 ): Result<Lane, Fault> {
   const { channel, upstreamModel } = target;
   const { dialect } = channel.provider;
-  const asked = { upstreamModel, path, dialect, origin: originOf(target) };
+  const asked = { upstreamModel, path, dialect, origin: originOf(target), reasoning: model.reasoning };
   const refusal = request.refuse?.(asked) ?? null;
   if (refusal !== null) return fail(refusal);
   return succeed({

@@ -246,6 +246,35 @@ describe('ids of calls at a server that takes nine letters and digits only', () 
   });
 });
 
+describe('calls at a server that insists on the thoughts they come with', () => {
+  const called = '"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]';
+  const send = (message: string, reasoning: boolean) => {
+    const dialect = { ...defaultDialect, reasoningExpected: true };
+    const body = (said: string) => `{"model":"m","messages":[{"role":"user","content":"hi"},${said}]}`;
+    const { body: sent } = read(body(message)).passThrough(passthroughTarget('m', { dialect, reasoning }));
+    return decoder.decode(concatBytes(sent)).slice(body('').indexOf('}') + 2, -2);
+  };
+
+  test.each([
+    [`{ "role":"assistant",${called}}`, `{"reasoning_content":" ", "role":"assistant",${called}}`],
+    [`{"reasoning_content":null,${called}}`, `{"reasoning_content":" ",${called}}`],
+    [`{${called},"reasoning_content":""}`, `{${called},"reasoning_content":" "}`],
+    [`{"reasoning_details":[{"signature":"gw1.a.b"}],${called}}`, `{"reasoning_content":" ",${called}}`],
+  ])('have some: %s', (message, expected) => {
+    expect(send(message, true)).toBe(expected);
+    expect(JSON.parse(expected)).toMatchObject({ reasoning_content: ' ' });
+    if (!message.includes('gw1')) expect(send(message, false)).toBe(message);
+  });
+
+  test.each([
+    `{"reasoning_content":"Hm",${called}}`,
+    '{"role":"assistant","content":"a"}',
+    '{"tool_calls":null}',
+  ])('and nothing else: %s', (message) => {
+    expect(send(message, true)).toBe(message);
+  });
+});
+
 describe('10,000 random bodies', () => {
   test('are passed on byte for byte when nothing needs to change', () => {
     fc.assert(

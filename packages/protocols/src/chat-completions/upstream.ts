@@ -6,6 +6,7 @@ import type { MemberSpan } from '../request/request-members.ts';
 import { jsonType } from '../request/upstream-request.ts';
 import { unreachable } from '../result.ts';
 import { callIdEdits } from './call-id-edits.ts';
+import { expectedReasoningEdits } from './expected-reasoning.ts';
 import type { LimitMember, ReadRequest } from './facts.ts';
 import { foreignStateEdits } from './foreign-state.ts';
 import type { RequestMember } from './wire.ts';
@@ -18,6 +19,8 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...limitEdits(request, target.dialect),
     ...includeUsageEdits(request, target.dialect),
     ...removals(request, target.dialect),
+    // Before what may be left out at the same place.
+    ...expectedReasoningEdits(request.members, target),
     ...foreignStateEdits(request.members),
     ...callIdEdits(request.members, target.dialect),
   ];

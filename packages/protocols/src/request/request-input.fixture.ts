@@ -22,5 +22,5 @@ export function passthroughTarget(
   upstreamModel: string,
   rest: Partial<Omit<PassthroughTarget, 'upstreamModel'>> = {},
 ): PassthroughTarget {
-  return { upstreamModel, path: '/path', dialect: defaultDialect, origin: 'here', ...rest };
+  return { upstreamModel, path: '/path', dialect: defaultDialect, origin: 'here', reasoning: false, ...rest };
 }

@@ -2,6 +2,7 @@ import { parseJson } from '../../refusal.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import type { ReasoningBlock, Sealed, ToolCallBlock } from '../../turn.ts';
 import { isRecord, numberOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
+import { noThought } from '../expected-reasoning.ts';
 
 /**
  * Reasoning between an upstream and us. What lets it come back is what the upstream sent with it: its `reasoning_details`,
@@ -20,9 +21,6 @@ export function sealThoughts(
 
 /** Whether an upstream is to get thoughts back in words, and whether it insists on some. */
 export type ThoughtsWanted = 'never' | 'if-any' | 'always';
-
-/** Servers that insist refuse empty ones. */
-const noThought = ' ';
 
 /** The members that give thoughts back to the upstream they came from. */
 export function returnThoughts(
