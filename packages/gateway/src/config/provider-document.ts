@@ -83,9 +83,7 @@ const dialect = z.strictObject({
   reasoningExpected: z
     .boolean()
     .exactOptional()
-    .describe(
-      'Whether what a thinking model said must have its reasoning beside it in a chat request.',
-    ),
+    .describe('Whether what a thinking model said must have its reasoning beside it in a chat request.'),
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {
