@@ -112,17 +112,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Lists and errors in lists, one in the other; no server is known to go so far. */
+const wordsDepthMax = 8;
+
 /**
  * Finds the error in: `{error: {…}}`, `{error: "…"}`, `[{error: {…}}]`, `{message, type, code}` beside `object: "error"`
  * or alone, `{detail: "…"}`, `{detail: [{loc, msg}]}`, `{errors: [{…}]}`. Null when there is none.
  */
-function readWords(value: unknown): ErrorWords | null {
+function readWords(value: unknown, depth = 0): ErrorWords | null {
   if (typeof value === 'string' && value !== '') return wordsOf({ message: value });
-  if (Array.isArray(value)) return readWords(value[0]);
+  if (depth === wordsDepthMax) return null;
+  if (Array.isArray(value)) return readWords(value[0], depth + 1);
   if (!isRecord(value)) return null;
   if (isRecord(value['error'])) return wordsOf(value['error'], value);
   for (const nested of [value['error'], value['errors'], value['detail']]) {
-    if (text(nested) !== null || Array.isArray(nested)) return readWords(nested);
+    if (text(nested) !== null || Array.isArray(nested)) return readWords(nested, depth + 1);
   }
   const hasMessage = [value['message'], value['msg'], value['detail']].some(
     (member) => text(member) !== null,

@@ -230,3 +230,13 @@ describe('readRefusal', () => {
     expect(read(403, `<html>${'x'.repeat(100_000)}`).message.length).toBeLessThan(400);
   });
 });
+
+test.each(['['.repeat(32_000) + ']'.repeat(32_000), '{"detail":['.repeat(5_000) + ']}'.repeat(5_000)])(
+  'an error that is nested without end has no words: %.12s',
+  (body) => {
+    expect(chatCompletions.readRefusal(500, new TextEncoder().encode(body))).toMatchObject({
+      kind: 'server-error',
+      code: null,
+    });
+  },
+);

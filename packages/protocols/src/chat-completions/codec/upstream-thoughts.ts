@@ -1,4 +1,4 @@
-import { parseJson } from '../../refusal.ts';
+import { parseList, parseObject } from '../../translate/parse-object.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import type { ReasoningBlock, Sealed, ToolCallBlock } from '../../turn.ts';
 import { isRecord, numberOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
@@ -34,8 +34,8 @@ export function returnThoughts(
   for (const block of blocks) {
     if (!mayReturn(block.sealed, origin)) continue;
     const { data } = block.sealed;
-    const list = data.startsWith('[') ? parseJson(data) : null;
-    if (Array.isArray(list)) details = details.concat(list);
+    const list = parseList(data);
+    if (list !== null) details = details.concat(list);
     member ??= thoughtMembers.find((name) => name === data) ?? null;
     text += block.text;
   }
@@ -53,8 +53,8 @@ export function sealCall(origin: string, call: WireRecord): Sealed | null {
 
 export function returnCallSeal({ sealed }: ToolCallBlock, origin: string): WireRecord {
   if (!mayReturn(sealed, origin)) return {};
-  const extra = parseJson(sealed.data);
-  return isRecord(extra) ? { extra_content: extra } : {};
+  const extra = parseObject(sealed.data);
+  return extra === null ? {} : { extra_content: extra };
 }
 
 /** Details of a stream: pieces of one entry, by its `index` and type, are put together. */

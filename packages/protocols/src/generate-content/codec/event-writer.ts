@@ -1,9 +1,9 @@
 import type { EventWriter, WriterContext } from '../../codec.ts';
 import { unreachable } from '../../result.ts';
+import { parseObject } from '../../translate/parse-object.ts';
 import type { MediaBlock, Sealed } from '../../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnEvent } from '../../turn-event.ts';
 import { finishWord } from './finish-words.ts';
-import { parseObject } from './parse-object.ts';
 import { carriedSignature, carriedThoughts, type SealedThought, unsealedSignature } from './signature.ts';
 import { type PlacedCitation, writeGrounding } from './write-citations.ts';
 import { writeUsage } from './write-usage.ts';

@@ -2,12 +2,12 @@ import type { ProtocolId } from '../../inbound-request.ts';
 import { unreachable } from '../../result.ts';
 import { argumentsField, sealedField } from '../../translate/caller-fields.ts';
 import { wrapInput } from '../../translate/custom-tool.ts';
+import { parseObject } from '../../translate/parse-object.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import type { ToolNaming } from '../../translate/tool-names.ts';
 import { type OrderedMessage, orderTurns } from '../../translate/turn-order.ts';
 import type { WriteNotes } from '../../translate/write-notes.ts';
 import type { Block, Message, ReasoningBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../turn.ts';
-import { parseObject } from './parse-object.ts';
 import { foreignCallSignature } from './signature.ts';
 import { writeMedia } from './write-media.ts';
 

@@ -1,11 +1,11 @@
 import type { WriterContext } from '../../codec.ts';
-import { parseJson } from '../../refusal.ts';
 import { unreachable } from '../../result.ts';
+import { parseObject } from '../../translate/parse-object.ts';
 import { markSealed } from '../../translate/sealed-mark.ts';
 import { legalName } from '../../translate/tool-names.ts';
 import type { Block, ReasoningBlock, ToolCallBlock } from '../../turn.ts';
 import type { OpenBlock, TurnAnswer } from '../../turn-event.ts';
-import { recordOf, type WireRecord } from '../../wire-values.ts';
+import type { WireRecord } from '../../wire-values.ts';
 import { identityMembers, signatureOf, stopMembers, usageMembers } from './answer-members.ts';
 import { writeCitation } from './citations.ts';
 import { callIdRule } from './write-blocks.ts';
@@ -69,6 +69,6 @@ function writeThought({ text, sealed }: ReasoningBlock): WireRecord {
 /** State of the call itself has no place in this protocol: it stands behind it, in a thought without words (read-blocks.ts). */
 function writeCall({ id, name, input, form, sealed }: ToolCallBlock): readonly WireRecord[] {
   const call = { type: 'tool_use', id: legalName(id, callIdRule), name, caller: { type: 'direct' } };
-  const wire = { ...call, input: form === 'custom' ? { input } : recordOf(parseJson(input)) };
+  const wire = { ...call, input: form === 'custom' ? { input } : (parseObject(input) ?? {}) };
   return sealed === null ? [wire] : [wire, { type: 'thinking', thinking: '', signature: markSealed(sealed) }];
 }

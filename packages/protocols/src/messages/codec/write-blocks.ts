@@ -1,5 +1,6 @@
 import { unreachable } from '../../result.ts';
 import { argumentsField, sealedField } from '../../translate/caller-fields.ts';
+import { parseObject } from '../../translate/parse-object.ts';
 import { mayReturn } from '../../translate/sealed-mark.ts';
 import { legalName, type NameRule } from '../../translate/tool-names.ts';
 import type { OrderedMessage } from '../../translate/turn-order.ts';
@@ -13,7 +14,7 @@ import type {
   ToolResultBlock,
   Turn,
 } from '../../turn.ts';
-import { isRecord, type WireRecord } from '../../wire-values.ts';
+import type { WireRecord } from '../../wire-values.ts';
 import type { WriteContext } from './write-context.ts';
 import { writeMedia } from './write-media.ts';
 
@@ -85,21 +86,12 @@ function writeCall(block: ToolCallBlock, context: WriteContext): WireRecord {
   };
 }
 
-/** Arguments that a model wrote wrongly cannot be said here; its call then has none. */
+/** Arguments that a model wrote wrongly, or nested without end, cannot be said here; its call then has none. */
 function readArguments(input: string, { notes, surface }: WriteContext): WireRecord {
-  if (input.trim() === '') return {};
-  const value = parsed(input);
-  if (isRecord(value)) return value;
+  const value = parseObject(input);
+  if (value !== null) return value;
   notes.change(argumentsField(surface), 'malformed, sent as none');
   return {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function writeResult(block: ToolResultBlock, context: WriteContext): WireRecord {
