@@ -2,6 +2,7 @@ import { toolChoiceField } from '../../translate/caller-fields.ts';
 import { customAsFunction, customToolLosses } from '../../translate/custom-tool.ts';
 import { objectSchema } from '../../translate/json-schema/object-schema.ts';
 import { structuredSchema } from '../../translate/json-schema/structured-schema.ts';
+import { tellArguments } from '../../translate/json-schema/told-arguments.ts';
 import type { NameRule, ToolNaming } from '../../translate/tool-names.ts';
 import type { WriteNotes } from '../../translate/write-notes.ts';
 import type { FunctionTool, Tool, ToolChoice, Turn } from '../../turn.ts';
@@ -43,14 +44,17 @@ function writeTool(tool: Tool, context: WriteContext): WireRecord {
   }
 }
 
-function writeFunction(tool: FunctionTool, { naming, breakpoints }: WriteContext): WireRecord {
-  const parameters = objectSchema(tool.parameters);
+function writeFunction(tool: FunctionTool, { naming, breakpoints, notes }: WriteContext): WireRecord {
+  const { schema, words } = tellArguments(objectSchema(tool.parameters));
+  if (words !== '') notes.change('tools', 'arguments with names that are not taken, told in words');
+  const description = [tool.description, words].filter((text) => text !== '').join('\n\n');
   return {
     name: naming.sent(tool),
-    ...(tool.description === '' ? {} : { description: tool.description }),
-    ...(tool.strict === true
-      ? { input_schema: structuredSchema(parameters).schema, strict: true }
-      : { input_schema: parameters }),
+    ...(description === '' ? {} : { description }),
+    // Strictness would forbid what is told in words only.
+    ...(tool.strict === true && words === ''
+      ? { input_schema: structuredSchema(schema).schema, strict: true }
+      : { input_schema: schema }),
     ...breakpoints.write(tool.cacheTtl),
   };
 }

@@ -469,3 +469,17 @@ test('a request of this protocol says the same again', () => {
   expect(body).toEqual({ model: 'served', max_tokens: 100, ...request });
   expect(losses).toEqual([]);
 });
+
+test('an argument whose name is refused with the whole request is told in words', () => {
+  const parameters = { type: 'object', properties: { $top: { type: 'integer' } }, required: ['$top'] };
+  const common = { name: 'list', namespace: null, description: 'Lists.', strict: true, cacheTtl: null };
+  const { body, losses } = write({ tools: [{ kind: 'function', ...common, parameters }] });
+  expect(body.tools).toEqual([
+    {
+      name: 'list',
+      description: 'Lists.\n\nFurther arguments, as JSON Schema: {"$top":{"type":"integer"}}',
+      input_schema: { type: 'object', properties: {}, required: [] },
+    },
+  ]);
+  expect(losses).toMatchObject([{ field: 'tools', action: 'changed' }]);
+});
