@@ -465,6 +465,24 @@ describe('a stream that is translated', () => {
     attempts: [{ lane: 'translate', result: 'cut_after_content' }],
   };
 
+  test.each([true, false])('bears nothing of the head it came with: %s', async (stream) => {
+    const rig = new Rig({ speaks });
+    const { done } = rig.start(stream);
+    const type = stream ? 'text/event-stream' : 'application/json';
+    const handler = rig.sent[0]?.handler;
+    handler?.onHead({ status: 200, headers: new Map([['content-type', `${type}; channel=c1`]]) });
+    const whole = { type: 'message', id: 'm', model: 'm', content: [{ type: 'text', text: 'One' }] };
+    const last = event('message_delta', { delta: { stop_reason: 'end_turn' } }) + event('message_stop');
+    const answer = stream
+      ? start + opened + said('One') + last
+      : JSON.stringify({ ...whole, stop_reason: 'end_turn' });
+    handler?.onData(Buffer.from(answer));
+    handler?.onEnd();
+    await done;
+    expect(rig.reply.text).toContain('One');
+    expect(rig.reply.headers[1]).toBe(stream ? 'text/event-stream; charset=utf-8' : 'application/json');
+  });
+
   test('is broken off before it takes more memory than an answer may', async () => {
     const rig = new Rig({ speaks, limits: { answerBytesMax: 2_000 } });
     const { done } = rig.start(true);

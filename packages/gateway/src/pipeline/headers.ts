@@ -28,15 +28,21 @@ interface Told {
  * What a whole answer carries beside its bytes. Nothing in it tells which channel gave it. Where an upstream calls its
  * answer by a strange name, ours is the one that libraries need to read it.
  */
-export function wholeHeaders({ contentType, ...told }: Told): HeaderList {
+export function wholeHeaders(told: Told): HeaderList {
+  const contentType = relayedType(told);
   const type = /json/i.test(contentType) ? contentType : 'application/json';
   return ['content-type', type, ...explanation(told)];
 }
 
 /** The same for a stream, which proxies in front of us must neither store nor collect. */
-export function streamHeaders({ contentType, ...told }: Told, framing: StreamFraming): HeaderList {
-  const type = streamType(contentType, framing);
+export function streamHeaders(told: Told, framing: StreamFraming): HeaderList {
+  const type = streamType(relayedType(told), framing);
   return ['content-type', type, ...explanation(told), 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
+}
+
+/** What we wrote ourselves is ours in name, too. */
+function relayedType({ lane, contentType }: Told): string {
+  return lane.kind === 'passthrough' ? contentType : '';
 }
 
 function streamType(contentType: string, framing: StreamFraming): string {
@@ -44,7 +50,7 @@ function streamType(contentType: string, framing: StreamFraming): string {
   return /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
 }
 
-function explanation({ lane, attempts }: Omit<Told, 'contentType'>): HeaderList {
+function explanation({ lane, attempts }: Told): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
   if (lane.losses.length === 0) return attempted;
   return [...attempted, 'x-headgate-losses', lossesHeader(lane.losses)];

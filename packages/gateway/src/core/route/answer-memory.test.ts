@@ -14,3 +14,11 @@ test('the oldest are forgotten first, and the number stays bounded', () => {
   expect(memory.allows('resp_0', 'b')).toBe(true);
   expect(memory.allows('resp_1', 'b')).toBe(false);
 });
+
+test('an id of any length takes no more memory than others', () => {
+  const memory = new AnswerMemory();
+  memory.note('a'.repeat(256), 'c1');
+  memory.note('a'.repeat(257), 'c1');
+  expect(memory.allows('a'.repeat(256), 'c2')).toBe(false);
+  expect(memory.allows('a'.repeat(257), 'c2')).toBe(true);
+});

@@ -1,5 +1,7 @@
 /** So many answers are remembered; about 150 bytes each. */
 const answersMax = 50_000;
+/** A longer id is none that could be handed back, and is not remembered. Characters. */
+const idCharsMax = 256;
 
 /**
  * Which channel gave an answer, by the upstream's id of it: a request that goes on from an answer can only be understood
@@ -9,6 +11,7 @@ export class AnswerMemory {
   readonly #channels = new Map<string, string>();
 
   note(answerId: string, channelId: string): void {
+    if (answerId.length > idCharsMax) return;
     this.#channels.delete(answerId);
     this.#channels.set(answerId, channelId);
     if (this.#channels.size <= answersMax) return;
