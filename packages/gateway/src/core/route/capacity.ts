@@ -1,0 +1,112 @@
+import { decayFactor } from './decay.ts';
+
+const rateHalfLifeMs = 3000;
+const shrink = 0.7;
+const grow = 1.1;
+const growEveryMs = 2000;
+/** A cap that has held for so long is no longer believed in. */
+const forgetAfterMs = 120_000;
+/** Calls per second: below these a cap would be no more than a guess. */
+const rateMin = 0.3;
+const capMin = 0.2;
+/** Refusals within this are answers to one burst. */
+const burstMs = 1000;
+
+/** What an upstream says is left until its limits reset. */
+export interface Headroom {
+  readonly requests: number | null;
+  readonly tokens: number | null;
+  readonly resetMs: number;
+}
+
+export type CapacityState = 'free' | 'blocked' | 'capped' | 'no-headroom';
+
+/** What a target can take, learned from its refusals and from what it says. Times on a steady clock. */
+export class Capacity {
+  #blockedUntilMs = 0;
+  /** Calls per second. */
+  #cap = Number.POSITIVE_INFINITY;
+  #tokens = 0;
+  #tokensAtMs = 0;
+  #sent = 0;
+  #sentAtMs = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+  #grownAtMs = 0;
+  #headroom: { requests: number; tokens: number; untilMs: number } | null = null;
+
+  state(nowMs: number, tokensNeeded: number): CapacityState {
+    if (this.#blockedUntilMs > nowMs) return 'blocked';
+    if (!this.#hasHeadroom(nowMs, tokensNeeded)) return 'no-headroom';
+    return this.#cap === Number.POSITIVE_INFINITY || this.#refill(nowMs) >= 1 ? 'free' : 'capped';
+  }
+
+  get blockedUntilMs(): number {
+    return this.#blockedUntilMs;
+  }
+
+  /** When a call fits under the learned cap. */
+  freeAtMs(nowMs: number): number {
+    if (this.#cap === Number.POSITIVE_INFINITY) return nowMs;
+    return nowMs + (Math.max(0, 1 - this.#refill(nowMs)) * 1000) / this.#cap;
+  }
+
+  sent(nowMs: number, tokensEstimate: number): void {
+    this.#decayRate(nowMs);
+    this.#sent++;
+    if (this.#cap < Number.POSITIVE_INFINITY) this.#tokens = Math.max(-1, this.#refill(nowMs) - 1);
+    if (this.#headroom === null) return;
+    this.#headroom.requests -= 1;
+    this.#headroom.tokens -= tokensEstimate;
+  }
+
+  /** 429. With the time it names the target is left alone until then; the cap says how fast it is asked afterwards. */
+  refused(nowMs: number, waitMs: number | null): void {
+    if (waitMs !== null) this.block(nowMs, waitMs);
+    if (nowMs - this.#refusedAtMs > burstMs) {
+      this.#decayRate(nowMs);
+      const rate = Math.max(rateMin, (this.#sent * Math.LN2 * 1000) / rateHalfLifeMs);
+      this.#cap = Math.max(capMin, Math.min(this.#cap, rate) * shrink);
+      this.#tokens = 0;
+      this.#tokensAtMs = nowMs;
+      this.#refusedAtMs = nowMs;
+    }
+    this.#grownAtMs = nowMs;
+  }
+
+  block(nowMs: number, waitMs: number): void {
+    this.#blockedUntilMs = Math.max(this.#blockedUntilMs, nowMs + waitMs);
+  }
+
+  succeeded(nowMs: number): void {
+    if (this.#cap === Number.POSITIVE_INFINITY || nowMs - this.#grownAtMs < growEveryMs) return;
+    this.#grownAtMs = nowMs;
+    this.#cap = nowMs - this.#refusedAtMs > forgetAfterMs ? Number.POSITIVE_INFINITY : this.#cap * grow;
+  }
+
+  /** What the upstream said with an answer. */
+  told({ requests, tokens, resetMs }: Headroom, nowMs: number): void {
+    this.#headroom = {
+      requests: requests ?? Number.POSITIVE_INFINITY,
+      tokens: tokens ?? Number.POSITIVE_INFINITY,
+      untilMs: nowMs + resetMs,
+    };
+  }
+
+  #hasHeadroom(nowMs: number, tokensNeeded: number): boolean {
+    const headroom = this.#headroom;
+    if (headroom === null || headroom.untilMs <= nowMs) return true;
+    return headroom.requests >= 1 && headroom.tokens >= tokensNeeded;
+  }
+
+  #refill(nowMs: number): number {
+    const gained = ((nowMs - this.#tokensAtMs) * this.#cap) / 1000;
+    this.#tokens = Math.min(Math.max(1, this.#cap), this.#tokens + gained);
+    this.#tokensAtMs = nowMs;
+    return this.#tokens;
+  }
+
+  #decayRate(nowMs: number): void {
+    this.#sent *= decayFactor(nowMs - this.#sentAtMs, rateHalfLifeMs);
+    this.#sentAtMs = nowMs;
+  }
+}

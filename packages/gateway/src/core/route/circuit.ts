@@ -1,0 +1,121 @@
+import type { Uniform } from './beta-draw.ts';
+import type { TargetHealth } from './target-health.ts';
+
+const consecutiveMin = 5;
+/** A run of failures less likely than this is no accident. */
+const surprise = 1e-4;
+const recentWeightMin = 8;
+const recentFailureShare = 0.6;
+const ejectionMs = 5000;
+const ejectionJitter = 0.2;
+/** Where failing is quick, trying is cheap; where it hangs, a caller waits for every try. */
+const ejectionMsMax = 60_000;
+const ejectionMsMaxHanging = 300_000;
+const hangingMs = 2000;
+const successesToClose = 3;
+const slowStartMs = 20_000;
+/** An ejection is forgotten after so long in service. */
+const forgetAfterMs = 60_000;
+/** No probe is under way for longer: one whose end was never told must not keep the target out for ever. */
+const probeMsMax = 180_000;
+
+/** Whether a target may be asked: `due` when its time out is over and a probe may be sent, `probing` while one is under way. */
+export type CircuitState = 'closed' | 'open' | 'due' | 'probing';
+
+/** Takes a target out when it fails and lets it back in by probes. Times on a steady clock. */
+export class Circuit {
+  #isClosed = true;
+  #consecutive = 0;
+  #ejections = 0;
+  #openedAtMs = 0;
+  #openUntilMs = 0;
+  #closedAtMs = Number.NEGATIVE_INFINITY;
+  #forgottenAtMs = 0;
+  #probeAtMs: number | null = null;
+  #successes = 0;
+
+  state(nowMs: number): CircuitState {
+    if (this.#isClosed) return 'closed';
+    if (nowMs < this.#openUntilMs) return 'open';
+    return this.#probeAtMs === null || nowMs - this.#probeAtMs > probeMsMax ? 'due' : 'probing';
+  }
+
+  /** When it may be probed; in the past when it may. */
+  get openUntilMs(): number {
+    return this.#isClosed ? 0 : this.#openUntilMs;
+  }
+
+  /** Whether a probe has come back well since the ejection. */
+  get isPromising(): boolean {
+    return this.#successes > 0;
+  }
+
+  /** A call has been sent; while the circuit is not closed it is a probe. */
+  sent(nowMs: number): void {
+    if (!this.#isClosed) this.#probeAtMs = nowMs;
+  }
+
+  /** A call has ended in a way that says nothing about health. */
+  released(): void {
+    this.#probeAtMs = null;
+  }
+
+  /** `startMs`: when the call was sent. What was sent before an ejection says nothing of the time after it. */
+  succeeded(nowMs: number, startMs: number, health: TargetHealth): void {
+    if (this.#isClosed) {
+      this.#consecutive = 0;
+      return this.#forget(nowMs);
+    }
+    if (startMs < this.#openedAtMs) return;
+    this.#probeAtMs = null;
+    this.#openUntilMs = Math.min(this.#openUntilMs, nowMs);
+    this.#successes++;
+    if (this.#successes < successesToClose) return;
+    this.#isClosed = true;
+    this.#closedAtMs = nowMs;
+    this.#forgottenAtMs = nowMs;
+    health.forgive(nowMs);
+  }
+
+  /** `health` has taken in the failure already. */
+  failed(nowMs: number, startMs: number, weight: number, health: TargetHealth, uniform: Uniform): void {
+    this.#consecutive += weight;
+    if (this.#isClosed) {
+      if (this.#hasFailedEnough(nowMs, health)) this.#open(nowMs, health, uniform);
+      return;
+    }
+    if (startMs < this.#openedAtMs) return;
+    this.#probeAtMs = null;
+    // One that was sent in despair, during the ejection, does not prolong it.
+    if (nowMs >= this.#openUntilMs) this.#open(nowMs, health, uniform);
+  }
+
+  /** From 2 right after re-admission to 1: a target that has just come back is given its share bit by bit. */
+  slowStart(nowMs: number): number {
+    return 1 + Math.max(0, 1 - (nowMs - this.#closedAtMs) / slowStartMs);
+  }
+
+  #hasFailedEnough(nowMs: number, health: TargetHealth): boolean {
+    const unlikely = Math.log(surprise) / Math.log(health.usualFailureShare(nowMs));
+    if (this.#consecutive >= Math.max(consecutiveMin, unlikely)) return true;
+    const { good, bad } = health.recent(nowMs);
+    return good + bad >= recentWeightMin && bad >= recentFailureShare * (good + bad);
+  }
+
+  #open(nowMs: number, { failureMs }: TargetHealth, uniform: Uniform): void {
+    this.#isClosed = false;
+    this.#openedAtMs = nowMs;
+    this.#successes = 0;
+    this.#consecutive = 0;
+    this.#ejections = Math.min(this.#ejections + 1, 12);
+    const longestMs = failureMs < hangingMs ? ejectionMsMax : ejectionMsMaxHanging;
+    const outMs = Math.min(longestMs, ejectionMs * 2 ** (this.#ejections - 1));
+    this.#openUntilMs = nowMs + outMs * (1 - ejectionJitter + 2 * ejectionJitter * uniform());
+  }
+
+  #forget(nowMs: number): void {
+    if (this.#ejections === 0 || nowMs - this.#forgottenAtMs < forgetAfterMs) return;
+    this.#ejections--;
+    this.#forgottenAtMs = nowMs;
+  }
+}

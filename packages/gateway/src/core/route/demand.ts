@@ -1,0 +1,64 @@
+import { decayFactor } from './decay.ts';
+
+const inputTokensAssumed = 2000;
+const outputTokensAssumed = 500;
+const meanStep = 0.02;
+const failureHalfLifeMs = 30_000;
+const priorAttempts = 20;
+const priorFailures = 1;
+const exploredShareMax = 0.02;
+/** So many calls are looked back on when exploration is rationed. */
+const callsRemembered = 1000;
+
+/** What calls of one model are like, whichever target serves them. Times on a steady clock. */
+export class Demand {
+  inputTokens = inputTokensAssumed;
+  outputTokens = outputTokensAssumed;
+  #attempts = 0;
+  #failures = 0;
+  #atMs = 0;
+  #calls = 0;
+  #explored = 0;
+
+  called(): void {
+    this.#calls++;
+    if (this.#calls < callsRemembered) return;
+    this.#calls /= 2;
+    this.#explored /= 2;
+  }
+
+  get mayExplore(): boolean {
+    return this.#explored + 1 <= exploredShareMax * this.#calls + 1;
+  }
+
+  explored(): void {
+    this.#explored++;
+  }
+
+  used(inputTokens: number, outputTokens: number): void {
+    this.inputTokens += meanStep * (inputTokens - this.inputTokens);
+    this.outputTokens += meanStep * (outputTokens - this.outputTokens);
+  }
+
+  attempted(nowMs: number, hasFailed: boolean): void {
+    this.#decayTo(nowMs);
+    this.#attempts++;
+    if (hasFailed) this.#failures++;
+  }
+
+  /**
+   * The chance that so many more attempts fail as well. It is the model's, not that of the targets left: so the failures
+   * of one target never make another one look better or worse.
+   */
+  lastHope(attemptsLeft: number, nowMs: number): number {
+    this.#decayTo(nowMs);
+    return ((this.#failures + priorFailures) / (this.#attempts + priorAttempts)) ** Math.max(0, attemptsLeft);
+  }
+
+  #decayTo(nowMs: number): void {
+    const left = decayFactor(nowMs - this.#atMs, failureHalfLifeMs);
+    this.#atMs = nowMs;
+    this.#attempts *= left;
+    this.#failures *= left;
+  }
+}

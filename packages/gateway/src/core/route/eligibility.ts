@@ -1,0 +1,101 @@
+import type { Facts, ProtocolId } from '@headgate/protocols';
+import { canServe } from '../catalogue.ts';
+import type { AnswerMemory } from './answer-memory.ts';
+import type { Candidate } from './candidates.ts';
+import type { Excluded, Exclusion } from './explain.ts';
+
+/** What a call asks of its targets. */
+export interface Need {
+  readonly facts: Facts;
+  readonly protocol: ProtocolId;
+  /** Ids of the channels this call has tried. */
+  readonly tried: ReadonlySet<string>;
+}
+
+/** How probes are sent: `calls` are callers' own, `synthetic` ones are sent by the background until the first success. */
+export type ProbeMode = 'calls' | 'synthetic';
+
+/** Candidates by what may be done with them. */
+export interface Sorted {
+  readonly ready: readonly Candidate[];
+  /** Ejected, and one call may find out whether they are back. */
+  readonly due: readonly Candidate[];
+  readonly excluded: readonly Excluded[];
+}
+
+/** Filters, the ones that never change first. Nothing here changes any state. */
+export function sortCandidates(
+  candidates: readonly Candidate[],
+  need: Need,
+  answers: AnswerMemory,
+  probes: ProbeMode,
+  nowMs: number,
+): Sorted {
+  const ready: Candidate[] = [];
+  const due: Candidate[] = [];
+  const excluded: Excluded[] = [];
+  for (const candidate of candidates) {
+    const reason = barTo(candidate, need, answers, nowMs) ?? ailmentOf(candidate, probes, nowMs);
+    if (reason !== null) excluded.push({ candidate, reason });
+    else if (candidate.state.circuit.state(nowMs) === 'closed') ready.push(candidate);
+    else due.push(candidate);
+  }
+  return { ready, due, excluded };
+}
+
+/** Reasons that hold whatever the alternatives are. */
+function barTo(
+  { target, state, credential }: Candidate,
+  { facts, protocol, tried }: Need,
+  answers: AnswerMemory,
+  nowMs: number,
+): Exclusion | null {
+  if (!canServe(target, protocol)) return 'disabled';
+  if (tried.has(target.channel.id)) return 'tried';
+  if (!answers.allows(facts.continues, target.channel.id)) return 'elsewhere';
+  if (credential.blockedUntilMs > nowMs) return 'credential';
+  if (state.missingUntilMs > nowMs) return 'model-missing';
+  return state.capacity.blockedUntilMs > nowMs ? 'blocked' : limitOf(state.capacity, facts, nowMs);
+}
+
+function limitOf(
+  capacity: Candidate['state']['capacity'],
+  { inputTokensEstimate }: Facts,
+  nowMs: number,
+): Exclusion | null {
+  const state = capacity.state(nowMs, inputTokensEstimate);
+  return state === 'free' ? null : state;
+}
+
+/** Reasons that nobody is left out for when nothing else is left. */
+function ailmentOf({ state }: Candidate, probes: ProbeMode, nowMs: number): Exclusion | null {
+  const circuit = state.circuit.state(nowMs);
+  if (circuit === 'open' || circuit === 'probing') return circuit;
+  if (circuit === 'due') return probes === 'calls' || state.circuit.isPromising ? null : 'open';
+  return state.silence.isOverdue(nowMs, state.latency.quantiles(nowMs)) ? 'overdue' : null;
+}
+
+/** Those of the excluded that may be tried when nothing else is left: all that no one has forbidden. */
+export function desperateOf(excluded: readonly Excluded[]): readonly Excluded[] {
+  return excluded.filter(({ reason }) => isForgivable(reason));
+}
+
+function isForgivable(reason: Exclusion): boolean {
+  switch (reason) {
+    case 'disabled':
+    case 'elsewhere':
+    case 'tried':
+    case 'credential':
+    case 'model-missing':
+    case 'blocked':
+      return false;
+    case 'no-headroom':
+    case 'capped':
+    case 'open':
+    case 'probing':
+    case 'overdue':
+      return true;
+    default:
+      return reason satisfies never;
+  }
+}

@@ -1,0 +1,230 @@
+import type { Facts, ProtocolId } from '@headgate/protocols';
+import type { Model, Target } from '../catalogue.ts';
+import { SessionMemory } from './affinity.ts';
+import { AnswerMemory } from './answer-memory.ts';
+import { Appraisal } from './appraisal.ts';
+import type { Uniform } from './beta-draw.ts';
+import { type Candidate, Candidates, type Field } from './candidates.ts';
+import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
+import { type Excluded, type ExplainedTarget, explainPlan, type Scored } from './explain.ts';
+import { Flight } from './flight.ts';
+import { RetryBudget } from './retry-budget.ts';
+import type { Plan } from './router.ts';
+import type { RoutingPreset } from './score.ts';
+import { SteadyTime } from './steady-time.ts';
+
+export interface ExpectedCostOptions {
+  /** Targets tried for one call. */
+  readonly attemptsMax: number;
+  readonly preset: RoutingPreset;
+  readonly probes: ProbeMode;
+  readonly uniform: Uniform;
+}
+
+/** How far a call has come. `attemptsLeft` may be a fraction: a quick refusal costs half of one. */
+export interface Progress {
+  /** Ids of channels. */
+  readonly tried: ReadonlySet<string>;
+  readonly attemptsLeft: number;
+}
+
+/** A target nobody has used for so long is asked once, to see whether it is still what it was. */
+const exploreAfterMs = 20_000;
+/** Dearer ones would not be chosen whatever they showed. */
+const exploreRatio = 4;
+/** Below this chance of the best one left, a further attempt is taken from the budget. */
+const doubtfulChance = 0.5;
+/** Of those out of service, so many that are soonest to recover are tried. */
+const panicTargets = 3;
+
+/**
+ * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
+ * best ones share the calls. Local state, injected time and chance: the same code in production and in simulation.
+ */
+export class ExpectedCostRouter {
+  readonly #options: ExpectedCostOptions;
+  readonly #time = new SteadyTime();
+  readonly #candidates = new Candidates();
+  readonly #answers = new AnswerMemory();
+  readonly #sessions = new SessionMemory();
+  readonly #budget = new RetryBudget();
+  readonly #start: Progress;
+
+  constructor(options: ExpectedCostOptions) {
+    this.#options = options;
+    this.#start = { tried: new Set(), attemptsLeft: options.attemptsMax };
+  }
+
+  /** Called again for every further attempt of a call, with what it has tried: much may have been learned since. */
+  plan(facts: Facts, model: Model, protocol: ProtocolId, clockMs: number, progress = this.#start): Plan {
+    const nowMs = this.#time.read(clockMs);
+    const field = this.#candidates.of(model);
+    const isFirst = progress.tried.size === 0;
+    if (isFirst) {
+      field.demand.called();
+      this.#budget.called(nowMs);
+    }
+    const sorted = this.#sort(field, facts, protocol, progress, nowMs);
+    const targets = this.#order(field, sorted, facts, progress, nowMs);
+    return { targets: this.#oncePerChannel(targets), blockedRetryMs: soonest(sorted.excluded, nowMs) };
+  }
+
+  /** What a call would find now: nothing is learned or spent by asking. */
+  explain(
+    facts: Facts,
+    model: Model,
+    protocol: ProtocolId,
+    clockMs: number,
+    progress = this.#start,
+  ): readonly ExplainedTarget[] {
+    const nowMs = this.#time.read(clockMs);
+    const field = this.#candidates.of(model);
+    const sorted = this.#sort(field, facts, protocol, progress, nowMs);
+    const appraisal = this.#appraise(field, sorted.ready, facts, progress, nowMs);
+    const due = sorted.due.map((candidate): Excluded => ({ candidate, reason: 'open' }));
+    return explainPlan(appraisal.scored, appraisal.weights(), [...sorted.excluded, ...due]);
+  }
+
+  /** An attempt is sent; what is returned follows it to its end. */
+  depart(target: Target, facts: Facts, model: Model, clockMs: number): Flight {
+    return new Flight(
+      {
+        candidate: this.#candidates.candidate(target),
+        demand: this.#candidates.of(model).demand,
+        facts,
+        sessions: this.#sessions,
+        answers: this.#answers,
+        time: this.#time,
+        uniform: this.#options.uniform,
+      },
+      clockMs,
+    );
+  }
+
+  /** Targets of the model that a synthetic probe of one token should be sent to now. */
+  probesDue(model: Model, clockMs: number): readonly Target[] {
+    const nowMs = this.#time.read(clockMs);
+    return this.#candidates
+      .of(model)
+      .candidates.filter(
+        ({ target, state, credential }) =>
+          target.channel.enabled &&
+          credential.blockedUntilMs <= nowMs &&
+          state.capacity.blockedUntilMs <= nowMs &&
+          !state.circuit.isPromising &&
+          state.circuit.state(nowMs) === 'due',
+      )
+      .map(({ target }) => target);
+  }
+
+  #sort(field: Field, facts: Facts, protocol: ProtocolId, { tried }: Progress, nowMs: number): Sorted {
+    const need = { facts, protocol, tried };
+    return sortCandidates(field.candidates, need, this.#answers, this.#options.probes, nowMs);
+  }
+
+  #appraise(
+    { demand, candidates }: Field,
+    ready: readonly Candidate[],
+    facts: Facts,
+    { attemptsLeft }: Progress,
+    nowMs: number,
+  ): Appraisal {
+    return new Appraisal(ready, {
+      all: candidates,
+      demand,
+      facts,
+      session: this.#sessions.find(facts.sessionKey),
+      preset: this.#options.preset,
+      attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
+      uniform: this.#options.uniform,
+      nowMs,
+    });
+  }
+
+  #order(
+    field: Field,
+    { ready, due, excluded }: Sorted,
+    facts: Facts,
+    progress: Progress,
+    nowMs: number,
+  ): readonly Candidate[] {
+    const isFirst = progress.tried.size === 0;
+    if (ready.length === 0) return this.#panic(due, excluded, isFirst, nowMs);
+    const appraisal = this.#appraise(field, ready, facts, progress, nowMs);
+    if (!isFirst && !this.#mayGoOn(appraisal.scored)) return [];
+    const byScore = appraisal.inOrder();
+    const first =
+      this.#toProbe(due, isFirst && progress.attemptsLeft >= 2) ??
+      this.#toExplore(field, appraisal, isFirst, nowMs) ??
+      appraisal.draw();
+    return [first, ...byScore.filter((candidate) => candidate !== first)];
+  }
+
+  /** Nothing is ready: circuits are ignored, and what is soonest to recover is tried. */
+  #panic(
+    due: readonly Candidate[],
+    excluded: readonly Excluded[],
+    isFirst: boolean,
+    nowMs: number,
+  ): readonly Candidate[] {
+    const rest = desperateOf(excluded);
+    const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
+    const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
+    const choice = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
+    if (choice.length === 0) return [];
+    if (!isFirst) {
+      if (!this.#budget.canSpend) return [];
+      this.#budget.spend();
+    }
+    const soonestFirst = choice.toSorted((a, b) => recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
+    const place = Math.floor(this.#options.uniform() * Math.min(panicTargets, soonestFirst.length));
+    return [...soonestFirst.splice(place, 1), ...soonestFirst];
+  }
+
+  #mayGoOn(scored: readonly Scored[]): boolean {
+    if (scored.some(({ chance }) => chance >= doubtfulChance)) return true;
+    if (!this.#budget.canSpend) return false;
+    this.#budget.spend();
+    return true;
+  }
+
+  #toProbe(due: readonly Candidate[], mayProbe: boolean): Candidate | null {
+    if (!mayProbe || due.length === 0) return null;
+    return due[Math.floor(this.#options.uniform() * due.length)] ?? null;
+  }
+
+  #toExplore({ demand }: Field, appraisal: Appraisal, isFirst: boolean, nowMs: number): Candidate | null {
+    if (!isFirst || !demand.mayExplore) return null;
+    const longest = appraisal.longestUnused(exploreRatio);
+    if (longest === null || nowMs - longest.state.lastSentMs < exploreAfterMs) return null;
+    demand.explored();
+    return longest;
+  }
+
+  #oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
+    const seen = new Set<string>();
+    const targets: Target[] = [];
+    for (const { target } of candidates) {
+      if (seen.has(target.channel.id)) continue;
+      seen.add(target.channel.id);
+      targets.push(target);
+      if (targets.length >= this.#options.attemptsMax) break;
+    }
+    return targets;
+  }
+}
+
+function recoversAtMs({ state }: Candidate, nowMs: number): number {
+  return Math.max(state.circuit.openUntilMs, state.capacity.freeAtMs(nowMs));
+}
+
+/** Until the first rate limit ends that a target was left out for. */
+function soonest(excluded: readonly Excluded[], nowMs: number): number | null {
+  let waitMs: number | null = null;
+  for (const { candidate, reason } of excluded) {
+    if (reason !== 'blocked') continue;
+    const leftMs = candidate.state.capacity.blockedUntilMs - nowMs;
+    waitMs = Math.min(waitMs ?? leftMs, leftMs);
+  }
+  return waitMs === null ? null : Math.ceil(waitMs);
+}

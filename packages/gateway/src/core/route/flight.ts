@@ -1,0 +1,130 @@
+import { type Facts, totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import type { SessionMemory } from './affinity.ts';
+import type { AnswerMemory } from './answer-memory.ts';
+import type { Uniform } from './beta-draw.ts';
+import type { Candidate, CredentialState } from './candidates.ts';
+import type { Demand } from './demand.ts';
+import type { Outcome } from './outcome.ts';
+import type { SteadyTime } from './steady-time.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
+
+/** A credential that was refused is left alone this long, and twice as long each time it is refused again. */
+const credentialBlockMs = 60_000;
+const credentialBlockMsMax = 3_600_000;
+/** A model the upstream does not know will not be there in a minute. */
+const missingBlockMs = 3_600_000;
+
+interface Departure {
+  readonly candidate: Candidate;
+  readonly demand: Demand;
+  readonly facts: Facts;
+  readonly sessions: SessionMemory;
+  readonly answers: AnswerMemory;
+  readonly time: SteadyTime;
+  readonly uniform: Uniform;
+}
+
+/** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
+export class Flight {
+  /** How long a stream may take to begin there. */
+  readonly firstContentMs: number;
+  readonly #departure: Departure;
+  readonly #startMs: number;
+  #beganMs: number | null = null;
+  #hasEnded = false;
+
+  constructor(departure: Departure, clockMs: number) {
+    this.#departure = departure;
+    const { candidate, facts, time } = departure;
+    const { state } = candidate;
+    const nowMs = time.read(clockMs);
+    this.#startMs = nowMs;
+    this.firstContentMs = state.latency.deadlineMs(nowMs);
+    state.sent(nowMs, facts.inputTokensEstimate);
+    if (facts.stream) state.silence.sent(nowMs);
+  }
+
+  /** First content has come; of an answer that is no stream, the end of it. */
+  began(clockMs: number): void {
+    if (this.#beganMs !== null || this.#hasEnded) return;
+    const nowMs = this.#departure.time.read(clockMs);
+    const { candidate, demand, facts } = this.#departure;
+    const { state } = candidate;
+    this.#beganMs = nowMs;
+    state.succeeded(nowMs, this.#startMs);
+    demand.attempted(nowMs, false);
+    candidate.credential.strikes = 0;
+    if (!facts.stream) return;
+    state.silence.began(this.#startMs);
+    state.latency.began(nowMs - this.#startMs, nowMs);
+  }
+
+  /** The attempt has come to its end. A null outcome teaches nothing, but the target has one call less. */
+  ended(outcome: Outcome | null, clockMs: number): void {
+    if (this.#hasEnded) return;
+    const nowMs = this.#departure.time.read(clockMs);
+    if (outcome?.kind === 'answered') this.began(clockMs);
+    this.#hasEnded = true;
+    const { state } = this.#departure.candidate;
+    state.inFlight--;
+    if (this.#departure.facts.stream) state.silence.ended(this.#startMs);
+    const hadContent = this.#beganMs !== null;
+    const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
+    this.#learn(verdict, nowMs);
+    if (outcome?.kind === 'answered') this.#learnUse(outcome.reading, nowMs);
+  }
+
+  #learn(verdict: Verdict, nowMs: number): void {
+    const { candidate, demand, uniform } = this.#departure;
+    const { state, credential } = candidate;
+    const lostMs = nowMs - this.#startMs;
+    switch (verdict.kind) {
+      case 'success':
+        return;
+      case 'broke':
+        return state.health.broke(nowMs);
+      case 'failure':
+        if (verdict.isTimeOut) state.latency.timedOut(lostMs, nowMs);
+        demand.attempted(nowMs, true);
+        return state.failed(nowMs, this.#startMs, verdict.weight, uniform);
+      case 'rate-limited':
+        state.circuit.released();
+        return state.capacity.refused(nowMs, verdict.waitMs);
+      case 'credential':
+        state.circuit.released();
+        return strike(credential, nowMs);
+      case 'model-missing':
+        state.circuit.released();
+        state.missingUntilMs = nowMs + missingBlockMs;
+        return;
+      case 'nothing':
+        return state.circuit.released();
+      default:
+        return verdict satisfies never;
+    }
+  }
+
+  #learnUse(
+    { usage, answerId }: { readonly usage: Usage | null; readonly answerId?: string | null },
+    nowMs: number,
+  ): void {
+    const { candidate, demand, facts, sessions, answers } = this.#departure;
+    const { state, target } = candidate;
+    if (answerId != null) answers.note(answerId, target.channel.id);
+    if (usage === null) return;
+    const [inputTokens, outputTokens] = [totalInput(usage), totalOutput(usage)];
+    demand.used(inputTokens, outputTokens);
+    if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
+    if (facts.sessionKey === null) return;
+    const before = sessions.find(facts.sessionKey)?.places.get(state)?.prefixTokens ?? 0;
+    if (before > 0) state.foundCached(Math.min(1, usage.inputCacheRead / before));
+    const writes = usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0;
+    sessions.note(facts.sessionKey, state, { prefixTokens: inputTokens, usedMs: nowMs }, writes);
+  }
+}
+
+function strike(credential: CredentialState, nowMs: number): void {
+  const blockMs = Math.min(credentialBlockMsMax, credentialBlockMs * 2 ** credential.strikes);
+  credential.blockedUntilMs = nowMs + blockMs;
+  credential.strikes++;
+}

@@ -1,0 +1,21 @@
+import type { Uniform } from './beta-draw.ts';
+
+/** How much dearer a target must be to lose most of its share: 5 % for each factor of e. */
+const edge = 0.05;
+
+/** The weight of each target in the draw, 1 for the best. A flat rule such as 1/price² costs several times the regret. */
+export function weightsOf(scores: readonly number[]): readonly number[] {
+  let best = Number.POSITIVE_INFINITY;
+  for (const each of scores) if (each < best) best = each;
+  return scores.map((each) => (best > 0 ? Math.exp(-(each / best - 1) / edge) : Number(each <= best)));
+}
+
+/** One weighted draw: the place of the one drawn, -1 of none. */
+export function drawPlace(weights: readonly number[], uniform: Uniform): number {
+  let left = uniform() * weights.reduce((sum, weight) => sum + weight, 0);
+  for (const [place, weight] of weights.entries()) {
+    left -= weight;
+    if (left <= 0 && weight > 0) return place;
+  }
+  return weights.length - 1;
+}

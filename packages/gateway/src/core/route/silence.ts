@@ -1,0 +1,43 @@
+import type { Quantiles } from './log-histogram.ts';
+
+/** So many calls are remembered; more would prove nothing more. */
+const callsMax = 64;
+/** Three slow ones, or a dozen that most would have answered: either is an accident in one of ten thousand. */
+const slowCalls = 3;
+const slowRatio = 1.5;
+const patientCalls = 12;
+/** While a target's own times are not known. */
+const quantilesAssumed: Quantiles = { p75: 1500, p95: 2000, p99: 5000 };
+
+/**
+ * Streams that have not begun and were sent after every one that has: what a target owes us. A target that hangs shows
+ * here long before its first deadline. Times on a steady clock.
+ */
+export class Silence {
+  #startsMs: number[] = [];
+
+  sent(startMs: number): void {
+    if (this.#startsMs.length < callsMax) this.#startsMs.push(startMs);
+  }
+
+  /** The call sent then has begun to answer: nothing sent before it is owed more than it was. */
+  began(startMs: number): void {
+    this.#startsMs = this.#startsMs.filter((each) => each > startMs);
+  }
+
+  /** The call sent then has come to another end. */
+  ended(startMs: number): void {
+    const place = this.#startsMs.indexOf(startMs);
+    if (place >= 0) this.#startsMs.splice(place, 1);
+  }
+
+  isOverdue(nowMs: number, quantiles: Quantiles | null): boolean {
+    const { p75, p95 } = quantiles ?? quantilesAssumed;
+    return this.#ageMs(slowCalls, nowMs) > slowRatio * p95 || this.#ageMs(patientCalls, nowMs) > p75;
+  }
+
+  /** Of the call that so many are at least as old as; 0 when there are not so many. */
+  #ageMs(count: number, nowMs: number): number {
+    return nowMs - (this.#startsMs[count - 1] ?? nowMs);
+  }
+}

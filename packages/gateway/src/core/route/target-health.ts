@@ -1,0 +1,132 @@
+import { drawBeta, type Uniform } from './beta-draw.ts';
+import { decayFactor } from './decay.ts';
+
+const fastHalfLifeMs = 12_000;
+const slowHalfLifeMs = 120_000;
+const breakHalfLifeMs = 30_000;
+
+/** What is believed of a target before anything is known: so many calls, of which this share succeeded. */
+const priorCalls = 8;
+const priorChance = 0.97;
+const chanceMin = 0.02;
+const chanceMax = 0.9995;
+
+/** Weights of what went well and what did not; one call weighs 1 when it happens and less with time. */
+export interface Evidence {
+  readonly good: number;
+  readonly bad: number;
+}
+
+class Tally {
+  readonly #halfLifeMs: number;
+  good = 0;
+  bad = 0;
+
+  constructor(halfLifeMs: number) {
+    this.#halfLifeMs = halfLifeMs;
+  }
+
+  decay(elapsedMs: number): void {
+    const left = decayFactor(elapsedMs, this.#halfLifeMs);
+    this.good *= left;
+    this.bad *= left;
+  }
+}
+
+/** How often a target answers, and how often an answer of it breaks off. All of it fades; times on a steady clock. */
+export class TargetHealth {
+  readonly #fast = new Tally(fastHalfLifeMs);
+  readonly #slow = new Tally(slowHalfLifeMs);
+  readonly #breaksFast = new Tally(breakHalfLifeMs);
+  readonly #breaksSlow = new Tally(slowHalfLifeMs);
+  #atMs = 0;
+  /** What a failure has cost in time lately; the first guess is that of a plain error. */
+  failureMs = 800;
+
+  /** First content has come. */
+  succeeded(nowMs: number): void {
+    this.#decayTo(nowMs);
+    this.#fast.good++;
+    this.#slow.good++;
+    this.#breaksFast.good++;
+    this.#breaksSlow.good++;
+  }
+
+  /** No content came, after so long. A weight of 2 is for failures that leave no doubt. */
+  failed(nowMs: number, weight: number, lostMs: number): void {
+    this.#decayTo(nowMs);
+    this.#fast.bad += weight;
+    this.#slow.bad += weight;
+    this.failureMs += 0.2 * (lostMs - this.failureMs);
+  }
+
+  /** An answer broke off after its first content. */
+  broke(nowMs: number): void {
+    this.#decayTo(nowMs);
+    this.#breaksFast.bad++;
+    this.#breaksSlow.bad++;
+  }
+
+  /** Back after an ejection: what was bad before it says little of now. */
+  forgive(nowMs: number): void {
+    this.#decayTo(nowMs);
+    this.#fast.good = Math.max(this.#fast.good, 3);
+    this.#fast.bad = Math.min(this.#fast.bad, 1);
+    this.#slow.bad /= 2;
+  }
+
+  /** The chance of an answer at the next call, from 0.02 to 0.9995: the worse of the last seconds and the last minutes. */
+  chance(nowMs: number): number {
+    const { good, bad } = this.#evidence(nowMs);
+    return bounded(good / (good + bad));
+  }
+
+  /** What the chance may be: one draw from what is known. */
+  drawChance(nowMs: number, uniform: Uniform): number {
+    const { good, bad } = this.#evidence(nowMs);
+    return bounded(drawBeta(good, bad, uniform));
+  }
+
+  /** The share of answers that break off after first content. */
+  breakShare(nowMs: number): number {
+    this.#decayTo(nowMs);
+    const share = ({ good, bad }: Evidence) => (bad + 0.01) / (Math.max(good, bad) + 10);
+    return Math.max(share(this.#breaksFast), share(this.#breaksSlow));
+  }
+
+  /** Of the last seconds alone, without any prior belief. */
+  recent(nowMs: number): Evidence {
+    this.#decayTo(nowMs);
+    return this.#fast;
+  }
+
+  /** The share of failures to be expected when nothing has changed, from 0.02 to 0.95. */
+  usualFailureShare(nowMs: number): number {
+    this.#decayTo(nowMs);
+    const { good, bad } = this.#slow;
+    const share = (bad + priorCalls * (1 - priorChance)) / (good + bad + priorCalls);
+    return Math.min(0.95, Math.max(0.02, share));
+  }
+
+  #evidence(nowMs: number): Evidence {
+    this.#decayTo(nowMs);
+    const fast = withPrior(this.#fast);
+    const slow = withPrior(this.#slow);
+    return fast.good * slow.bad < slow.good * fast.bad ? fast : slow;
+  }
+
+  #decayTo(nowMs: number): void {
+    const elapsedMs = nowMs - this.#atMs;
+    if (elapsedMs <= 0) return;
+    this.#atMs = nowMs;
+    for (const tally of [this.#fast, this.#slow, this.#breaksFast, this.#breaksSlow]) tally.decay(elapsedMs);
+  }
+}
+
+function withPrior({ good, bad }: Evidence): Evidence {
+  return { good: good + priorCalls * priorChance, bad: bad + priorCalls * (1 - priorChance) };
+}
+
+function bounded(chance: number): number {
+  return Math.min(chanceMax, Math.max(chanceMin, chance));
+}

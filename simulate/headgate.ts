@@ -1,0 +1,212 @@
+import { defaultDialect, type Facts, noUsage } from '@headgate/protocols';
+import type { Channel, Model, Target } from '../packages/gateway/src/core/catalogue.ts';
+import { picoUsd } from '../packages/gateway/src/core/money.ts';
+import type { ProbeMode } from '../packages/gateway/src/core/route/eligibility.ts';
+import { ExpectedCostRouter } from '../packages/gateway/src/core/route/expected-cost-router.ts';
+import type { Flight } from '../packages/gateway/src/core/route/flight.ts';
+import type { Outcome } from '../packages/gateway/src/core/route/outcome.ts';
+import { listPrice, type Sizes } from './condition.ts';
+import { attemptsMax, type Follower, type PolicyMaker, type Setting } from './policy.ts';
+import type { Failure } from './world.ts';
+
+const picoPerUsd = 1e12;
+
+/** The router of the gateway itself, told of every attempt as the pipeline tells it. */
+export function headgate(probes: ProbeMode): PolicyMaker {
+  return (setting) => {
+    const router = new ExpectedCostRouter({
+      attemptsMax,
+      preset: 'balanced',
+      probes,
+      uniform: setting.uniform,
+    });
+    const catalogue = new CatalogueInTime(setting);
+    const depart = (model: Model, channel: number, sizes: Sizes, nowMs: number): Follower => {
+      const target = model.targets.find(({ channel: { id } }) => id === idOf(channel));
+      if (target === undefined) throw new Error(`channel ${channel} does not serve ${model.id}`);
+      const facts = factsOf(model, sizes);
+      return follow(router.depart(target, facts, model, nowMs), sizes);
+    };
+    return {
+      choose: (call, nowMs) => {
+        const model = catalogue.model(call.model, nowMs);
+        const progress = { tried: new Set([...call.tried].map(idOf)), attemptsLeft: call.attemptsLeft };
+        const facts = factsOf(model, call);
+        const { targets } = router.plan(facts, model, 'chat-completions', nowMs, progress);
+        return targets[0] === undefined ? null : Number(targets[0].channel.id);
+      },
+      sent: (call, channel, nowMs) => depart(catalogue.model(call.model, nowMs), channel, call, nowMs),
+      unitsOf: ({ kind }, afterMs) =>
+        kind !== 'server-error' && kind !== 'timed-out' && afterMs < 1000 ? 0.5 : 1,
+      probes: (nowMs) =>
+        setting.models.flatMap((_, index) => {
+          const model = catalogue.model(index, nowMs);
+          return router.probesDue(model, nowMs).map(({ channel: { id } }) => ({
+            channel: Number(id),
+            follower: depart(model, Number(id), { inputTokens: 1, outputTokens: 1 }, nowMs),
+          }));
+        }),
+    };
+  };
+}
+
+function idOf(channel: number): string {
+  return String(channel).padStart(3, '0');
+}
+
+/** The catalogue with the prices of the moment: swapped whole when one changes. */
+class CatalogueInTime {
+  readonly #setting: Setting;
+  #models: readonly Model[];
+  #validUntilMs: number;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+    this.#models = modelsNow(setting);
+    this.#validUntilMs = nextChangeMs(setting, 0);
+  }
+
+  model(index: number, nowMs: number): Model {
+    if (nowMs >= this.#validUntilMs) {
+      this.#models = modelsNow(this.#setting);
+      this.#validUntilMs = nextChangeMs(this.#setting, nowMs);
+    }
+    const model = this.#models[index];
+    if (model === undefined) throw new Error(`no model ${index}`);
+    return model;
+  }
+}
+
+function nextChangeMs({ priceChanges }: Setting, nowMs: number): number {
+  return Math.min(
+    ...priceChanges.map((at) => at * 1000).filter((atMs) => atMs > nowMs),
+    Number.POSITIVE_INFINITY,
+  );
+}
+
+function modelsNow({ world, models }: Setting): readonly Model[] {
+  return models.map((channels, index) => ({
+    id: `model-${index}`,
+    displayName: '',
+    ownedBy: '',
+    created: 0,
+    contextWindow: null,
+    maxOutputTokens: null,
+    inputModalities: [],
+    outputModalities: [],
+    capabilities: [],
+    reasoning: false,
+    price: null,
+    targets: channels.map((channel) => targetOf(channel, world.conditionNow(channel).multiplier)),
+  }));
+}
+
+function targetOf(index: number, multiplier: number): Target {
+  const price = (usd: number) => picoUsd(BigInt(Math.round(usd * multiplier * picoPerUsd)));
+  const none = picoUsd(0n);
+  const classes = {
+    input: price(listPrice.inputUsd),
+    cacheRead: price(listPrice.inputUsd),
+    cacheWrite5m: price(listPrice.inputUsd),
+    cacheWrite1h: price(listPrice.inputUsd),
+    output: price(listPrice.outputUsd),
+    audioInput: none,
+    audioOutput: none,
+    imageInput: none,
+    imageOutput: none,
+    perImage: none,
+    perCall: none,
+  };
+  const cost = { id: '', effectiveFromMs: 0, tiers: [{ aboveInputTokens: 0, classes }] };
+  return { channel: channelOf(idOf(index)), upstreamModel: 'model', cost };
+}
+
+function channelOf(id: string): Channel {
+  const provider = {
+    id: 'simulated',
+    name: '',
+    baseUrl: '',
+    protocols: { 'chat-completions': '/chat/completions' },
+    credential: { scheme: 'none' },
+    dialect: defaultDialect,
+    modelsPath: null,
+    environment: [],
+    documentation: null,
+    simulated: true,
+  } as const;
+  return {
+    id,
+    alias: id,
+    provider,
+    baseUrl: '',
+    credential: null,
+    priority: 0,
+    enabled: true,
+    simulated: true,
+    allowPrivate: false,
+  };
+}
+
+function factsOf(model: Model, { inputTokens }: Sizes): Facts {
+  return {
+    model: model.id,
+    stream: true,
+    maxOutputTokens: null,
+    inputTokensEstimate: inputTokens,
+    choices: 1,
+    needs: new Set(),
+    sessionKey: null,
+  };
+}
+
+function follow(flight: Flight, sizes: Sizes): Follower {
+  return {
+    patienceMs: flight.firstContentMs,
+    began: (nowMs) => flight.began(nowMs),
+    failed: (failure, nowMs) => flight.ended(outcomeOf(failure), nowMs),
+    ended: (isWhole, nowMs) => flight.ended(isWhole ? answered(sizes) : broken, nowMs),
+  };
+}
+
+function answered({ inputTokens, outputTokens }: Sizes): Outcome {
+  const usage = { ...noUsage, inputFresh: inputTokens, output: outputTokens };
+  const reading = {
+    usage,
+    finishReason: 'stop',
+    finishReasonRaw: 'stop',
+    modelServed: null,
+    hasOutput: true,
+    outputBytes: 4 * outputTokens,
+    usageAtOutputBytes: 4 * outputTokens,
+  } as const;
+  return { kind: 'answered', reading };
+}
+
+const broken: Outcome = { kind: 'cut', committed: true, detail: 'reset', reading: null };
+
+function outcomeOf(failure: Failure): Outcome {
+  switch (failure.kind) {
+    case 'refused':
+      return { kind: 'unreachable', detail: 'refused', sent: false };
+    case 'timed-out':
+      return { kind: 'timed-out', phase: 'first-content', committed: false, reading: null };
+    case 'server-error':
+      return refusal('server-error', 500, null);
+    case 'rate-limited':
+      return refusal('rate-limited', 429, failure.retryAfterMs);
+    default:
+      return failure satisfies never;
+  }
+}
+
+function refusal(
+  kind: 'server-error' | 'rate-limited',
+  status: number,
+  retryAfterMs: number | null,
+): Outcome {
+  return {
+    kind: 'refused',
+    refusal: { kind, status, message: '', type: null, code: null, param: null },
+    retryAfterMs,
+  };
+}
