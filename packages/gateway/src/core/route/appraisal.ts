@@ -152,7 +152,11 @@ function prospectOf(
   const fitting = ratesFor(rates, facts.inputTokensEstimate);
   return {
     price: fitting === null ? unknownPrice : sessionPrice(fitting, sizes, session, state, nowMs),
-    waitMs: state.latency.expectedMs(outputTokens, facts.stream),
+    // A stream that is waited for is news of the next one.
+    waitMs: Math.max(
+      state.latency.expectedMs(outputTokens, facts.stream, nowMs),
+      state.silence.noticedMs(nowMs, state.latency.quantiles(nowMs)),
+    ),
     chance: state.health.chance(nowMs),
     failureMs: state.health.failureMs,
     breakShare: state.health.breakShare(nowMs),

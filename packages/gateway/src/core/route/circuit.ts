@@ -26,6 +26,8 @@ export type CircuitState = 'closed' | 'open' | 'due' | 'probing';
 export class Circuit {
   #isClosed = true;
   #consecutive = 0;
+  /** When the first call of the run of failures was sent. */
+  #runStartMs = 0;
   #ejections = 0;
   #openedAtMs = 0;
   #openUntilMs = 0;
@@ -33,6 +35,7 @@ export class Circuit {
   #forgottenAtMs = 0;
   #probeAtMs: number | null = null;
   #successes = 0;
+  #failures = 0;
 
   state(nowMs: number): CircuitState {
     if (this.#isClosed) return 'closed';
@@ -60,10 +63,10 @@ export class Circuit {
     this.#probeAtMs = null;
   }
 
-  /** `startMs`: when the call was sent. What was sent before an ejection says nothing of the time after it. */
+  /** `startMs`: when the call was sent. What was sent before a failure or an ejection says nothing of the time after it. */
   succeeded(nowMs: number, startMs: number, health: TargetHealth): void {
     if (this.#isClosed) {
-      this.#consecutive = 0;
+      if (startMs >= this.#runStartMs) this.#consecutive = 0;
       return this.#forget(nowMs);
     }
     if (startMs < this.#openedAtMs) return;
@@ -79,6 +82,7 @@ export class Circuit {
 
   /** `health` has taken in the failure already. */
   failed(nowMs: number, startMs: number, weight: number, health: TargetHealth, uniform: Uniform): void {
+    if (this.#consecutive === 0) this.#runStartMs = startMs;
     this.#consecutive += weight;
     if (this.#isClosed) {
       if (this.#hasFailedEnough(nowMs, health)) this.#open(nowMs, health, uniform);
@@ -87,7 +91,10 @@ export class Circuit {
     if (startMs < this.#openedAtMs) return;
     this.#probeAtMs = null;
     // One that was sent in despair, during the ejection, does not prolong it.
-    if (nowMs >= this.#openUntilMs) this.#open(nowMs, health, uniform);
+    if (nowMs < this.#openUntilMs) return;
+    this.#failures++;
+    // A target that answers more often than not is better in service, at what it is worth, than out of it.
+    if (weight > 1 || this.#failures > this.#successes) this.#open(nowMs, health, uniform);
   }
 
   /** From 2 right after re-admission to 1: a target that has just come back is given its share bit by bit. */
@@ -96,7 +103,7 @@ export class Circuit {
   }
 
   #hasFailedEnough(nowMs: number, health: TargetHealth): boolean {
-    const unlikely = Math.log(surprise) / Math.log(health.usualFailureShare(nowMs));
+    const unlikely = Math.log(surprise) / Math.log(health.usualFailureShare(nowMs, this.#consecutive));
     if (this.#consecutive >= Math.max(consecutiveMin, unlikely)) return true;
     const { good, bad } = health.recent(nowMs);
     return good + bad >= recentWeightMin && bad >= recentFailureShare * (good + bad);
@@ -106,6 +113,7 @@ export class Circuit {
     this.#isClosed = false;
     this.#openedAtMs = nowMs;
     this.#successes = 0;
+    this.#failures = 0;
     this.#consecutive = 0;
     this.#ejections = Math.min(this.#ejections + 1, 12);
     const longestMs = failureMs < hangingMs ? ejectionMsMax : ejectionMsMaxHanging;

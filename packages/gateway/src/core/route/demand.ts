@@ -4,8 +4,8 @@ const inputTokensAssumed = 2000;
 const outputTokensAssumed = 500;
 const meanStep = 0.02;
 const failureHalfLifeMs = 30_000;
-const priorAttempts = 20;
-const priorFailures = 1;
+const priorAttempts = 8;
+const priorFailures = 0.4;
 const exploredShareMax = 0.02;
 /** So many calls are looked back on when exploration is rationed. */
 const callsRemembered = 1000;

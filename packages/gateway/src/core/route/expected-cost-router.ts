@@ -36,6 +36,8 @@ const exploreRatio = 4;
 const doubtfulChance = 0.5;
 /** Of those out of service, so many that are soonest to recover are tried. */
 const panicTargets = 3;
+/** Where everything is out of service, a call asks so many targets and no more: storms are made of retries. */
+const panicAttemptsMax = 2;
 
 /**
  * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
@@ -149,7 +151,7 @@ export class ExpectedCostRouter {
     nowMs: number,
   ): readonly Candidate[] {
     const isFirst = progress.tried.size === 0;
-    if (ready.length === 0) return this.#panic(due, excluded, isFirst, nowMs);
+    if (ready.length === 0) return this.#panic(due, excluded, progress.tried.size, nowMs);
     const appraisal = this.#appraise(field, ready, facts, progress, nowMs);
     if (!isFirst && !this.#mayGoOn(appraisal.scored)) return [];
     const byScore = appraisal.inOrder();
@@ -164,7 +166,7 @@ export class ExpectedCostRouter {
   #panic(
     due: readonly Candidate[],
     excluded: readonly Excluded[],
-    isFirst: boolean,
+    tried: number,
     nowMs: number,
   ): readonly Candidate[] {
     const rest = desperateOf(excluded);
@@ -172,8 +174,8 @@ export class ExpectedCostRouter {
     const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
     const choice = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
     if (choice.length === 0) return [];
-    if (!isFirst) {
-      if (!this.#budget.canSpend) return [];
+    if (tried > 0) {
+      if (tried >= panicAttemptsMax || !this.#budget.canSpend) return [];
       this.#budget.spend();
     }
     const soonestFirst = choice.toSorted((a, b) => recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));

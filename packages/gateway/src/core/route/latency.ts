@@ -1,7 +1,14 @@
+import { decayFactor } from './decay.ts';
 import { LogHistogram, type Quantiles } from './log-histogram.ts';
 
 const riseShare = 0.15;
 const fallShare = 0.08;
+/** Where answers are rare, each tells more: half of the estimate is made of what is newer than this. */
+const newsHalfLifeMs = 8000;
+/** What a target has always been like, as against what it is like at the moment. */
+const usualShare = 0.02;
+/** A moment is believed to pass: half of the difference after so long without an answer. */
+const forgetHalfLifeMs = 180_000;
 /** Until a target has answered. */
 const firstContentMsAssumed = 1000;
 const tokensPerSecondAssumed = 50;
@@ -18,18 +25,19 @@ const deadlineMsAssumed = 15_000;
 export class Latency {
   readonly #histogram = new LogHistogram();
   #firstContentMs: number | null = null;
+  #usualMs = 0;
+  #noteAtMs = 0;
   #tokensPerSecond = tokensPerSecondAssumed;
 
   began(afterMs: number, nowMs: number): void {
     this.#histogram.note(afterMs, nowMs);
-    const before = this.#firstContentMs ?? afterMs;
-    const share = afterMs > before ? riseShare : fallShare;
-    this.#firstContentMs = before + share * (afterMs - before);
+    this.#note(afterMs, nowMs);
   }
 
   /** Waiting so long was not enough. Noted, lest a deadline that cuts off the slow ones shrinks by what it sees. */
   timedOut(afterMs: number, nowMs: number): void {
     this.#histogram.note(afterMs, nowMs);
+    this.#note(afterMs, nowMs);
   }
 
   /** So many tokens of output in the time after first content. */
@@ -40,8 +48,8 @@ export class Latency {
   }
 
   /** What a caller waits until there is something to read: of a stream its beginning, of anything else its end. */
-  expectedMs(outputTokens: number, stream: boolean): number {
-    const beginsMs = this.#firstContentMs ?? firstContentMsAssumed;
+  expectedMs(outputTokens: number, stream: boolean, nowMs: number): number {
+    const beginsMs = this.#beginsMs(nowMs);
     return stream ? beginsMs : beginsMs + (outputTokens * 1000) / this.#tokensPerSecond;
   }
 
@@ -53,5 +61,21 @@ export class Latency {
   deadlineMs(nowMs: number): number {
     const { p99 } = this.quantiles(nowMs) ?? { p99: deadlineMsAssumed / 3 };
     return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * p99));
+  }
+
+  #beginsMs(nowMs: number): number {
+    if (this.#firstContentMs === null) return firstContentMsAssumed;
+    const left = decayFactor(nowMs - this.#noteAtMs, forgetHalfLifeMs);
+    return this.#usualMs + left * (this.#firstContentMs - this.#usualMs);
+  }
+
+  #note(afterMs: number, nowMs: number): void {
+    const before = this.#firstContentMs === null ? afterMs : this.#beginsMs(nowMs);
+    const news = 1 - decayFactor(nowMs - this.#noteAtMs, newsHalfLifeMs);
+    const share = afterMs > before ? Math.max(riseShare, Math.min(0.5, news)) : fallShare;
+    if (this.#firstContentMs === null) this.#usualMs = afterMs;
+    this.#usualMs += usualShare * (afterMs - this.#usualMs);
+    this.#firstContentMs = before + share * (afterMs - before);
+    this.#noteAtMs = nowMs;
   }
 }

@@ -12,7 +12,7 @@ const staleAfterMs = 1000;
 
 /** Quantiles in milliseconds. */
 export interface Quantiles {
-  readonly p75: number;
+  readonly p50: number;
   readonly p95: number;
   readonly p99: number;
 }
@@ -44,7 +44,7 @@ export class LogHistogram {
     this.#readMs = nowMs;
     const known = this.#total >= weightMin * 2 ** ((nowMs - this.#landmarkMs) / halfLifeMs);
     this.#quantiles = known
-      ? { p75: this.#quantile(0.75), p95: this.#quantile(0.95), p99: this.#quantile(0.99) }
+      ? { p50: this.#quantile(0.5), p95: this.#quantile(0.95), p99: this.#quantile(0.99) }
       : null;
     return this.#quantiles;
   }

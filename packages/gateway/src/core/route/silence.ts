@@ -2,12 +2,12 @@ import type { Quantiles } from './log-histogram.ts';
 
 /** So many calls are remembered; more would prove nothing more. */
 const callsMax = 64;
-/** Three slow ones, or a dozen that most would have answered: either is an accident in one of ten thousand. */
+/** Three slow ones, or a dozen of which half should be there: either is an accident in one of some thousand. */
 const slowCalls = 3;
 const slowRatio = 1.5;
 const patientCalls = 12;
 /** While a target's own times are not known. */
-const quantilesAssumed: Quantiles = { p75: 1500, p95: 2000, p99: 5000 };
+const quantilesAssumed: Quantiles = { p50: 1000, p95: 2000, p99: 5000 };
 
 /**
  * Streams that have not begun and were sent after every one that has: what a target owes us. A target that hangs shows
@@ -32,8 +32,14 @@ export class Silence {
   }
 
   isOverdue(nowMs: number, quantiles: Quantiles | null): boolean {
-    const { p75, p95 } = quantiles ?? quantilesAssumed;
-    return this.#ageMs(slowCalls, nowMs) > slowRatio * p95 || this.#ageMs(patientCalls, nowMs) > p75;
+    const { p50, p95 } = quantiles ?? quantilesAssumed;
+    return this.#ageMs(slowCalls, nowMs) > slowRatio * p95 || this.#ageMs(patientCalls, nowMs) > p50;
+  }
+
+  /** How long the first of them has been waiting, once that is longer than nearly all wait; else 0. */
+  noticedMs(nowMs: number, quantiles: Quantiles | null): number {
+    const ageMs = this.#ageMs(1, nowMs);
+    return ageMs > (quantiles ?? quantilesAssumed).p95 ? ageMs : 0;
   }
 
   /** Of the call that so many are at least as old as; 0 when there are not so many. */

@@ -100,12 +100,17 @@ export class TargetHealth {
     return this.#fast;
   }
 
-  /** The share of failures to be expected when nothing has changed, from 0.02 to 0.95. */
-  usualFailureShare(nowMs: number): number {
+  /**
+   * The share of failures to be expected when nothing has changed, from 0.02 to 0.95: what was seen before the run of
+   * failures that is under way, in the last seconds or the last minutes.
+   */
+  usualFailureShare(nowMs: number, runWeight: number): number {
     this.#decayTo(nowMs);
-    const { good, bad } = this.#slow;
-    const share = (bad + priorCalls * (1 - priorChance)) / (good + bad + priorCalls);
-    return Math.min(0.95, Math.max(0.02, share));
+    const share = ({ good, bad }: Evidence) => {
+      const before = withPrior({ good, bad: Math.max(0, bad - runWeight) });
+      return before.bad / (before.good + before.bad);
+    };
+    return Math.min(0.95, Math.max(0.02, share(this.#fast), share(this.#slow)));
   }
 
   #evidence(nowMs: number): Evidence {
