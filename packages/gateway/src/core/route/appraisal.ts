@@ -107,6 +107,13 @@ function sampled(
 }
 
 function stakesFor({ all, demand, preset, attemptsAfter, nowMs }: Circumstances): Stakes {
+  const meanPrice = demand.meanPrice ?? meanPriceOf(all, demand);
+  // Where nothing costs anything, time is all that counts.
+  return stakesOf(meanPrice > 0 ? meanPrice : 1, preset, demand.lastHope(attemptsAfter, nowMs));
+}
+
+/** Of a mean call, over all targets whose price is known; 0 when none is. Pico-dollars. */
+export function meanPriceOf(all: readonly Candidate[], demand: Demand): number {
   let sum = 0;
   let known = 0;
   for (const { rates } of all) {
@@ -115,9 +122,7 @@ function stakesFor({ all, demand, preset, attemptsAfter, nowMs }: Circumstances)
     known++;
     sum += plainPrice(fitting, demand.inputTokens, demand.outputTokens);
   }
-  // Where nothing costs anything, time is all that counts.
-  const meanCost = sum > 0 ? sum / known : 1;
-  return stakesOf(meanCost, preset, demand.lastHope(attemptsAfter, nowMs));
+  return known === 0 ? 0 : sum / known;
 }
 
 function plainPrice(rates: PriceRates, inputTokens: number, outputTokens: number): number {

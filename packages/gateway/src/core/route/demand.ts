@@ -3,6 +3,7 @@ import { decayFactor } from './decay.ts';
 const inputTokensAssumed = 2000;
 const outputTokensAssumed = 500;
 const meanStep = 0.02;
+const priceStep = 0.01;
 const failureHalfLifeMs = 30_000;
 const priorAttempts = 8;
 const priorFailures = 0.4;
@@ -14,17 +15,26 @@ const callsRemembered = 1000;
 export class Demand {
   inputTokens = inputTokensAssumed;
   outputTokens = outputTokensAssumed;
+  #meanPrice: number | null = null;
   #attempts = 0;
   #failures = 0;
   #atMs = 0;
   #calls = 0;
   #explored = 0;
 
-  called(): void {
+  /** `meanPrice`: of a mean call over all targets, at the prices of the moment; pico-dollars. */
+  called(meanPrice: number): void {
+    this.#meanPrice =
+      this.#meanPrice === null ? meanPrice : this.#meanPrice + priceStep * (meanPrice - this.#meanPrice);
     this.#calls++;
     if (this.#calls < callsRemembered) return;
     this.#calls /= 2;
     this.#explored /= 2;
+  }
+
+  /** What a call costs on average. It follows prices slowly: a channel that gets dearer does not make time dear at once. */
+  get meanPrice(): number | null {
+    return this.#meanPrice;
   }
 
   get mayExplore(): boolean {

@@ -2,7 +2,7 @@ import type { Facts, ProtocolId } from '@headgate/protocols';
 import type { Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
 import { AnswerMemory } from './answer-memory.ts';
-import { Appraisal } from './appraisal.ts';
+import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field } from './candidates.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
@@ -63,7 +63,7 @@ export class ExpectedCostRouter {
     const field = this.#candidates.of(model);
     const isFirst = progress.tried.size === 0;
     if (isFirst) {
-      field.demand.called();
+      field.demand.called(meanPriceOf(field.candidates, field.demand));
       this.#budget.called(nowMs);
     }
     const sorted = this.#sort(field, facts, protocol, progress, nowMs);
@@ -101,6 +101,11 @@ export class ExpectedCostRouter {
       },
       clockMs,
     );
+  }
+
+  /** Attempts under way there. */
+  inFlight(target: Target): number {
+    return this.#candidates.candidate(target).state.inFlight;
   }
 
   /** Targets of the model that a synthetic probe of one token should be sent to now. */

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { Demand } from './demand.ts';
+
+test('calls become like those seen', () => {
+  const demand = new Demand();
+  for (let n = 0; n < 500; n++) demand.used(100, 40);
+  expect(demand.inputTokens).toBeCloseTo(100, 0);
+  expect(demand.outputTokens).toBeCloseTo(40, 0);
+});
+
+test('what a call costs follows prices slowly', () => {
+  const demand = new Demand();
+  expect(demand.meanPrice).toBeNull();
+  demand.called(100);
+  demand.called(200);
+  expect(demand.meanPrice).toBeCloseTo(101);
+});
+
+test('explores one call in fifty', () => {
+  const demand = new Demand();
+  let explored = 0;
+  for (let n = 0; n < 5000; n++) {
+    demand.called(1);
+    if (!demand.mayExplore) continue;
+    demand.explored();
+    explored++;
+  }
+  expect(explored).toBeGreaterThan(80);
+  expect(explored).toBeLessThanOrEqual(101);
+});
+
+test('the last attempt is the last hope, and with trouble about others are less of one', () => {
+  const demand = new Demand();
+  expect(demand.lastHope(0, 0)).toBe(1);
+  expect(demand.lastHope(2, 0)).toBeCloseTo(0.0025);
+  for (let n = 0; n < 72; n++) demand.attempted(0, true);
+  expect(demand.lastHope(1, 0)).toBeCloseTo(0.905);
+  expect(demand.lastHope(1, 3_600_000)).toBeCloseTo(0.05);
+});

@@ -1,0 +1,371 @@
+import type { Facts } from '@headgate/protocols';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue.fixture.ts';
+import type { Target } from '../catalogue.ts';
+import { ExpectedCostRouter } from './expected-cost-router.ts';
+import type { Outcome } from './outcome.ts';
+import {
+  answered,
+  brokenOff,
+  callerGone,
+  chance,
+  refusedConnection,
+  refusedWith,
+  streamed,
+  timedOut,
+} from './route.fixture.ts';
+
+const protocol = 'chat-completions';
+
+function openRouter(seed = 1, probes: 'calls' | 'synthetic' = 'calls') {
+  return new ExpectedCostRouter({ attemptsMax: 3, preset: 'balanced', probes, uniform: chance(seed) });
+}
+
+function priced(id: string, microUsd: bigint, rest: Partial<TargetDraft> = {}): Target {
+  return targetOf({ id, cost: priceOf(microUsd), ...rest });
+}
+
+interface Tried {
+  readonly outcome: Outcome;
+  readonly beganAfterMs?: number;
+  readonly lastsMs?: number;
+}
+
+/** Sends one call to a target and lets it come to its end; the time afterwards. */
+function tryOnce(
+  router: ExpectedCostRouter,
+  target: Target,
+  model: ReturnType<typeof modelOf>,
+  nowMs: number,
+  tried: Tried,
+): number {
+  const flight = router.depart(target, streamed, model, nowMs);
+  if (tried.beganAfterMs !== undefined) flight.began(nowMs + tried.beganAfterMs);
+  const endMs = nowMs + (tried.lastsMs ?? 1000);
+  flight.ended(tried.outcome, endMs);
+  return endMs;
+}
+
+function idsOf(targets: readonly Target[]): readonly string[] {
+  return targets.map(({ channel }) => channel.id);
+}
+
+const anyOutcome: fc.Arbitrary<Tried> = fc.constantFrom<Tried>(
+  { outcome: answered(), beganAfterMs: 400 },
+  { outcome: answered(), beganAfterMs: 4000, lastsMs: 9000 },
+  { outcome: refusedConnection, lastsMs: 100 },
+  { outcome: timedOut('first-content'), lastsMs: 9000 },
+  { outcome: brokenOff, beganAfterMs: 300 },
+  { outcome: callerGone },
+  { outcome: refusedWith('rate-limited'), lastsMs: 200 },
+  { outcome: refusedWith('rate-limited', 30_000), lastsMs: 200 },
+  { outcome: refusedWith('credential') },
+  { outcome: refusedWith('model-missing') },
+  { outcome: refusedWith('server-error') },
+);
+
+const drafts = fc.array(
+  fc.record({
+    microUsd: fc.integer({ min: 1, max: 20 }),
+    enabled: fc.boolean(),
+    speaks: fc.boolean(),
+    priority: fc.nat(1),
+    history: fc.array(anyOutcome, { maxLength: 6 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+type Drafts = typeof drafts extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** A router that has seen these targets do what they did. */
+function sceneOf(all: Drafts, order: (targets: readonly Target[]) => readonly Target[] = (it) => it) {
+  const router = openRouter();
+  const targets = all.map(({ microUsd, enabled, speaks, priority }, place) =>
+    priced(`c${place}`, BigInt(microUsd), {
+      enabled,
+      priority,
+      protocols: speaks ? { 'chat-completions': '/chat' } : { images: '/images' },
+    }),
+  );
+  const model = modelOf(order(targets));
+  let nowMs = 0;
+  for (const [place, { history }] of all.entries()) {
+    const target = targets[place];
+    if (target === undefined) continue;
+    for (const tried of history) nowMs = tryOnce(router, target, model, nowMs, tried);
+  }
+  return { router, targets, model, nowMs };
+}
+
+describe('whatever the targets are and have done', () => {
+  test('never one that is disabled, blocked, without the model or without a good credential', () => {
+    fc.assert(
+      fc.property(drafts, (all) => {
+        const { router, model, nowMs } = sceneOf(all);
+        const barred = new Set(['disabled', 'blocked', 'credential', 'model-missing']);
+        const excluded = router
+          .explain(streamed, model, protocol, nowMs)
+          .filter(({ exclusion }) => exclusion !== null && barred.has(exclusion))
+          .map(({ channelId }) => channelId);
+        for (const [place, { enabled, speaks }] of all.entries())
+          expect(excluded.includes(`c${place}`) || (enabled && speaks)).toBe(true);
+        const planned = idsOf(router.plan(streamed, model, protocol, nowMs).targets);
+        expect(planned.filter((id) => excluded.includes(id))).toEqual([]);
+        // And whatever is not barred is never given up on.
+        expect(planned.length === 0).toBe(excluded.length === all.length);
+      }),
+    );
+  });
+
+  test('the order of the input is irrelevant', () => {
+    fc.assert(
+      fc.property(drafts, (all) => {
+        const [one, other] = [sceneOf(all), sceneOf(all, (targets) => targets.toReversed())];
+        for (let n = 0; n < 3; n++) {
+          expect(idsOf(one.router.plan(streamed, one.model, protocol, one.nowMs).targets)).toEqual(
+            idsOf(other.router.plan(streamed, other.model, protocol, other.nowMs).targets),
+          );
+        }
+      }),
+    );
+  });
+
+  test('shares add up to one, scores are finite, and a plan names a channel once', () => {
+    fc.assert(
+      fc.property(drafts, (all) => {
+        const { router, model, nowMs } = sceneOf(all);
+        const scores = router.explain(streamed, model, protocol, nowMs).flatMap(({ score }) => score ?? []);
+        expect(scores.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(true);
+        if (scores.length > 0) expect(scores.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+        const planned = idsOf(router.plan(streamed, model, protocol, nowMs).targets);
+        expect(new Set(planned).size).toBe(planned.length);
+      }),
+    );
+  });
+});
+
+describe('what makes a target worse never raises its share', () => {
+  const lastAttempt = { tried: new Set<string>(), attemptsLeft: 1 };
+
+  function shareOf(router: ExpectedCostRouter, model: ReturnType<typeof modelOf>, nowMs: number): number {
+    const explained = router.explain(streamed, model, protocol, nowMs, lastAttempt);
+    return explained.find(({ channelId }) => channelId === 'c0')?.score?.share ?? 0;
+  }
+
+  test('a higher price', () => {
+    fc.assert(
+      fc.property(drafts, fc.integer({ min: 1, max: 20 }), (all, extra) => {
+        const { router, targets, model, nowMs } = sceneOf(all);
+        router.plan(streamed, model, protocol, nowMs);
+        const before = shareOf(router, model, nowMs);
+        const [first] = targets;
+        if (first === undefined) return;
+        const cost = priceOf(BigInt((all[0]?.microUsd ?? 0) + extra));
+        const after = shareOf(router, modelOf([{ ...first, cost }, ...targets.slice(1)]), nowMs);
+        expect(after).toBeLessThanOrEqual(before + 1e-9);
+      }),
+    );
+  });
+
+  test('one more failure', () => {
+    fc.assert(
+      fc.property(
+        drafts,
+        fc.constantFrom(timedOut('first-content'), refusedWith('server-error')),
+        (all, outcome) => {
+          const [one, other] = [sceneOf(all), sceneOf(all)];
+          const [first] = other.targets;
+          if (first === undefined) return;
+          const lastsMs = 10_000;
+          tryOnce(other.router, first, other.model, other.nowMs, { outcome, lastsMs });
+          const atMs = one.nowMs + lastsMs;
+          expect(shareOf(other.router, other.model, atMs)).toBeLessThanOrEqual(
+            shareOf(one.router, one.model, atMs) + 1e-9,
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('one call', () => {
+  const cheap = priced('cheap', 1n);
+  const dear = priced('dear', 3n);
+  const model = modelOf([dear, cheap]);
+
+  test('goes to the cheapest, and then to the others by their score', () => {
+    const router = openRouter();
+    router.depart(dear, streamed, model, 0).ended(callerGone, 0);
+    router.depart(cheap, streamed, model, 0).ended(callerGone, 0);
+    expect(idsOf(router.plan(streamed, model, protocol, 0).targets)).toEqual(['cheap', 'dear']);
+  });
+
+  test('keeps to the operator’s tiers, whatever the price', () => {
+    const router = openRouter();
+    const tiers = modelOf([{ ...cheap, channel: { ...cheap.channel, priority: 1 } }, dear]);
+    expect(idsOf(router.plan(streamed, tiers, protocol, 0).targets)).toEqual(['dear', 'cheap']);
+  });
+
+  test('never tries a channel twice', () => {
+    const progress = { tried: new Set(['cheap']), attemptsLeft: 2 };
+    expect(idsOf(openRouter().plan(streamed, model, protocol, 0, progress).targets)).toEqual(['dear']);
+  });
+
+  test('goes where the answer was given that it goes on from', () => {
+    const router = openRouter();
+    tryOnce(router, dear, model, 0, { outcome: answered({}, 'resp_1') });
+    expect(idsOf(router.plan({ ...streamed, continues: 'resp_1' }, model, protocol, 2000).targets)).toEqual([
+      'dear',
+    ]);
+  });
+
+  test('stays where its prefix is warm, when that is cheaper', () => {
+    const router = openRouter();
+    const [a, b] = [priced('a', 10n), priced('b', 9n)];
+    const session = { ...streamed, sessionKey: 's', inputTokensEstimate: 50_000 };
+    const both = modelOf([a, b]);
+    const flight = router.depart(a, session, both, 0);
+    flight.began(500);
+    flight.ended(answered({ inputFresh: 50_000 }), 1000);
+    router.depart(b, streamed, both, 1000).ended(callerGone, 1000);
+    const shares = (facts: Facts) =>
+      router.explain(facts, both, protocol, 1000).map(({ score }) => score?.share ?? 0);
+    expect(shares(session)[0]).toBeGreaterThan(0.9);
+    expect(shares({ ...session, sessionKey: null })[0]).toBeLessThan(0.5);
+  });
+
+  test('a target with an unknown price comes after all that are known', () => {
+    const router = openRouter();
+    const some = modelOf([targetOf({ id: 'a' }), dear]);
+    for (const target of some.targets) router.depart(target, streamed, some, 0).ended(callerGone, 0);
+    expect(idsOf(router.plan(streamed, some, protocol, 0).targets)).toEqual(['dear', 'a']);
+  });
+
+  test('one in a while finds out what has not been used for long', () => {
+    const router = openRouter();
+    for (const target of model.targets) router.depart(target, streamed, model, 0).ended(callerGone, 0);
+    let first = 0;
+    for (let n = 0; n < 1000; n++) {
+      const nowMs = 30_000 * (n + 1);
+      router.depart(cheap, streamed, model, nowMs - 1).ended(callerGone, nowMs - 1);
+      if (router.plan(streamed, model, protocol, nowMs).targets[0] === dear) first++;
+    }
+    expect(first).toBeGreaterThan(10);
+    expect(first).toBeLessThanOrEqual(21);
+  });
+});
+
+describe('in trouble', () => {
+  const one = priced('one', 1n);
+  const two = priced('two', 2n);
+  const model = modelOf([one, two]);
+
+  function fail(router: ExpectedCostRouter, target: Target, times: number, nowMs = 0): void {
+    for (let n = 0; n < times; n++)
+      tryOnce(router, target, model, nowMs, { outcome: refusedConnection, lastsMs: 0 });
+  }
+
+  test('a dead target is left out, and probed by one call when its time is over', () => {
+    const router = openRouter();
+    fail(router, one, 3);
+    expect(idsOf(router.plan(streamed, model, protocol, 1000).targets)).toEqual(['two']);
+    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['one', 'two']);
+    router.depart(one, streamed, model, 7000);
+    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['two']);
+  });
+
+  test('synthetic probes come first where they are sent', () => {
+    const router = openRouter(1, 'synthetic');
+    fail(router, one, 3);
+    expect(router.probesDue(model, 1000)).toEqual([]);
+    expect(router.probesDue(model, 7000)).toEqual([one]);
+    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['two']);
+    tryOnce(router, one, model, 7000, { outcome: answered(), beganAfterMs: 300 });
+    expect(idsOf(router.plan(streamed, model, protocol, 9000).targets)).toEqual(['one', 'two']);
+    expect(router.probesDue(model, 9000)).toEqual([]);
+  });
+
+  test('when all are out, one is tried all the same, and one more at the most', () => {
+    const router = openRouter();
+    fail(router, one, 3);
+    fail(router, two, 3);
+    const { targets } = router.plan(streamed, model, protocol, 100);
+    expect(targets).toHaveLength(2);
+    const tried = (...ids: readonly string[]) => ({ tried: new Set(ids), attemptsLeft: 2 });
+    expect(router.plan(streamed, model, protocol, 100, tried('one')).targets).toHaveLength(1);
+    expect(router.plan(streamed, model, protocol, 100, tried('x', 'y')).targets).toEqual([]);
+    for (let n = 0; n < 40; n++) router.plan(streamed, model, protocol, 100, tried('one'));
+    expect(router.plan(streamed, model, protocol, 100, tried('one')).targets).toEqual([]);
+  });
+
+  test('a rate limit that names its end is kept to even then, and told', () => {
+    const router = openRouter();
+    for (const target of [one, two])
+      tryOnce(router, target, model, 0, { outcome: refusedWith('rate-limited', 9000), lastsMs: 0 });
+    expect(router.plan(streamed, model, protocol, 4000)).toEqual({ targets: [], blockedRetryMs: 5000 });
+  });
+
+  test('one refused credential is refused for all models of the channel, not for another credential', () => {
+    const router = openRouter();
+    tryOnce(router, one, model, 0, { outcome: refusedWith('credential') });
+    const other = { ...one, upstreamModel: 'other' };
+    expect(router.plan(streamed, modelOf([other], 'm2'), protocol, 1000).targets).toEqual([]);
+    const renewed = { ...other, channel: { ...other.channel, credential: 'new' } };
+    expect(router.plan(streamed, modelOf([renewed], 'm3'), protocol, 1000).targets).toEqual([renewed]);
+    expect(idsOf(router.plan(streamed, modelOf([other], 'm2'), protocol, 70_000).targets)).toEqual(['one']);
+  });
+
+  test('a target that owes three answers is left out until one comes', () => {
+    const router = openRouter();
+    const flights = [0, 1, 2].map((nowMs) => router.depart(one, streamed, model, nowMs));
+    expect(idsOf(router.plan(streamed, model, protocol, 4000).targets)).toEqual(['two']);
+    flights[2]?.began(4000);
+    expect(idsOf(router.plan(streamed, model, protocol, 4000).targets)).toContain('one');
+  });
+
+  test('what a flight has told is told once', () => {
+    const router = openRouter();
+    const flight = router.depart(one, streamed, model, 0);
+    for (let n = 0; n < 9; n++) flight.ended(refusedConnection, 10);
+    flight.began(20);
+    expect(idsOf(router.plan(streamed, model, protocol, 30).targets)).toContain('one');
+  });
+});
+
+test('a million random events and a clock that jumps leave numbers, and every target can come back', () => {
+  const uniform = chance(11);
+  const router = openRouter(5);
+  const targets = Array.from({ length: 6 }, (_, n) => priced(`c${n}`, BigInt(n + 1)));
+  const model = modelOf(targets);
+  const outcomes = [answered(), refusedConnection, timedOut('first-content'), brokenOff, callerGone, null];
+  const limits = [
+    refusedWith('rate-limited', 5000),
+    refusedWith('rate-limited'),
+    refusedWith('server-error'),
+  ];
+  const all = [...outcomes, ...limits];
+  const flights: ReturnType<ExpectedCostRouter['depart']>[] = [];
+  let nowMs = 0;
+  for (let n = 0; n < 1_000_000; n++) {
+    const kind = uniform();
+    nowMs += kind < 0.0001 ? (uniform() - 0.5) * 1e13 : 40 * uniform();
+    const pick = Math.floor(uniform() * flights.length);
+    const target = targets[Math.floor(uniform() * targets.length)];
+    if (kind < 0.35 && target !== undefined) flights.push(router.depart(target, streamed, model, nowMs));
+    else if (kind < 0.6) flights[pick]?.began(nowMs);
+    else if (kind < 0.98)
+      flights.splice(pick, 1)[0]?.ended(all[Math.floor(uniform() * all.length)] ?? null, nowMs);
+    else router.plan(streamed, model, protocol, nowMs);
+  }
+  for (const flight of flights) flight.ended(null, nowMs);
+  for (let n = 0; n < 5; n++) {
+    nowMs += 3_600_000;
+    for (const target of targets)
+      tryOnce(router, target, model, nowMs, { outcome: answered(), beganAfterMs: 500 });
+  }
+  const explained = router.explain(streamed, model, protocol, nowMs + 60_000);
+  expect(explained.map(({ exclusion }) => exclusion)).toEqual(targets.map(() => null));
+  expect(explained.every(({ score }) => Number.isFinite(score?.expectedCostPicoUsd))).toBe(true);
+  expect(targets.map((target) => router.inFlight(target))).toEqual(targets.map(() => 0));
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { Latency } from './latency.ts';
+
+function steady(): Latency {
+  const latency = new Latency();
+  for (let n = 0; n < 100; n++) latency.began(1000, n * 1000);
+  return latency;
+}
+
+test('a target that gets slow is noticed sooner than one that gets fast', () => {
+  const [slower, faster] = [steady(), steady()];
+  slower.began(2000, 99_100);
+  faster.began(0, 99_100);
+  expect(slower.expectedMs(0, true, 99_100)).toBeCloseTo(1150);
+  expect(faster.expectedMs(0, true, 99_100)).toBeCloseTo(920);
+});
+
+test('where answers are rare, one tells more', () => {
+  const latency = steady();
+  latency.began(2000, 130_000);
+  expect(latency.expectedMs(0, true, 130_000)).toBeCloseTo(1500);
+});
+
+test('a bad moment is forgotten when nobody asks any more', () => {
+  const latency = steady();
+  for (let n = 0; n < 20; n++) latency.began(20_000, 100_000);
+  expect(latency.expectedMs(0, true, 100_000)).toBeGreaterThan(15_000);
+  expect(latency.expectedMs(0, true, 3_600_000)).toBeLessThan(8000);
+});
+
+test('what is no stream is waited for to its end', () => {
+  const latency = steady();
+  for (let n = 0; n < 100; n++) latency.wrote(1000, 10_000);
+  expect(latency.expectedMs(500, false, 99_000)).toBeCloseTo(6000, -2);
+  latency.wrote(3, 10_000);
+  latency.wrote(1000, 0);
+  expect(latency.expectedMs(500, false, 99_000)).toBeCloseTo(6000, -2);
+});
+
+test.each([
+  [10, 4000],
+  [3000, 9000],
+  [60_000, 30_000],
+])('answers within %d ms: a deadline of about %d ms', (afterMs, deadlineMs) => {
+  const latency = new Latency();
+  for (let n = 0; n < 20; n++) latency.began(afterMs, 0);
+  expect(latency.deadlineMs(0) / deadlineMs).toBeGreaterThanOrEqual(1);
+  expect(latency.deadlineMs(0) / deadlineMs).toBeLessThan(1.13);
+});
+
+test('time-outs do not shrink the deadline that made them', () => {
+  const latency = steady();
+  const beforeMs = latency.deadlineMs(100_000);
+  for (let n = 0; n < 20; n++) latency.timedOut(beforeMs, 100_000);
+  expect(latency.deadlineMs(102_000)).toBeGreaterThan(beforeMs);
+  expect(new Latency().deadlineMs(0)).toBe(15_000);
+});
