@@ -66,7 +66,8 @@ export class Circuit {
   /** `startMs`: when the call was sent. What was sent before a failure or an ejection says nothing of the time after it. */
   succeeded(nowMs: number, startMs: number, health: TargetHealth): void {
     if (this.#isClosed) {
-      if (startMs >= this.#runStartMs) this.#consecutive = 0;
+      // One that was sent before the run began does not end it, but among many such a run is none.
+      this.#consecutive = startMs >= this.#runStartMs ? 0 : Math.max(0, this.#consecutive - 1);
       return this.#forget(nowMs);
     }
     if (startMs < this.#openedAtMs) return;
