@@ -40,6 +40,6 @@ export function costOf({ inputTokens, outputTokens }: Sizes, { multiplier }: Con
 }
 
 /** What a call costs on average at the list price, and what time and failures are worth by it (routing.md, "Score"). */
-export const meanCostUsd = 2000 * listPrice.inputUsd + 400 * listPrice.outputUsd;
+const meanCostUsd = 2000 * listPrice.inputUsd + 400 * listPrice.outputUsd;
 export const perMsUsd = (0.05 * meanCostUsd) / 1000;
 export const perFailureUsd = 5 * meanCostUsd;

@@ -3,8 +3,8 @@ import type { Channel, Model, Target } from '../packages/gateway/src/core/catalo
 import { picoUsd } from '../packages/gateway/src/core/money.ts';
 import type { ProbeMode } from '../packages/gateway/src/core/route/eligibility.ts';
 import { ExpectedCostRouter } from '../packages/gateway/src/core/route/expected-cost-router.ts';
-import type { Flight } from '../packages/gateway/src/core/route/flight.ts';
 import type { Outcome } from '../packages/gateway/src/core/route/outcome.ts';
+import type { Flight } from '../packages/gateway/src/core/route/router.ts';
 import { listPrice, type Sizes } from './condition.ts';
 import { attemptsMax, type Follower, type PolicyMaker, type Setting } from './policy.ts';
 import type { Failure } from './world.ts';

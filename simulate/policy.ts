@@ -46,9 +46,9 @@ export type PolicyMaker = (setting: Setting) => Policy;
 /** Attempts a call may make. */
 export const attemptsMax = 3;
 /** What gateways wait by default. */
-export const plainPatienceMs = 30_000;
+const plainPatienceMs = 30_000;
 
-export const plainFollower: Follower = {
+const plainFollower: Follower = {
   patienceMs: plainPatienceMs,
   began: () => {},
   failed: () => {},

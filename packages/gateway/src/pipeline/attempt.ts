@@ -2,6 +2,7 @@ import { unreachable } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { retryAfterMs } from '../core/route/retry-after.ts';
+import type { Flight } from '../core/route/router.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
 import type {
   UpstreamExchange,
@@ -45,6 +46,8 @@ export interface AttemptPlace {
   readonly n: number;
   /** On the clock that never jumps: when an answer must have begun, so that there is time for the next attempt. */
   readonly beginsBy: number;
+  /** Told when content comes; its end is for whoever sent the attempt. */
+  readonly flight: Flight;
 }
 
 /** Sends one request and follows it to its outcome. Never rejects: a failure is an outcome, and so is a bug. */
@@ -146,7 +149,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     const answer = this.#answer;
     if (this.#done || answer === null) return;
     const outcome = answer.read(chunk);
-    if (answer.hasContent) this.#contentAt ??= this.#now();
+    this.#noteContent(answer);
     this.#guard.expiresAt = this.#expiresAt();
     if (answer.committed) this.#conversation.keepAlive?.noteSent(this.#now());
     if (outcome !== null) return this.#finish(outcome);
@@ -157,8 +160,14 @@ class Attempt implements UpstreamHandler, CallerListener {
     const answer = this.#answer;
     if (this.#done) return;
     const outcome = answer?.end() ?? this.#cut('the answer ended before it began');
-    if (answer?.hasContent) this.#contentAt ??= this.#now();
+    if (answer !== null) this.#noteContent(answer);
     this.#finish(outcome);
+  }
+
+  #noteContent(answer: Answer): void {
+    if (this.#contentAt !== null || !answer.hasContent) return;
+    this.#contentAt = this.#now();
+    this.#place.flight.began(this.#conversation.gateway.clock.now());
   }
 
   #openAnswer(head: UpstreamHead): Answer {
@@ -268,7 +277,10 @@ class Attempt implements UpstreamHandler, CallerListener {
     const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
     // Images take as long as thought.
     const isSlow = model.reasoning || request.facts.imageKind !== undefined;
-    const streamMs = isSlow ? firstContentReasoningMs : firstContentMs;
+    // What the target usually takes says nothing of how long a model may think.
+    const streamMs = isSlow
+      ? firstContentReasoningMs
+      : Math.min(firstContentMs, this.#place.flight.firstContentMs);
     return Math.min(
       this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs),
       this.#place.beginsBy,

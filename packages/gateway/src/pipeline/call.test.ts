@@ -403,7 +403,7 @@ describe('a bug', () => {
   });
 
   test('in planning', async () => {
-    const rig = new Rig({ parts: { router: { plan: broken, observe: () => {} } } });
+    const rig = new Rig({ parts: { router: { plan: broken, depart: broken } } });
     await expectOneEntry(rig, rig.start(false).done, []);
   });
 
@@ -440,7 +440,8 @@ describe('a bug', () => {
 
   test('in learning from an attempt', async () => {
     const plan = new Rig().gateway.router.plan;
-    const rig = new Rig({ parts: { router: { plan, observe: broken } } });
+    const depart = () => ({ firstContentMs: 1e9, began: () => {}, ended: broken });
+    const rig = new Rig({ parts: { router: { plan, depart } } });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);
     await expectOneEntry(rig, done, [{ result: 'answered' }]);

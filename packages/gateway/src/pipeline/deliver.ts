@@ -1,7 +1,8 @@
 import { type Fault, fail, fault, unreachable, type Work } from '@headgate/protocols';
+import type { Target } from '../core/catalogue.ts';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
-import type { Plan } from '../core/route/router.ts';
+import type { Flight, Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
 import { type AttemptRecord, attempt } from './attempt.ts';
@@ -62,10 +63,11 @@ async function tryTargets(
     // What may be done once only is not waited for by others.
     const sharedBy = conversation.request.repeatable === false ? 1 : attemptsLeft;
     const beginsBy = shareEndsAt(conversation, sharedBy);
-    const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy };
+    const flight = departTo(conversation, target);
+    const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy, flight };
     const record = await attempt(conversation, place);
     attempts.push(record);
-    if (teaches(conversation.inbound.work, record.outcome)) learnFrom(conversation, record);
+    learnFrom(conversation, record, flight);
     const retry = retryElsewhere(record.outcome, conversation.request.repeatable);
     if (retry === 'no' || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
@@ -90,10 +92,15 @@ function teaches(work: Work, outcome: Outcome): boolean {
   }
 }
 
-function learnFrom(conversation: Conversation, record: AttemptRecord): void {
-  const { router, clock } = conversation.gateway;
-  router.observe(record.target, record.outcome, clock.now());
-  warnOperator(conversation, record);
+function departTo({ gateway, request, model }: Conversation, target: Target): Flight {
+  return gateway.router.depart(target, request.facts, model, gateway.clock.now());
+}
+
+function learnFrom(conversation: Conversation, record: AttemptRecord, flight: Flight): void {
+  const { gateway, inbound } = conversation;
+  const isTold = teaches(inbound.work, record.outcome);
+  flight.ended(isTold ? record.outcome : null, gateway.clock.now());
+  if (isTold) warnOperator(conversation, record);
 }
 
 /** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */

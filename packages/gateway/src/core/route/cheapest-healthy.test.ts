@@ -5,6 +5,7 @@ import { modelOf, priceOf, targetOf } from '../catalogue.fixture.ts';
 import type { Target } from '../catalogue.ts';
 import { cheapestHealthy } from './cheapest-healthy.ts';
 import type { Outcome } from './outcome.ts';
+import type { Router } from './router.ts';
 
 const coolDownMs = 5000;
 const nowMs = 1_000_000;
@@ -26,6 +27,10 @@ function refusedWith(kind: UpstreamRefusal['kind'], retryAfterMs: number | null 
 
 const unreachable: Outcome = { kind: 'unreachable', detail: 'refused', sent: false };
 
+function end(router: Router, target: Target, outcome: Outcome): void {
+  router.depart(target, facts, modelOf([target]), nowMs).ended(outcome, nowMs);
+}
+
 const draft = fc.record({
   priority: fc.nat(2),
   enabled: fc.boolean(),
@@ -43,8 +48,8 @@ const scene = fc.array(draft, { maxLength: 6 }).map((drafts) => {
     return { ...one, target: targetOf({ ...one, id: `c${place}`, protocols, cost }) };
   });
   for (const { target, health } of all) {
-    if (health === 'ailing') router.observe(target, unreachable, nowMs);
-    if (health === 'blocked') router.observe(target, refusedWith('rate-limited', 9000), nowMs);
+    if (health === 'ailing') end(router, target, unreachable);
+    if (health === 'blocked') end(router, target, refusedWith('rate-limited', 9000));
   }
   const plan = (targets: readonly Target[]) =>
     router.plan(facts, modelOf(targets), 'chat-completions', nowMs);
@@ -101,7 +106,7 @@ describe('what a router learns', () => {
   /** The order in which channels are tried once the first one's attempt has come to this. */
   function orderAfter(outcomes: readonly Outcome[], laterMs = 0): readonly string[] {
     const router = cheapestHealthy({ attemptsMax: 3, coolDownMs });
-    for (const outcome of outcomes) router.observe(first, outcome, nowMs);
+    for (const outcome of outcomes) end(router, first, outcome);
     return idsOf(router.plan(facts, model, 'chat-completions', nowMs + laterMs).targets);
   }
 

@@ -27,6 +27,20 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
   const blocked = new Map<string, number>();
   const answers = new AnswerMemory();
 
+  const learn = (target: Target, outcome: Outcome, nowMs: number) => {
+    const key = targetKey(target);
+    if (outcome.kind === 'answered') {
+      ailing.delete(key);
+      const { answerId } = outcome.reading;
+      if (answerId != null) answers.note(answerId, target.channel.id);
+      return;
+    }
+    if (!isTargetFailure(outcome)) return;
+    ailing.set(key, nowMs + options.coolDownMs);
+    const waitMs = rateLimitMs(outcome);
+    if (waitMs !== null) blocked.set(key, nowMs + waitMs);
+  };
+
   return {
     plan(facts, model, protocol, nowMs) {
       const able = model.targets.filter(
@@ -44,18 +58,12 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
         blockedRetryMs: waits.length === 0 ? null : Math.min(...waits),
       };
     },
-    observe(target, outcome, nowMs) {
-      const key = targetKey(target);
-      if (outcome.kind === 'answered') {
-        ailing.delete(key);
-        const { answerId } = outcome.reading;
-        if (answerId != null) answers.note(answerId, target.channel.id);
-        return;
-      }
-      if (!isTargetFailure(outcome)) return;
-      ailing.set(key, nowMs + options.coolDownMs);
-      const waitMs = rateLimitMs(outcome);
-      if (waitMs !== null) blocked.set(key, nowMs + waitMs);
+    depart(target) {
+      return {
+        firstContentMs: Number.POSITIVE_INFINITY,
+        began: () => {},
+        ended: (outcome, nowMs) => outcome !== null && learn(target, outcome, nowMs),
+      };
     },
   };
 }

@@ -303,7 +303,7 @@ describe('in trouble', () => {
     const router = openRouter();
     for (const target of [one, two])
       tryOnce(router, target, model, 0, { outcome: refusedWith('rate-limited', 9000), lastsMs: 0 });
-    expect(router.plan(streamed, model, protocol, 4000)).toEqual({ targets: [], blockedRetryMs: 5000 });
+    expect(router.plan(streamed, model, protocol, 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
   });
 
   test('one refused credential is refused for all models of the channel, not for another credential', () => {

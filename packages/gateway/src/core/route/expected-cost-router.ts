@@ -7,14 +7,14 @@ import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field } from './candidates.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Excluded, type ExplainedTarget, explainPlan, type Scored } from './explain.ts';
-import { Flight } from './flight.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { Plan } from './router.ts';
+import type { Flight, Plan, Router } from './router.ts';
 import type { RoutingPreset } from './score.ts';
 import { SteadyTime } from './steady-time.ts';
+import { TargetFlight } from './target-flight.ts';
 
 export interface ExpectedCostOptions {
-  /** Targets tried for one call. */
+  /** Attempts of one call. */
   readonly attemptsMax: number;
   readonly preset: RoutingPreset;
   readonly probes: ProbeMode;
@@ -28,6 +28,8 @@ export interface Progress {
   readonly attemptsLeft: number;
 }
 
+/** Targets named for each attempt that may be made: those that cannot be asked for a call are passed over. */
+const targetsPerAttempt = 4;
 /** A target nobody has used for so long is asked once, to see whether it is still what it was. */
 const exploreAfterMs = 20_000;
 /** Dearer ones would not be chosen whatever they showed. */
@@ -43,7 +45,7 @@ const panicAttemptsMax = 2;
  * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
  * best ones share the calls. Local state, injected time and chance: the same code in production and in simulation.
  */
-export class ExpectedCostRouter {
+export class ExpectedCostRouter implements Router {
   readonly #options: ExpectedCostOptions;
   readonly #time = new SteadyTime();
   readonly #candidates = new Candidates();
@@ -68,7 +70,11 @@ export class ExpectedCostRouter {
     }
     const sorted = this.#sort(field, facts, protocol, progress, nowMs);
     const targets = this.#order(field, sorted, facts, progress, nowMs);
-    return { targets: this.#oncePerChannel(targets), blockedRetryMs: soonest(sorted.excluded, nowMs) };
+    return {
+      targets: this.#oncePerChannel(targets),
+      attemptsMax: this.#options.attemptsMax,
+      blockedRetryMs: soonest(sorted.excluded, nowMs),
+    };
   }
 
   /** What a call would find now: nothing is learned or spent by asking. */
@@ -89,7 +95,7 @@ export class ExpectedCostRouter {
 
   /** An attempt is sent; what is returned follows it to its end. */
   depart(target: Target, facts: Facts, model: Model, clockMs: number): Flight {
-    return new Flight(
+    return new TargetFlight(
       {
         candidate: this.#candidates.candidate(target),
         demand: this.#candidates.of(model).demand,
@@ -215,7 +221,7 @@ export class ExpectedCostRouter {
       if (seen.has(target.channel.id)) continue;
       seen.add(target.channel.id);
       targets.push(target);
-      if (targets.length >= this.#options.attemptsMax) break;
+      if (targets.length >= targetsPerAttempt * this.#options.attemptsMax) break;
     }
     return targets;
   }

@@ -12,9 +12,22 @@ export interface Plan {
   readonly blockedRetryMs: number | null;
 }
 
+/** One attempt under way, as the router follows it. */
+export interface Flight {
+  /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
+  readonly firstContentMs: number;
+  /** First content has come. Told again it says nothing new. */
+  began(nowMs: number): void;
+  /**
+   * The attempt has come to its end: told once, whatever happens. Faults of the caller never count against the target, and
+   * null says nothing about it at all.
+   */
+  ended(outcome: Outcome | null, nowMs: number): void;
+}
+
 /** Chooses among targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
 export interface Router {
   plan(facts: Facts, model: Model, protocol: ProtocolId, nowMs: number): Plan;
-  /** Reports what came of an attempt; faults of the caller never count against the target. */
-  observe(target: Target, outcome: Outcome, nowMs: number): void;
+  /** An attempt is sent. */
+  depart(target: Target, facts: Facts, model: Model, nowMs: number): Flight;
 }

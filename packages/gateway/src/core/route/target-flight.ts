@@ -5,6 +5,7 @@ import type { Uniform } from './beta-draw.ts';
 import type { Candidate, CredentialState } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Outcome } from './outcome.ts';
+import type { Flight } from './router.ts';
 import type { SteadyTime } from './steady-time.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
@@ -25,7 +26,7 @@ interface Departure {
 }
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
-export class Flight {
+export class TargetFlight implements Flight {
   /** How long a stream may take to begin there. */
   readonly firstContentMs: number;
   readonly #departure: Departure;
