@@ -21,18 +21,21 @@ interface Circumstances {
   readonly nowMs: number;
 }
 
-/** A target whose score would be so many times the best one's, were it sure to answer, is not worth a draw: e⁻²⁰. */
-const hopelessRatio = 2;
+/** A target whose price alone is so many times the best score has no share worth a draw: e⁻¹⁰. */
+const hopelessRatio = 1.5;
 
 /** The scores of the targets that may be asked, for one attempt of one call. */
 export class Appraisal {
   readonly scored: readonly Scored[];
   readonly #circumstances: Circumstances;
+  /** The best one there is. */
+  readonly #tier: number;
 
   constructor(ready: readonly Candidate[], circumstances: Circumstances) {
     this.#circumstances = circumstances;
     const stakes = stakesFor(circumstances);
-    const unknownPrice = 2 * dearestOf(circumstances);
+    const allKnown = ready.every(({ rates }) => rates.length > 0);
+    const unknownPrice = allKnown ? 0 : 2 * dearestOf(circumstances);
     const prospects = ready.map((candidate) => prospectOf(candidate, circumstances, unknownPrice));
     const expected = prospects.map((prospect) => score(prospect, stakes));
     // The last attempt takes what is likely; those before it can afford to find out.
@@ -40,13 +43,14 @@ export class Appraisal {
       circumstances.attemptsAfter <= 0
         ? ready.map((candidate, place) => scoredOf(candidate, prospects[place], expected[place]))
         : sampled(ready, prospects, expected, stakes, circumstances);
+    this.#tier = Math.min(...this.scored.map(({ tier }) => tier));
   }
 
   /** Of the draw: those of the operator's best tier by score, the others 0. */
   weights(): readonly number[] {
-    const tier = Math.min(...this.scored.map(({ candidate }) => candidate.target.channel.priority));
-    const isBest = ({ candidate }: Scored) => candidate.target.channel.priority === tier;
-    return weightsOf(this.scored.map((each) => (isBest(each) ? each.score : Number.POSITIVE_INFINITY)));
+    return weightsOf(
+      this.scored.map(({ tier, score: own }) => (tier === this.#tier ? own : Number.POSITIVE_INFINITY)),
+    );
   }
 
   draw(): Candidate {
@@ -58,14 +62,13 @@ export class Appraisal {
   /** By the operator's tier, then by score. */
   inOrder(): readonly Candidate[] {
     return this.scored
-      .toSorted((a, b) => tierOf(a) - tierOf(b) || a.score - b.score)
+      .toSorted((a, b) => a.tier - b.tier || a.score - b.score)
       .map(({ candidate }) => candidate);
   }
 
   /** Of the best tier and among those not too dear, the one that was asked longest ago. */
   longestUnused(ratio: number): Candidate | null {
-    const tier = Math.min(...this.scored.map(tierOf));
-    const scored = this.scored.filter((each) => tierOf(each) === tier);
+    const scored = this.scored.filter(({ tier }) => tier === this.#tier);
     const best = Math.min(...scored.map((each) => each.score));
     let longest: Candidate | null = null;
     for (const each of scored) {
@@ -77,16 +80,13 @@ export class Appraisal {
   }
 }
 
-function tierOf({ candidate }: Scored): number {
-  return candidate.target.channel.priority;
-}
-
 function scoredOf(
   candidate: Candidate,
   prospect: Prospect | undefined,
   expected: number | undefined,
 ): Scored {
-  return { candidate, score: expected ?? Number.POSITIVE_INFINITY, chance: prospect?.chance ?? 0 };
+  const tier = candidate.target.channel.priority;
+  return { candidate, tier, score: expected ?? Number.POSITIVE_INFINITY, chance: prospect?.chance ?? 0 };
 }
 
 function sampled(

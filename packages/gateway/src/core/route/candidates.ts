@@ -1,3 +1,4 @@
+import type { ProtocolId } from '@headgate/protocols';
 import type { Model, Target } from '../catalogue.ts';
 import { Demand } from './demand.ts';
 import { type PriceRates, ratesOf } from './price-rates.ts';
@@ -16,6 +17,8 @@ export interface Candidate {
   readonly rates: readonly PriceRates[];
   /** Shared by all targets with this credential: what is wrong with it is wrong for all of them. */
   readonly credential: CredentialState;
+  /** What it takes, as far as it has been asked for. */
+  readonly serves: Partial<Record<ProtocolId, boolean>>;
 }
 
 export interface CredentialState {
@@ -58,6 +61,7 @@ export class Candidates {
       state: obtain(this.#states, key, () => new TargetState()),
       rates: cost === null ? [] : ratesOf(cost),
       credential: obtain(this.#credentials, account, () => ({ blockedUntilMs: 0, strikes: 0 })),
+      serves: {},
     };
   }
 }

@@ -45,12 +45,13 @@ export function sortCandidates(
 
 /** Reasons that hold whatever the alternatives are. */
 function barTo(
-  { target, state, credential }: Candidate,
+  { target, state, credential, serves }: Candidate,
   { facts, protocol, tried }: Need,
   answers: AnswerMemory,
   nowMs: number,
 ): Exclusion | null {
-  if (!canServe(target, protocol)) return 'disabled';
+  serves[protocol] ??= canServe(target, protocol);
+  if (!serves[protocol]) return 'disabled';
   if (tried.has(target.channel.id)) return 'tried';
   if (!answers.allows(facts.continues, target.channel.id)) return 'elsewhere';
   if (credential.blockedUntilMs > nowMs) return 'credential';

@@ -17,6 +17,8 @@ export type Exclusion =
 /** A target that may be asked. */
 export interface Scored {
   readonly candidate: Candidate;
+  /** The operator's; the lowest comes first, whatever the score. */
+  readonly tier: number;
   /** Expected cost of a successful call, in pico-dollars. */
   readonly score: number;
   /** Expected chance of first content. */

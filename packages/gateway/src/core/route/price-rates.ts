@@ -24,5 +24,6 @@ export function ratesOf({ tiers }: PriceVersion): readonly PriceRates[] {
 
 /** The rates that hold for so many tokens of input; null of an unknown price. */
 export function ratesFor(tiers: readonly PriceRates[], inputTokens: number): PriceRates | null {
+  if (tiers.length === 1) return tiers[0] ?? null;
   return tiers.findLast((tier) => tier.aboveInputTokens < inputTokens || tier.aboveInputTokens === 0) ?? null;
 }

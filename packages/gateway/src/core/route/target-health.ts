@@ -5,6 +5,9 @@ const fastHalfLifeMs = 12_000;
 const slowHalfLifeMs = 120_000;
 const breakHalfLifeMs = 30_000;
 
+/** A busy target is asked thousands of times a second, and fades in steps that make no difference. */
+const stepMs = 20;
+
 /** What is believed of a target before anything is known: so many calls, of which this share succeeded. */
 const priorCalls = 8;
 const priorChance = 0.97;
@@ -90,8 +93,7 @@ export class TargetHealth {
   /** The share of answers that break off after first content. */
   breakShare(nowMs: number): number {
     this.#decayTo(nowMs);
-    const share = ({ good, bad }: Evidence) => (bad + 0.01) / (Math.max(good, bad) + 10);
-    return Math.max(share(this.#breaksFast), share(this.#breaksSlow));
+    return Math.max(breakShareOf(this.#breaksFast), breakShareOf(this.#breaksSlow));
   }
 
   /** Of the last seconds alone, without any prior belief. */
@@ -122,14 +124,21 @@ export class TargetHealth {
 
   #decayTo(nowMs: number): void {
     const elapsedMs = nowMs - this.#atMs;
-    if (elapsedMs <= 0) return;
+    if (elapsedMs < stepMs) return;
     this.#atMs = nowMs;
-    for (const tally of [this.#fast, this.#slow, this.#breaksFast, this.#breaksSlow]) tally.decay(elapsedMs);
+    this.#fast.decay(elapsedMs);
+    this.#slow.decay(elapsedMs);
+    this.#breaksFast.decay(elapsedMs);
+    this.#breaksSlow.decay(elapsedMs);
   }
 }
 
 function withPrior({ good, bad }: Evidence): Evidence {
   return { good: good + priorCalls * priorChance, bad: bad + priorCalls * (1 - priorChance) };
+}
+
+function breakShareOf({ good, bad }: Evidence): number {
+  return (bad + 0.01) / (Math.max(good, bad) + 10);
 }
 
 function bounded(chance: number): number {
