@@ -4,6 +4,7 @@ import { heldOut, sixtyChannels } from './families.ts';
 import { brokenGates, type Row } from './gates.ts';
 import { headgate } from './headgate.ts';
 import { resultOf } from './measure.ts';
+import { planningUs } from './planning-time.ts';
 import type { PolicyMaker } from './policy.ts';
 import { summaryOf, tableOf, verdictOf } from './report.ts';
 import { type Scene, simulate } from './run.ts';
@@ -20,7 +21,9 @@ function main(isQuick: boolean): number {
   const broken = rows.flatMap(brokenGates);
   console.log(tableOf(rows));
   console.log(summaryOf(rows));
-  if (!isQuick) writeFileSync(resultsFile, document(rows, broken));
+  const planning = `Planning a call over sixty channels of one model: ${planningUs().toFixed(0)} µs here.`;
+  console.log(planning);
+  if (!isQuick) writeFileSync(resultsFile, document(rows, broken, planning));
   console.log(verdictOf(rows, broken));
   return broken.length === 0 ? 0 : 1;
 }
@@ -91,13 +94,15 @@ function measure(
   };
 }
 
-function document(rows: readonly Row[], broken: readonly string[]): string {
+function document(rows: readonly Row[], broken: readonly string[], planning: string): string {
   return `# What routing does in simulation
 
 Written by \`npm run simulate\`: the router of the gateway, unchanged, against baselines and an oracle that knows the true
 state of every channel. Seeds 101–110 (sixty channels 201–210, held out 301–320). Eight channels, whose width grows with the
 load above 15 calls/s; an hour at 0.3 calls/s, so that 1 % of its calls is more than a handful. Regret: cost, waiting
 (5 % of a mean call per second) and failures (five mean calls) above the oracle's.
+
+${planning}
 
 ${summaryOf(rows)}
 

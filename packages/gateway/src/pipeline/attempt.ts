@@ -142,6 +142,7 @@ class Attempt implements UpstreamHandler, CallerListener {
 
   #takeHead(head: UpstreamHead): void {
     this.#head = head;
+    this.#place.flight.told(head.headers, this.#conversation.gateway.clock.now());
     this.#answer = this.#openAnswer(head);
   }
 

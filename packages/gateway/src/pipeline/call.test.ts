@@ -440,7 +440,7 @@ describe('a bug', () => {
 
   test('in learning from an attempt', async () => {
     const plan = new Rig().gateway.router.plan;
-    const depart = () => ({ firstContentMs: 1e9, began: () => {}, ended: broken });
+    const depart = () => ({ firstContentMs: 1e9, told: () => {}, began: () => {}, ended: broken });
     const rig = new Rig({ parts: { router: { plan, depart } } });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);

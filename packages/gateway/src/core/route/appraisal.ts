@@ -15,6 +15,8 @@ interface Circumstances {
   readonly facts: Facts;
   readonly session: Session | null;
   readonly preset: RoutingPreset;
+  /** Targets that have failed this call. */
+  readonly tried: number;
   /** Attempts that are left after this one. */
   readonly attemptsAfter: number;
   readonly uniform: Uniform;
@@ -50,6 +52,7 @@ export class Appraisal {
   weights(): readonly number[] {
     return weightsOf(
       this.scored.map(({ tier, score: own }) => (tier === this.#tier ? own : Number.POSITIVE_INFINITY)),
+      this.#circumstances.tried,
     );
   }
 

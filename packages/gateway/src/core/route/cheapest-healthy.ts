@@ -61,6 +61,7 @@ export function cheapestHealthy(options: CheapestHealthyOptions): Router {
     depart(target) {
       return {
         firstContentMs: Number.POSITIVE_INFINITY,
+        told: () => {},
         began: () => {},
         ended: (outcome, nowMs) => outcome !== null && learn(target, outcome, nowMs),
       };

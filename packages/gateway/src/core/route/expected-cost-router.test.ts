@@ -324,6 +324,17 @@ describe('in trouble', () => {
     expect(idsOf(router.plan(streamed, model, protocol, 4000).targets)).toContain('one');
   });
 
+  test('a target whose limit does not cover the call is left out until it resets', () => {
+    const router = openRouter();
+    const left = { 'x-ratelimit-remaining-tokens': '900', 'x-ratelimit-reset-tokens': '9s' };
+    router.depart(one, streamed, model, 0).told(new Map(Object.entries(left)), 0);
+    expect(idsOf(router.plan(streamed, model, protocol, 8000).targets)).toEqual(['two']);
+    expect(
+      idsOf(router.plan({ ...streamed, inputTokensEstimate: 800 }, model, protocol, 8000).targets),
+    ).toContain('one');
+    expect(idsOf(router.plan(streamed, model, protocol, 9000).targets)).toContain('one');
+  });
+
   test('what a flight has told is told once', () => {
     const router = openRouter();
     const flight = router.depart(one, streamed, model, 0);

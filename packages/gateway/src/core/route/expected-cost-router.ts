@@ -139,7 +139,7 @@ export class ExpectedCostRouter implements Router {
     { demand, candidates }: Field,
     ready: readonly Candidate[],
     facts: Facts,
-    { attemptsLeft }: Progress,
+    { tried, attemptsLeft }: Progress,
     nowMs: number,
   ): Appraisal {
     return new Appraisal(ready, {
@@ -148,6 +148,7 @@ export class ExpectedCostRouter implements Router {
       facts,
       session: this.#sessions.find(facts.sessionKey),
       preset: this.#options.preset,
+      tried: tried.size,
       attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
       uniform: this.#options.uniform,
       nowMs,

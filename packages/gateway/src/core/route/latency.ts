@@ -8,7 +8,7 @@ const newsHalfLifeMs = 8000;
 /** What a target has always been like, as against what it is like at the moment. */
 const usualShare = 0.02;
 /** A moment is believed to pass: half of the difference after so long without an answer. */
-const forgetHalfLifeMs = 180_000;
+const forgetHalfLifeMs = 600_000;
 /** Until a target has answered. */
 const firstContentMsAssumed = 1000;
 const tokensPerSecondAssumed = 50;

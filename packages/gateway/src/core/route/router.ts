@@ -16,6 +16,8 @@ export interface Plan {
 export interface Flight {
   /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
   readonly firstContentMs: number;
+  /** The head of an answer has come, whatever its status. Header names in lower case. */
+  told(headers: ReadonlyMap<string, string>, nowMs: number): void;
   /** First content has come. Told again it says nothing new. */
   began(nowMs: number): void;
   /**

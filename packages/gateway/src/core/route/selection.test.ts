@@ -13,6 +13,11 @@ test('the best has weight 1, and each 5 % more costs a factor of e', () => {
   expect(weightsOf([0, 5])).toEqual([1, 0]);
 });
 
+test('after two failures the draw gets flatter, and flatter with each', () => {
+  const second = [0, 1, 2, 3].map((tried) => weightsOf([100, 120], tried)[1]);
+  expect(second).toEqual([-4, -4, -1, -0.25].map((exponent) => expect.closeTo(Math.exp(exponent))));
+});
+
 test('draws follow the weights, and never fall on one without any', () => {
   const uniform = chance(3);
   const counts = [0, 0, 0];

@@ -2,12 +2,18 @@ import type { Uniform } from './beta-draw.ts';
 
 /** How much dearer a target must be to lose most of its share: 5 % for each factor of e. */
 const edge = 0.05;
+/** Of a call that has failed twice: what failed may have a common cause, and the next one in order shares it first. */
+const edgeGrowth = 4;
 
-/** The weight of each target in the draw, 1 for the best. A flat rule such as 1/price² costs several times the regret. */
-export function weightsOf(scores: readonly number[]): readonly number[] {
+/**
+ * The weight of each target in the draw, 1 for the best. A flat rule such as 1/price² costs several times the regret.
+ * `tried`: targets that have failed this call; from the second on the draw gets flatter.
+ */
+export function weightsOf(scores: readonly number[], tried = 0): readonly number[] {
+  const width = edge * edgeGrowth ** Math.max(0, tried - 1);
   let best = Number.POSITIVE_INFINITY;
   for (const each of scores) if (each < best) best = each;
-  return scores.map((each) => (best > 0 ? Math.exp(-(each / best - 1) / edge) : Number(each <= best)));
+  return scores.map((each) => (best > 0 ? Math.exp(-(each / best - 1) / width) : Number(each <= best)));
 }
 
 /** One weighted draw: the place of the one drawn, -1 of none. */

@@ -5,6 +5,7 @@ import type { Uniform } from './beta-draw.ts';
 import type { Candidate, CredentialState } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Outcome } from './outcome.ts';
+import { readHeadroom } from './rate-limits.ts';
 import type { Flight } from './router.ts';
 import type { SteadyTime } from './steady-time.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
@@ -43,6 +44,13 @@ export class TargetFlight implements Flight {
     this.firstContentMs = state.latency.deadlineMs(nowMs);
     state.sent(nowMs, facts.inputTokensEstimate);
     if (facts.stream) state.silence.sent(nowMs);
+  }
+
+  /** Of rate limits; reset dates in them are on the clock of the wall. */
+  told(headers: ReadonlyMap<string, string>, clockMs: number): void {
+    const headroom = readHeadroom(headers, clockMs);
+    const { candidate, time } = this.#departure;
+    if (headroom !== null) candidate.state.capacity.told(headroom, time.read(clockMs));
   }
 
   /** First content has come; of an answer that is no stream, the end of it. */
