@@ -15,7 +15,8 @@ test('the best has weight 1, and each 5 % more costs a factor of e', () => {
 
 test('after two failures the draw gets flatter, and flatter with each', () => {
   const second = [0, 1, 2, 3].map((tried) => weightsOf([100, 120], tried)[1]);
-  expect(second).toEqual([-4, -4, -1, -0.25].map((exponent) => expect.closeTo(Math.exp(exponent))));
+  for (const [place, exponent] of [-4, -4, -1, -0.25].entries())
+    expect(second[place]).toBeCloseTo(Math.exp(exponent));
 });
 
 test('draws follow the weights, and never fall on one without any', () => {
