@@ -34,6 +34,16 @@ describe('a thread that counts', () => {
   const counter = new WorkerTokenCounter();
   afterAll(() => counter.close());
 
+  test.each([
+    ['of its own', (bytes: Uint8Array) => Buffer.from(new Uint8Array(bytes).buffer)],
+    ['of the pool', (bytes: Uint8Array) => Buffer.from(bytes)],
+  ])('leaves the bytes where they are that stand in a buffer %s', async (_, inBuffer) => {
+    const body = inBuffer(requestOf('hello world'));
+    const bytes = body.toString();
+    expect(await counter.count(body)).toBe(6);
+    expect(body.toString()).toBe(bytes);
+  });
+
   test('answers each in turn, and goes on after what it cannot read', async () => {
     const counts = ['hello world', 'hello'].map((content) => counter.count(requestOf(content)));
     const broken = counter.count(encoder.encode('{'));

@@ -34,8 +34,9 @@ export class WorkerTokenCounter implements TokenCounter {
     if (next === undefined) return;
     this.#current = next;
     this.#worker ??= this.#start();
-    // A copy, handed over: the caller's bytes are a view of a buffer that is still in use.
-    const body = next.body.slice();
+    // A copy, handed over: the caller's bytes are a view of a buffer that is still in use, and `slice` of Node's Buffer
+    // would be one more view of it.
+    const body = new Uint8Array(next.body);
     this.#worker.postMessage(body, [body.buffer]);
   }
 
