@@ -438,6 +438,16 @@ describe('a bug', () => {
     expect(rig.reply.ending).toBe('broken');
   });
 
+  test('in counting tokens', async () => {
+    const encodeTokenCount = () => new Uint8Array(0);
+    const rig = new Rig({ protocol: { encodeTokenCount }, parts: { tokens: { count: broken } } });
+    const { done } = rig.start(false, 'count');
+    rig.sent[0]?.handler.onHead({ status: 404, headers: new Map() });
+    rig.sent[0]?.handler.onEnd();
+    await expectOneEntry(rig, done, [{ result: 'refused' }]);
+    expect(rig.reply).toMatchObject({ status: 500, ending: 'clean' });
+  });
+
   test('in learning from an attempt', async () => {
     const plan = new Rig().gateway.router.plan;
     const depart = () => ({ firstContentMs: 1e9, told: () => {}, began: () => {}, ended: broken });

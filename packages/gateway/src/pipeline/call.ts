@@ -108,11 +108,19 @@ function keepAliveOf(
   return isSilent ? null : new KeepAlive(gateway, reply, keepAliveFrame, inbound.receivedAt);
 }
 
-/** A count that no upstream gave is made here. */
+/** A count that no upstream gave is made here. Never rejects: a bug in it is a failure like any other. */
 async function carryOut(conversation: Conversation, plan: Plan): Promise<Delivery> {
+  const { inbound, keepAlive, reply, gateway } = conversation;
   const delivery = await deliver(conversation, plan);
-  conversation.keepAlive?.stop();
-  return conversation.inbound.work === 'count' ? countLocally(conversation, delivery) : delivery;
+  keepAlive?.stop();
+  if (inbound.work !== 'count') return delivery;
+  try {
+    return await countLocally(conversation, delivery);
+  } catch (error) {
+    alertBug(error, inbound.traceId, gateway.observer);
+    const finish = { kind: 'failed', fault: fault('internal'), begun: reply.begun } as const;
+    return { attempts: delivery.attempts, finish };
+  }
 }
 
 /** What the caller allowed, in tokens; null when it set no limit. */
