@@ -63,6 +63,17 @@ test('where failing is usual, five in a row are no surprise', () => {
   expect(scene.state).toBe('closed');
 });
 
+test('of a busy target a longer run is expected', () => {
+  const runOf = (calls: number) => {
+    const scene = new Scene();
+    for (let n = 0; n < calls; n++) (n % 3 === 0 ? scene.fail(1) : scene.succeed()).wait(1);
+    let run = 0;
+    for (; scene.state === 'closed'; run++) scene.fail(1);
+    return run;
+  };
+  expect(runOf(600)).toBeGreaterThan(runOf(30));
+});
+
 test('one probe at a time, three successes close, and each failure doubles the time out', () => {
   const scene = new Scene().fail().fail().fail().wait(5000);
   scene.circuit.sent(scene.nowMs);

@@ -2,8 +2,10 @@ import type { Uniform } from './beta-draw.ts';
 import type { TargetHealth } from './target-health.ts';
 
 const consecutiveMin = 5;
-/** A run of failures less likely than this is no accident. */
+/** A run of failures less likely than this is no accident … */
 const surprise = 1e-4;
+/** … of a target with so many recent calls; where there are more, there are more runs to be surprised by. */
+const surpriseCalls = 20;
 const recentWeightMin = 8;
 const recentFailureShare = 0.6;
 const ejectionMs = 5000;
@@ -104,9 +106,10 @@ export class Circuit {
   }
 
   #hasFailedEnough(nowMs: number, health: TargetHealth): boolean {
-    const unlikely = Math.log(surprise) / Math.log(health.usualFailureShare(nowMs, this.#consecutive));
-    if (this.#consecutive >= Math.max(consecutiveMin, unlikely)) return true;
     const { good, bad } = health.recent(nowMs);
+    const rare = surprise / Math.max(1, (good + bad) / surpriseCalls);
+    const unlikely = Math.log(rare) / Math.log(health.usualFailureShare(nowMs, this.#consecutive));
+    if (this.#consecutive >= Math.max(consecutiveMin, unlikely)) return true;
     return good + bad >= recentWeightMin && bad >= recentFailureShare * (good + bad);
   }
 
