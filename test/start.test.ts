@@ -34,18 +34,21 @@ describe('a first start without configuration', () => {
     for (const origin of [apiOrigin, consoleOrigin]) expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(Object.keys(keys)).toEqual(['completions', 'messages', 'native']);
     for (const key of Object.values(keys)) expect(key).toMatch(/^sk-/);
-    expect(others).toEqual({ models: { completions: 'demo-fast', messages: 'demo-fast' }, setupToken: null });
+    const models = { completions: 'demo-fast', messages: 'demo-fast', native: 'demo-fast' };
+    expect(others).toEqual({ models, setupToken: null });
   });
 
   test('prints calls that work as they are', async () => {
     const printed = callsIn(serving.process.stdout);
-    expect(printed).toHaveLength(4);
-    const [stream = '', models = '', usage = '', messages = ''] = await Promise.all(printed.map(perform));
+    expect(printed).toHaveLength(5);
+    const answers = await Promise.all(printed.map(perform));
+    const [stream = '', messages = '', native = '', models = '', usage = ''] = answers;
     expect(stream).toMatch(/^data: \{.*"content":"/m);
     expect(stream).toMatch(/data: \[DONE\]\n\n$/);
     expect(messages).toMatch(/^event: message_start\n/);
     expect(messages).toMatch(/"type":"text_delta"/);
     expect(messages).toMatch(/event: message_stop\n.*\n\n$/);
+    expect(native).toMatch(/^data: \{.*"finishReason":"STOP".*\r\n\r\n$/m);
     expect(JSON.parse(models)).toMatchObject({
       object: 'list',
       data: [{ id: 'demo-fast' }, { id: 'demo-smart' }],
@@ -205,7 +208,7 @@ interface PrintedCall {
 function callsIn(banner: string): readonly PrintedCall[] {
   return [...banner.matchAll(/^ *curl (?:.*\\\n)*.*$/gm)].map(([commandText]) => ({
     commandText,
-    url: /http:\S+/.exec(commandText)?.[0] ?? '',
+    url: /http:[^\s']+/.exec(commandText)?.[0] ?? '',
     headers: Object.fromEntries(
       [...commandText.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
     ),

@@ -6,13 +6,25 @@ import type {
   WriterContext,
   WrittenTurn,
 } from './codec.ts';
-import type { Fault } from './error.ts';
+import { type Fault, fault } from './error.ts';
 import type { EncodedRequest } from './inbound-request.ts';
 import type { Loss } from './loss.ts';
-import { type Result, succeed } from './result.ts';
+import { fail, type Result, succeed } from './result.ts';
 import { pairCalls } from './translate/pair-calls.ts';
+import type { Turn } from './turn.ts';
 
 const encoder = new TextEncoder();
+
+/**
+ * Messages, blocks of theirs and tools of one request that is translated: each costs some microseconds, and all of them
+ * together are one step of the event loop. Ten times what the longest sessions of agents have.
+ */
+const partsMax = 20_000;
+
+const tooManyParts = fault('invalid_request', {
+  message: `The request has more than ${partsMax} messages, parts and tools, which no channel that serves this model now can take; send fewer.`,
+  param: 'messages',
+});
 
 /** Between whom: the caller's protocol and the upstream's. */
 export interface Languages {
@@ -66,8 +78,13 @@ export function translate(
   context: WriterContext,
 ): Result<Translation, Fault> {
   const { turn } = context;
+  if (partsOf(turn) > partsMax) return fail(tooManyParts);
   const written = languages.upstream.writeTurn({ ...turn, messages: pairCalls(turn.messages) }, target);
   return written.ok ? succeed(new Translation(languages, target, written.value, context)) : written;
+}
+
+function partsOf({ system, messages, tools }: Turn): number {
+  return messages.reduce((sum, { content }) => sum + 1 + content.length, system.length + tools.length);
 }
 
 /** A stream on its way from one protocol to another, a frame at a time. */

@@ -64,10 +64,13 @@ function withNull(_: string, value: unknown): unknown {
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-describe.runIf(existsSync(published))('as published', () => {
-  const document: unknown = existsSync(published)
-    ? JSON.parse(readFileSync(published, 'utf8'), withNull)
-    : {};
+if (existsSync(published)) describe('as published', heldAgainstDescriptions);
+else
+  test('the published descriptions are not beside this checkout', () =>
+    expect(existsSync(published)).toBe(false));
+
+function heldAgainstDescriptions(): void {
+  const document: unknown = JSON.parse(readFileSync(published, 'utf8'), withNull);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(isRecord(document) ? { ...document, $id: 'published' } : {});
 
@@ -108,7 +111,7 @@ describe.runIf(existsSync(published))('as published', () => {
     expect(errorsOf('CreateChatCompletionRequest', body)).toEqual([]);
     expect(errorsOf('CreateChatCompletionRequest', { ...body, messages: 'x' })).not.toEqual([]);
   });
-});
+}
 
 test.each(cases)('what the description requires is there, also without it, %#', ({ answer, turn }) => {
   const value = parsed(chatCompletionsCodec.writeAnswer(answer, writerContext({ turn })));
