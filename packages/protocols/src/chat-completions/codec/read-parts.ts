@@ -1,4 +1,5 @@
 import { readMediaUrl } from '../../translate/data-url.ts';
+import { readImageDetail } from '../../translate/image-detail.ts';
 import { plainWord, type TurnNotes } from '../../translate/turn-notes.ts';
 import type { CacheTtl, MediaBlock, ReasoningBlock, RefusalBlock, TextBlock } from '../../turn.ts';
 import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
@@ -79,27 +80,12 @@ function readImage(part: WireRecord, place: string, notes: TurnNotes): readonly 
   const media = url === null ? null : readMediaUrl(url);
   if (media === null)
     return blamed(`${place}.image_url.url`, 'must be a URL, or a data URL in base64', notes);
-  const detail = readDetail(recordOf(image)['detail'], notes);
+  const detail = readImageDetail(recordOf(image)['detail'], 'messages[].content[].image_url.detail', notes);
   return [{ ...commonOf(part), ...media, media: 'image', detail }];
 }
 
 function commonOf(part: WireRecord) {
   return { kind: 'media', filename: null, detail: null, cacheTtl: cacheTtlOf(part) } as const;
-}
-
-function readDetail(detail: unknown, notes: TurnNotes): MediaBlock['detail'] {
-  switch (detail) {
-    case 'low':
-    case 'high':
-    case 'auto':
-      return detail;
-    case null:
-    case undefined:
-      return null;
-    default:
-      notes.lose('messages[].content[].image_url.detail');
-      return detail === 'original' ? 'high' : null;
-  }
 }
 
 const audioTypes: ReadonlyMap<unknown, string> = new Map([

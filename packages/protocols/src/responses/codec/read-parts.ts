@@ -1,4 +1,5 @@
 import { readMediaUrl } from '../../translate/data-url.ts';
+import { readImageDetail } from '../../translate/image-detail.ts';
 import type { TurnNotes } from '../../translate/turn-notes.ts';
 import type { CacheTtl, Citation, MediaBlock, RefusalBlock, TextBlock } from '../../turn.ts';
 import { isRecord, listOf, numberOf, recordOf, stringOf, type WireRecord } from '../../wire-values.ts';
@@ -78,7 +79,11 @@ function cacheTtlOf(part: WireRecord): CacheTtl {
 function readImage(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
   const { image_url: image } = part;
   const url = stringOf(image) ?? stringOf(recordOf(image)['url']);
-  const common = { ...commonOf(part), media: 'image', detail: readDetail(part['detail'], notes) } as const;
+  const common = {
+    ...commonOf(part),
+    media: 'image',
+    detail: readImageDetail(part['detail'], 'input[].content[].detail', notes),
+  } as const;
   if (url === null) return readFileId(part, common, place, notes);
   return mediaAt(url, common, `${place}.image_url`, notes);
 }
@@ -88,21 +93,6 @@ type MediaDetails = Omit<MediaBlock, 'source' | 'mediaType'>;
 function commonOf(part: WireRecord) {
   const filename = stringOf(part['filename']);
   return { kind: 'media', filename, detail: null, cacheTtl: cacheTtlOf(part) } as const;
-}
-
-function readDetail(detail: unknown, notes: TurnNotes): MediaBlock['detail'] {
-  switch (detail) {
-    case 'low':
-    case 'high':
-    case 'auto':
-      return detail;
-    case null:
-    case undefined:
-      return null;
-    default:
-      notes.lose('input[].content[].detail');
-      return detail === 'original' ? 'high' : null;
-  }
 }
 
 function mediaAt(url: string, details: MediaDetails, place: Place, notes: TurnNotes): readonly Part[] {
