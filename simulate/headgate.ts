@@ -118,7 +118,7 @@ function targetOf(index: number, multiplier: number): Target {
     perCall: none,
   };
   const cost = { id: '', effectiveFromMs: 0, tiers: [{ aboveInputTokens: 0, classes }] };
-  return { channel: channelOf(idOf(index)), upstreamModel: 'model', cost };
+  return { channel: channelOf(idOf(index)), upstreamModel: 'model', cost, origin: idOf(index) };
 }
 
 function channelOf(id: string): Channel {

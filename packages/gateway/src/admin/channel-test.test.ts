@@ -30,7 +30,7 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
     allowPrivate: true,
     ...changes,
   };
-  return { channel, upstreamModel, cost: null };
+  return { channel, upstreamModel, cost: null, origin: 'here' };
 }
 
 async function ask(

@@ -6,6 +6,7 @@ import type {
   StoredPrice,
 } from '../ports/configuration-store.ts';
 import type { Catalogue, Channel, Group, KeyRecord, Model, Provider, Target } from './catalogue.ts';
+import { originOf } from './origin.ts';
 import type { PriceVersion } from './price.ts';
 
 /** What the snapshot is made from, beside the stored configuration. */
@@ -133,7 +134,8 @@ function targetsByModel(
     const channel = channels.get(id);
     if (channel === undefined) continue;
     for (const { modelId, upstreamModel } of models) {
-      const target = { channel, upstreamModel, cost: priceOf(`channel:${id}/${modelId}`) };
+      const cost = priceOf(`channel:${id}/${modelId}`);
+      const target = { channel, upstreamModel, cost, origin: originOf(id, upstreamModel) };
       targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
     }
   }

@@ -56,7 +56,7 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     simulated: false,
     allowPrivate: false,
   };
-  return { channel, upstreamModel: 'demo', cost };
+  return { channel, upstreamModel: 'demo', cost, origin: channel.id };
 }
 
 export function modelOf(targets: readonly Target[], id = 'demo'): Model {

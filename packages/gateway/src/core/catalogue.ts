@@ -54,6 +54,8 @@ export interface Target {
   readonly upstreamModel: string;
   /** What the upstream charges us; null when not known. */
   readonly cost: PriceVersion | null;
+  /** The word by which sealed state is known to come from here; see `originOf`. */
+  readonly origin: string;
 }
 
 /** A public model id and what is known about it. Tokens where a size is named. */

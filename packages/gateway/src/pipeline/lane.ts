@@ -14,7 +14,6 @@ import {
   withMedia,
 } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
-import { originOf } from '../core/origin.ts';
 import type { Conversation } from './conversation.ts';
 
 /**
@@ -55,7 +54,7 @@ function passthroughLane(
 ): Result<Lane, Fault> {
   const { channel, upstreamModel } = target;
   const { dialect } = channel.provider;
-  const asked = { upstreamModel, path, dialect, origin: originOf(target), reasoning: model.reasoning };
+  const asked = { upstreamModel, path, dialect, origin: target.origin, reasoning: model.reasoning };
   const refusal = request.refuse?.(asked) ?? null;
   if (refusal !== null) return fail(refusal);
   return succeed({
@@ -110,7 +109,7 @@ function translationTarget({ model }: Conversation, target: Target, path: string
     upstreamModel,
     path,
     dialect: channel.provider.dialect,
-    origin: originOf(target),
+    origin: target.origin,
     maxOutputTokens: model.maxOutputTokens,
     reasoning: model.reasoning,
   };
