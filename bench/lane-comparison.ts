@@ -1,9 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import { newKey, type RunningHeadgate, startConfigured } from './headgate.ts';
+import { newKey, type RunningHeadgate, startConfigured } from '../harness/headgate-process.ts';
+import { serverCore } from '../harness/pinned-process.ts';
+import { cpuTimeUs } from '../harness/process-usage.ts';
+import { minimum } from '../harness/statistics.ts';
 import { type LaneProtocol, LaneUpstream, upstreamPaths } from './lane-upstream.ts';
 import { requestBody } from './lane-words.ts';
-import { cpuTimeUs } from './process-usage.ts';
-import { minimum } from './statistics.ts';
 
 /** From whom to whom: the same protocol twice is the passthrough lane. */
 export interface LaneCase {
@@ -42,10 +43,14 @@ const smallBytes = 2_000;
 export async function compareLanes(plan: LanePlan): Promise<LaneFigures[]> {
   const upstream = await LaneUpstream.start(plan.frames);
   const keys = { completions: newKey(), messages: newKey(), native: newKey() };
-  const gateway = await startConfigured(laneConfiguration(upstream.port), {
-    HEADGATE_BENCH_COMPLETIONS: keys.completions,
-    HEADGATE_BENCH_MESSAGES: keys.messages,
-    HEADGATE_BENCH_NATIVE: keys.native,
+  const gateway = await startConfigured({
+    yaml: laneConfiguration(upstream.port),
+    environment: {
+      HEADGATE_BENCH_COMPLETIONS: keys.completions,
+      HEADGATE_BENCH_MESSAGES: keys.messages,
+      HEADGATE_BENCH_NATIVE: keys.native,
+    },
+    core: serverCore,
   });
   const lanes = plan.cases.map((one) => ({ one, requestUs: [] as number[], streamUs: [] as number[] }));
   const measure = (one: LaneCase, calls: number) =>

@@ -1,7 +1,7 @@
+import { cpuTimeUs } from '../harness/process-usage.ts';
+import { differences, median, minimum, quantile, sum } from '../harness/statistics.ts';
 import { callRequest, type LoadWindow, loadServer } from './load.ts';
-import { cpuTimeUs } from './process-usage.ts';
 import type { ServerName, ServerUnderTest } from './server-under-test.ts';
-import { differences, median, minimum, quantile, sum } from './statistics.ts';
 
 /** One kind of load. */
 export interface LoadCase {

@@ -1,12 +1,13 @@
 // `npm run bench`: Headgate beside nginx and the least that Node can do, in one run, on pinned cores.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { loadCore, pinningObstacle, pinRunning, serverCore } from '../harness/pinned-process.ts';
+import { startScript } from './bench-script.ts';
 import { FixedUpstream } from './fixed-upstream.ts';
 import { startHeadgate } from './headgate.ts';
 import { compareLanes, type LaneCase, type LanePlan } from './lane-comparison.ts';
 import { compareUnderLoad, type LoadCase, type LoadFigures, type LoadPlan } from './load-comparison.ts';
 import { hasNginx, startNginx } from './nginx.ts';
-import { loadCore, pinningObstacle, pinRunning, serverCore, startScript } from './pinned-process.ts';
 import { makeReport, printableReport } from './report.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import { stayAwake } from './stay-awake.ts';

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { pinningObstacle, serverCore, startPinned } from './pinned-process.ts';
+import { pinningObstacle, serverCore, startPinned } from '../harness/pinned-process.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
 /** Whether this machine has nginx at all. */

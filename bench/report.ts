@@ -1,4 +1,5 @@
 import { cpus, totalmem } from 'node:os';
+import { type Columns, textTable } from '../harness/text-table.ts';
 import type { LaneFigures } from './lane-comparison.ts';
 import type { LoadFigures } from './load-comparison.ts';
 import type { ServerName } from './server-under-test.ts';
@@ -41,17 +42,15 @@ export function printableReport(report: Report): string {
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}`,
     ...report.notes,
     '',
-    ...table(loadColumns, report.load),
+    ...textTable(loadColumns, report.load),
     '',
-    ...table(streamColumns, report.streams),
+    ...textTable(streamColumns, report.streams),
     '',
-    ...table(laneColumns, report.lanes),
+    ...textTable(laneColumns, report.lanes),
     '',
     `CPU per call against nginx ${times(ratios.cpuVsNginx)}, against the bare proxy ${times(ratios.cpuVsBareProxy)}`,
   ].join('\n');
 }
-
-type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 const loadColumns: Columns<LoadFigures> = {
   body: (row) => `${row.bodyBytes / 1000} KB`,
@@ -90,14 +89,6 @@ function cpuRatio(load: readonly LoadFigures[], other: ServerName): number | nul
   const own = cpuOf('headgate');
   const its = cpuOf(other);
   return own === null || its === null ? null : own / its;
-}
-
-function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string[] {
-  const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((cell) => cell(row)))];
-  const widths = Object.keys(columns).map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
-  return lines.map((line) => line.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  '));
 }
 
 function fixed(value: number | null, digits: number): string {

@@ -1,7 +1,7 @@
+import { residentKib } from '../harness/process-usage.ts';
+import { differences, median, quantile } from '../harness/statistics.ts';
 import type { FixedUpstream } from './fixed-upstream.ts';
-import { residentKib } from './process-usage.ts';
 import type { ServerName, ServerUnderTest } from './server-under-test.ts';
-import { differences, median, quantile } from './statistics.ts';
 import { loadStreams, type StreamLoad, type StreamWindow } from './stream-load.ts';
 
 /** Frames per second on every stream. */

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { cpuTimeUs, residentKib } from '../harness/process-usage.ts';
 import { frameMark, stampDigits } from './fixed-answer.ts';
 import type { FixedUpstream } from './fixed-upstream.ts';
 import { callRequest } from './load.ts';
-import { cpuTimeUs, residentKib } from './process-usage.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 
 /** What one window of concurrent streams gave. */

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
-import { createInterface } from 'node:readline';
 
-/** The server under test has one core to itself; the benchmark, which loads it and answers it, has the other. */
+/** The server under test has one core to itself; whoever loads it and answers it has the other. */
 export const serverCore = 0;
 export const loadCore = 1;
 
@@ -14,7 +13,8 @@ export interface PinnedProcess {
 }
 
 export interface StartOptions {
-  readonly core: number;
+  /** Null lets the program run on any. */
+  readonly core: number | null;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** File descriptor for everything the process prints; without it, standard output is a pipe. */
@@ -34,16 +34,17 @@ export function pinRunning(pid: number, core: number): void {
   if (pinningObstacle() === null) spawnSync('taskset', ['-a', '-cp', String(core), String(pid)]);
 }
 
-/** Starts a program on one core. */
+/** Starts a program, on one core where that is wanted and can be. */
 export function startPinned(options: StartOptions): PinnedProcess & { readonly child: ChildProcess } {
-  const pin = pinningObstacle() === null ? ['taskset', '-c', String(options.core)] : [];
+  const isPinned = options.core !== null && pinningObstacle() === null;
+  const pin = isPinned ? ['taskset', '-c', String(options.core)] : [];
   const [program = '', ...rest] = [...pin, ...options.command];
   const child = spawn(program, rest, {
     env: { ...process.env, ...options.environment },
     stdio: ['pipe', options.logFile ?? 'pipe', options.logFile ?? 'inherit'],
   });
   const gone = once(child, 'exit');
-  // The benchmark's own end, however it comes, must leave nothing behind.
+  // Our own end, however it comes, must leave nothing behind.
   process.once('exit', () => child.kill());
   return {
     child,
@@ -53,24 +54,4 @@ export function startPinned(options: StartOptions): PinnedProcess & { readonly c
       await gone;
     },
   };
-}
-
-/** One of the benchmark's own scripts, listening. */
-export interface BenchScript extends PinnedProcess {
-  readonly port: number;
-}
-
-/** Starts one of the benchmark's own scripts, which prints its port as a JSON line once it listens. */
-export async function startScript(core: number, script: string, argument: string): Promise<BenchScript> {
-  const started = startPinned({
-    core,
-    command: [process.execPath, new URL(script, import.meta.url).pathname, argument],
-  });
-  if (started.child.stdout === null)
-    throw new Error('A script of the benchmark must have a standard output.');
-  for await (const line of createInterface(started.child.stdout)) {
-    const { port }: { port: number } = JSON.parse(line) as { port: number };
-    return { pid: started.pid, stop: started.stop, port };
-  }
-  throw new Error(`${script} ended before it listened.`);
 }
