@@ -42,7 +42,7 @@ export interface SimulatorFleet {
 
 /** Starts a simulator for each of the options, all in one thread of their own. Rejects as one of them does. */
 export async function startSimulatorFleet(options: readonly WorkerOptions[]): Promise<SimulatorFleet> {
-  const worker = new Worker(new URL('./fleet-entry.ts', import.meta.url), { workerData: options });
+  const worker = new Worker(new URL('./fleet-worker.ts', import.meta.url), { workerData: options });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
   worker.once('message', resolve);
   worker.once('error', reject);
