@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { PhaseFigures } from './figures.ts';
+import { brokenGates } from './gates.ts';
+
+const well: PhaseFigures = {
+  phase: 'hang',
+  calls: 1000,
+  answered: 1000,
+  cut: 0,
+  failed: 0,
+  ttftP50Ms: 100,
+  ttftP99Ms: 6000,
+  wholeP99Ms: null,
+  attempts: 1000,
+  attemptsAtHit: 0,
+  costUsdMicro: 1,
+};
+
+test.each([
+  ['all well', [well], []],
+  ['one in a thousand failed', [{ ...well, answered: 999, failed: 1 }], []],
+  ['two in a thousand failed', [{ ...well, answered: 998, failed: 2 }], [/^hang: 99\.80 %/]],
+  ['half was cut after content, and the rest is well', [{ ...well, answered: 500, cut: 500 }], []],
+  ['slow in the hang', [{ ...well, ttftP99Ms: 6001 }], [/^hang: TTFT p99 is 6001 ms/]],
+  ['no stream began in the hang', [{ ...well, ttftP99Ms: null }], [/^hang: TTFT p99/]],
+  ['slow in another incident', [well, { ...well, phase: 'steady', ttftP99Ms: 9000 }], []],
+])('%s', (_, phases, broken) => {
+  const found = brokenGates(phases, []);
+  expect(found).toHaveLength(broken.length);
+  for (const [place, pattern] of broken.entries()) expect(found[place]).toMatch(pattern);
+});
+
+test('what the ledger gets wrong breaks a gate', () => {
+  expect(brokenGates([well], ['live-1 has no entry'])).toEqual([
+    'the ledger does not fit what callers saw, 1 times',
+  ]);
+});
