@@ -96,6 +96,19 @@ export interface Facts {
   readonly imageKind?: ImageKind;
 }
 
+/**
+ * What a body says of the conversation it is a turn of. The name of a `conversation`, or of a prefix its author wants cached,
+ * stands for itself. The name of a `person` does not: one person has many conversations, and a company may give one
+ * name for all its users; so it is taken together with the first message of the user, which no turn changes without
+ * changing the prefix that could be warm. Where nothing is named, the `opening` is all there is: what the model is told,
+ * and that first message.
+ */
+export interface SessionClue {
+  readonly kind: 'conversation' | 'person' | 'opening';
+  /** Of what was said; 53 bits. Callers can make two of their own meet, so it is worth nothing across tenants. */
+  readonly fingerprint: number;
+}
+
 /** A request for one target, and the edits that made its body, by name, for the attempt's record. */
 export interface EncodedRequest {
   /** With its query; appended to the channel's base URL. */
@@ -133,6 +146,8 @@ export interface InboundRequest {
    * only after a refusal. Absent where any failure before content may be tried elsewhere.
    */
   readonly repeatable?: false;
+  /** Read when asked for; null when the body says nothing. Absent in protocols whose upstreams keep no prompts. */
+  sessionClue?(): SessionClue | null;
   /** Why a target cannot be asked for this, where not every upstream of the protocol has the endpoint; null when it can. */
   refuse?(target: PassthroughTarget): Fault | null;
 }

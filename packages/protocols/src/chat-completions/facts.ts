@@ -1,7 +1,9 @@
 import { decodeJson, decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, Need } from '../inbound-request.ts';
+import type { Facts, Need, SessionClue } from '../inbound-request.ts';
+import type { LongStrings } from '../request/long-strings.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { OpeningReader } from '../request/opening.ts';
 import {
   checkMessages,
   hasElements,
@@ -18,6 +20,7 @@ import {
   type Refused,
   type RequestMembers,
 } from '../request/request-members.ts';
+import { sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
@@ -33,6 +36,8 @@ export interface StreamOptions {
 export interface ReadRequest {
   readonly facts: Facts;
   readonly members: RequestMembers<RequestMember>;
+  /** Those of the conversation. */
+  readonly longStrings: LongStrings;
   /** Null when absent or null. */
   readonly streamOptions: StreamOptions | null;
   /** The member that sets the output limit; null when there is none. */
@@ -76,6 +81,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       sessionKey: readSessionKey(members),
     },
     members,
+    longStrings: watch.longStrings,
     streamOptions: streamOptions.value,
     limitMember: limit.value.member,
   });
@@ -146,6 +152,16 @@ function isStructured(members: RequestMembers<RequestMember>): boolean {
     if (isType) return decodeString(members.body, start, end)?.startsWith('json') ?? false;
   }
   return false;
+}
+
+const openingMembers = { instructions: [], conversation: 'messages' } as const;
+
+export function readSession({ members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [members.reader('prompt_cache_key')],
+    person: [members.reader('safety_identifier'), members.reader('user')],
+    opening: new OpeningReader(members, openingMembers, longStrings),
+  });
 }
 
 function readSessionKey(members: RequestMembers<RequestMember>): string | null {

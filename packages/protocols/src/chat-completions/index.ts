@@ -6,6 +6,7 @@ import type {
   InboundRequest,
   PassthroughTarget,
   RequestInput,
+  SessionClue,
 } from '../inbound-request.ts';
 import { commentFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
@@ -13,7 +14,7 @@ import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { chatCompletionsCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts } from './facts.ts';
+import { type ReadRequest, readFacts, readSession } from './facts.ts';
 import { ChatStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
@@ -31,6 +32,10 @@ class ChatRequest implements InboundRequest {
 
   get wantsUsageFrame(): boolean {
     return this.#request.streamOptions?.includeUsage === true;
+  }
+
+  sessionClue(): SessionClue | null {
+    return readSession(this.#request);
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {

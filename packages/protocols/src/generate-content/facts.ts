@@ -1,7 +1,9 @@
 import type { JsonReader } from '../bytes/json-reader.ts';
 import { decodeJson, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, Need, RequestInput, StreamFraming } from '../inbound-request.ts';
+import type { Facts, Need, RequestInput, SessionClue, StreamFraming } from '../inbound-request.ts';
+import type { LongStrings } from '../request/long-strings.ts';
+import { OpeningReader } from '../request/opening.ts';
 import { hasElements, sessionKeyOf } from '../request/read-members.ts';
 import {
   findMembers,
@@ -10,6 +12,7 @@ import {
   type Refused,
   type RequestMembers,
 } from '../request/request-members.ts';
+import { sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
 import { type Config, readConfig } from './config.ts';
 import { MimeTypeWatch } from './media-watch.ts';
@@ -20,7 +23,9 @@ export interface ReadRequest {
   readonly facts: Facts;
   readonly action: string;
   readonly framing: StreamFraming;
-  readonly body: Uint8Array;
+  readonly members: RequestMembers<RequestMember>;
+  /** Those of the conversation. */
+  readonly longStrings: LongStrings;
   /** Strings in the body that repeat the model of the path; upstreams insist that they do. */
   readonly modelSpans: readonly Span[];
 }
@@ -57,7 +62,14 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     needs: readNeeds(members, config.value, watch.needs),
     sessionKey: sessionKeyOf(members.value('cachedContent') ?? members.value('cached_content')),
   };
-  return succeed({ facts, action, framing: framing.value, body, modelSpans: findModelSpans(members) });
+  return succeed({
+    facts,
+    action,
+    framing: framing.value,
+    members,
+    longStrings: watch.longStrings,
+    modelSpans: findModelSpans(members),
+  });
 }
 
 function readFraming(search: string): Result<StreamFraming, Fault> {
@@ -70,6 +82,7 @@ function readFraming(search: string): Result<StreamFraming, Fault> {
 
 const spellings = [
   ['generationConfig', 'generation_config'],
+  ['systemInstruction', 'system_instruction'],
   ['cachedContent', 'cached_content'],
   ['generateContentRequest', 'generate_content_request'],
 ] as const;
@@ -88,6 +101,20 @@ function hasContents(members: RequestMembers<RequestMember>): boolean {
 }
 
 const noContents: Refused = invalid("'contents' is missing; send a list of contents.", 'contents');
+
+const openingMembers = {
+  instructions: ['systemInstruction', 'system_instruction'],
+  conversation: 'contents',
+} as const;
+
+/** A cache that was made beforehand is a prefix, whoever goes on from it. */
+export function readSession({ members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [members.reader('cachedContent'), members.reader('cached_content')],
+    person: [],
+    opening: new OpeningReader(members, openingMembers, longStrings),
+  });
+}
 
 function span(
   members: RequestMembers<RequestMember>,

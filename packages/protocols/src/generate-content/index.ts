@@ -7,6 +7,7 @@ import type {
   InboundRequest,
   PassthroughTarget,
   RequestInput,
+  SessionClue,
   StreamFraming,
 } from '../inbound-request.ts';
 import type { Protocol } from '../protocol.ts';
@@ -14,7 +15,7 @@ import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { generateContentCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts } from './facts.ts';
+import { type ReadRequest, readFacts, readSession } from './facts.ts';
 import { GenerateContentStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
@@ -35,6 +36,10 @@ class GenerateContentRequest implements InboundRequest {
 
   get framing(): StreamFraming {
     return this.#request.framing;
+  }
+
+  sessionClue(): SessionClue | null {
+    return readSession(this.#request);
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {

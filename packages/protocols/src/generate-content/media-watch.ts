@@ -2,7 +2,8 @@ import type { StringWatch } from '../bytes/json-skip.ts';
 import { skipSpace } from '../bytes/json-skip.ts';
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Need } from '../inbound-request.ts';
-import { dataBytesMin, estimateTokens, isData } from '../request/media-watch.ts';
+import { LongStrings, longBytesMin } from '../request/long-strings.ts';
+import { estimateTokens, isData } from '../request/media-watch.ts';
 
 const typeKeys = new KeyNames(['mimeType', 'mime_type']);
 const image = new KeyNames(['image/']);
@@ -15,13 +16,15 @@ const prefixBytes = 'image/'.length;
  */
 export class MimeTypeWatch implements StringWatch {
   readonly lengths = (1 << 'mimeType'.length) | (1 << 'mime_type'.length);
-  readonly longerThan = dataBytesMin;
+  readonly longerThan = longBytesMin;
+  readonly longStrings = new LongStrings();
   readonly needs = new Set<Need>();
   #parts = 0;
   #dataBytes = 0;
 
   see(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start > dataBytesMin) {
+    if (end - start > longBytesMin) {
+      this.longStrings.note(start, end);
       if (isData(bytes, start)) this.#dataBytes += end - start;
       return;
     }

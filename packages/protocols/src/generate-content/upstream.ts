@@ -7,7 +7,8 @@ import { signatureEdits } from './signature-edits.ts';
 
 /** The caller's bytes for one target, under the target's name for the model. */
 export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
-  const { facts, action, framing, body } = request;
+  const { facts, action, framing } = request;
+  const { body } = request.members;
   const edits = [...modelEdits(request, target.upstreamModel), ...signatureEdits(body, target.origin)];
   return {
     path: pathOf(target, action, facts.stream ? framing : null),
@@ -30,9 +31,9 @@ export function pathOf(
   return `${filled}${filled.includes('?') ? '&' : '?'}alt=sse`;
 }
 
-function modelEdits({ facts, body, modelSpans }: ReadRequest, upstreamModel: string): readonly Edit[] {
+function modelEdits({ facts, members, modelSpans }: ReadRequest, upstreamModel: string): readonly Edit[] {
   if (facts.model === upstreamModel) return [];
-  return modelSpans.flatMap((span) => modelEdit(body, span, facts.model, upstreamModel));
+  return modelSpans.flatMap((span) => modelEdit(members.body, span, facts.model, upstreamModel));
 }
 
 /** Another model than that of the path is the caller's mistake, and the upstream's to name. */

@@ -3,6 +3,8 @@ import type { FinishReason } from '../finish-reason.ts';
 /** Members of a request that are read, in both spellings; one that is given twice is refused. */
 export const requestMembers = [
   'model',
+  'systemInstruction',
+  'system_instruction',
   'contents',
   'tools',
   'requests',

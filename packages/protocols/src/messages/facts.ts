@@ -1,7 +1,9 @@
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, Need, RequestInput, Work } from '../inbound-request.ts';
+import type { Facts, Need, RequestInput, SessionClue, Work } from '../inbound-request.ts';
+import type { LongStrings } from '../request/long-strings.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { OpeningReader } from '../request/opening.ts';
 import {
   checkMessages,
   hasElements,
@@ -12,6 +14,7 @@ import {
   sessionKeyOf,
 } from '../request/read-members.ts';
 import { findMembers, type RequestMembers } from '../request/request-members.ts';
+import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
 import { recordOf } from '../wire-values.ts';
 import { type ProtocolHeaders, readHeaders } from './headers.ts';
@@ -22,11 +25,14 @@ export interface ReadRequest {
   readonly facts: Facts;
   readonly work: Work;
   readonly members: RequestMembers<RequestMember>;
+  /** Those of the conversation. */
+  readonly longStrings: LongStrings;
   readonly headers: ProtocolHeaders;
 }
 
 const names = new KeyNames<RequestMember>(requestMembers);
 const formatName = new KeyNames(['format']);
+const userIdName = new KeyNames(['user_id']);
 const media = mediaParts(blockNeeds);
 
 /** What is wrong for this protocol alone, such as a missing limit, is for the upstream to say. */
@@ -56,7 +62,7 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     needs: readNeeds(members, watch.needs),
     sessionKey: sessionKeyOf(recordOf(members.value('metadata'))['user_id']),
   };
-  return succeed({ facts, work, members, headers: headers.value });
+  return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
 }
 
 function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
@@ -77,4 +83,15 @@ function isStructured(members: RequestMembers<RequestMember>): boolean {
     reader.skip();
   }
   return false;
+}
+
+const openingMembers = { instructions: ['system'], conversation: 'messages' } as const;
+
+/** Coding agents write a session into their `user_id`; it is the name of a person all the same, and taken whole. */
+export function readSession({ members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [],
+    person: [readerOf(members.reader('metadata'), userIdName)],
+    opening: new OpeningReader(members, openingMembers, longStrings),
+  });
 }

@@ -6,6 +6,7 @@ import type {
   InboundRequest,
   PassthroughTarget,
   RequestInput,
+  SessionClue,
 } from '../inbound-request.ts';
 import { pingFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
@@ -13,7 +14,7 @@ import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { messagesCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts } from './facts.ts';
+import { type ReadRequest, readFacts, readSession } from './facts.ts';
 import { MessagesStreamReader } from './stream.ts';
 import { passThrough } from './upstream.ts';
 
@@ -33,6 +34,10 @@ class MessagesRequest implements InboundRequest {
 
   get facts(): Facts {
     return this.#request.facts;
+  }
+
+  sessionClue(): SessionClue | null {
+    return readSession(this.#request);
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {

@@ -3,6 +3,7 @@ import type { Need } from '../inbound-request.ts';
 /** Members of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [
   'model',
+  'system',
   'messages',
   'stream',
   'max_tokens',

@@ -1,13 +1,12 @@
 import type { StringWatch } from '../bytes/json-skip.ts';
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Need } from '../inbound-request.ts';
+import { LongStrings, longBytesMin } from './long-strings.ts';
 
 /** Bytes of text per token, on the low side of what tokenizers make of prose with the JSON around it. */
 const bytesPerToken = 4;
 /** What a picture, a sound or a file is taken for. Tokens; for admission only. */
 const tokensPerPart = 1_000;
-/** Strings longer than this may be data. Bytes. */
-export const dataBytesMin = 4_096;
 /** So many of its first bytes tell data from text. */
 const probeBytes = 256;
 
@@ -37,7 +36,8 @@ export function mediaParts(needs: Readonly<Record<string, Need>>): MediaParts {
  */
 export class MediaWatch implements StringWatch {
   readonly lengths: number;
-  readonly longerThan = dataBytesMin;
+  readonly longerThan = longBytesMin;
+  readonly longStrings = new LongStrings();
   readonly needs = new Set<Need>();
   readonly #media: MediaParts;
   #parts = 0;
@@ -49,7 +49,8 @@ export class MediaWatch implements StringWatch {
   }
 
   see(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start > dataBytesMin) {
+    if (end - start > longBytesMin) {
+      this.longStrings.note(start, end);
       if (isData(bytes, start)) this.#dataBytes += end - start;
       return;
     }

@@ -1,3 +1,5 @@
+import type { JsonReader } from '../bytes/json-reader.ts';
+import type { KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import { type Result, succeed } from '../result.ts';
 import { invalid, type Refused, type WithMembers } from './request-members.ts';
@@ -41,6 +43,16 @@ export function readWhole<Name extends string>(
 export function hasElements<Name extends string>(members: WithMembers<Name>, name: Name): boolean {
   const reader = members.reader(name);
   return reader?.enterArray() === true && reader.nextElement();
+}
+
+/** Goes to the value of a member of the object at the reader; false when it has none of that name. */
+export function enterMember(reader: JsonReader, name: KeyNames<string>): boolean {
+  if (!reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    if (name.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null) return true;
+    reader.skip();
+  }
+  return false;
 }
 
 const sessionKeyCharsMax = 256;

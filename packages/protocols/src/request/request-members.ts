@@ -54,7 +54,7 @@ export class RequestMembers<Name extends string> {
 /** Anything that has these members at least. */
 export type WithMembers<Name extends string> = Pick<
   RequestMembers<Name>,
-  'span' | 'value' | 'kind' | 'reader'
+  'body' | 'span' | 'value' | 'kind' | 'reader'
 >;
 
 /** The member whose strings are looked at on the way: where a protocol has its conversation. */

@@ -1,9 +1,11 @@
-import type { JsonReader } from '../bytes/json-reader.ts';
 import { decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
-import type { Facts, Need } from '../inbound-request.ts';
+import type { Facts, Need, SessionClue } from '../inbound-request.ts';
+import type { LongStrings } from '../request/long-strings.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { OpeningReader } from '../request/opening.ts';
 import {
+  enterMember,
   hasElements,
   outputTokensMax,
   readModel,
@@ -12,6 +14,7 @@ import {
   sessionKeyOf,
 } from '../request/read-members.ts';
 import { findMembers, invalid, type Refused, type RequestMembers } from '../request/request-members.ts';
+import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
@@ -20,12 +23,15 @@ import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 export interface ReadRequest {
   readonly facts: Facts;
   readonly members: RequestMembers<RequestMember>;
+  /** Those of the conversation. */
+  readonly longStrings: LongStrings;
 }
 
 const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
 const formatName = new KeyNames(['format']);
 const typeName = new KeyNames(['type']);
+const idName = new KeyNames(['id']);
 
 /** What is wrong for this protocol alone, such as neither an input nor a conversation, is for the upstream to say. */
 export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
@@ -52,7 +58,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     sessionKey: readSessionKey(members),
     ...(typeof previous === 'string' ? { continues: previous } : {}),
   };
-  return succeed({ facts, members });
+  return succeed({ facts, members, longStrings: watch.longStrings });
 }
 
 function checkInput(members: RequestMembers<RequestMember>): Refused | null {
@@ -86,14 +92,19 @@ function isStructured(members: RequestMembers<RequestMember>): boolean {
   return end !== -1 && (decodeString(members.body, start, end)?.startsWith('json') ?? false);
 }
 
-/** Goes to the value of a member of the object at the reader; false when it has none of that name. */
-function enterMember(reader: JsonReader, name: KeyNames<string>): boolean {
-  if (!reader.enterObject()) return false;
-  while (reader.nextMember()) {
-    if (name.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null) return true;
-    reader.skip();
-  }
-  return false;
+const openingMembers = { instructions: ['instructions'], conversation: 'input' } as const;
+
+/** Where the conversation is kept upstream, the input is its latest turn and not its beginning. */
+export function readSession({ facts, members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [
+      members.reader('prompt_cache_key'),
+      members.reader('conversation'),
+      readerOf(members.reader('conversation'), idName),
+    ],
+    person: [members.reader('safety_identifier'), members.reader('user')],
+    opening: facts.continues === undefined ? new OpeningReader(members, openingMembers, longStrings) : null,
+  });
 }
 
 function readSessionKey(members: RequestMembers<RequestMember>): string | null {

@@ -5,6 +5,7 @@ import type {
   InboundRequest,
   PassthroughTarget,
   RequestInput,
+  SessionClue,
 } from '../inbound-request.ts';
 import { commentFrame } from '../keep-alive-frame.ts';
 import type { Protocol } from '../protocol.ts';
@@ -12,7 +13,7 @@ import { readRefusal } from '../refusal.ts';
 import { type Result, succeed } from '../result.ts';
 import { readAnswer } from './answer.ts';
 import { responsesCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts } from './facts.ts';
+import { type ReadRequest, readFacts, readSession } from './facts.ts';
 import { ResponsesStreamReader } from './stream.ts';
 import { encodeStreamError } from './stream-error.ts';
 import { passThrough } from './upstream.ts';
@@ -29,6 +30,10 @@ class ResponsesRequest implements InboundRequest {
 
   get facts(): Facts {
     return this.#request.facts;
+  }
+
+  sessionClue(): SessionClue | null {
+    return readSession(this.#request);
   }
 
   passThrough(target: PassthroughTarget): EncodedRequest {
