@@ -1,4 +1,5 @@
 export * from './bytes/concat-bytes.ts';
+export { Fingerprint } from './bytes/fingerprint.ts';
 export * from './bytes/json-array.ts';
 export { isForm } from './bytes/multipart.ts';
 export * from './bytes/sse.ts';
