@@ -1,5 +1,10 @@
 import { defaultDialect, type Facts, noUsage } from '@headgate/protocols';
-import type { Channel, Model, Target } from '../packages/gateway/src/core/catalogue.ts';
+import {
+  type Channel,
+  type Model,
+  plainRouting,
+  type Target,
+} from '../packages/gateway/src/core/catalogue.ts';
 import { picoUsd } from '../packages/gateway/src/core/money.ts';
 import type { ProbeMode } from '../packages/gateway/src/core/route/eligibility.ts';
 import { ExpectedCostRouter } from '../packages/gateway/src/core/route/expected-cost-router.ts';
@@ -11,12 +16,13 @@ import type { Failure } from './world.ts';
 
 const picoPerUsd = 1e12;
 
+const unchanging = { protocol: 'chat-completions', routing: plainRouting, sessionKey: null } as const;
+
 /** The router of the gateway itself, told of every attempt as the pipeline tells it. */
 export function headgate(probes: ProbeMode): PolicyMaker {
   return (setting) => {
     const router = new ExpectedCostRouter({
       attemptsMax,
-      preset: 'balanced',
       probes,
       uniform: setting.uniform,
     });
@@ -25,14 +31,14 @@ export function headgate(probes: ProbeMode): PolicyMaker {
       const target = model.targets.find(({ channel: { id } }) => id === idOf(channel));
       if (target === undefined) throw new Error(`channel ${channel} does not serve ${model.id}`);
       const facts = factsOf(model, sizes);
-      return follow(router.depart(target, facts, model, nowMs), sizes);
+      return follow(router.depart(target, { ...unchanging, facts, model }, nowMs), sizes);
     };
     return {
       choose: (call, nowMs) => {
         const model = catalogue.model(call.model, nowMs);
         const progress = { tried: new Set([...call.tried].map(idOf)), attemptsLeft: call.attemptsLeft };
         const facts = factsOf(model, call);
-        const { targets } = router.plan(facts, model, 'chat-completions', nowMs, progress);
+        const { targets } = router.plan({ ...unchanging, facts, model }, nowMs, progress);
         return targets[0] === undefined ? null : Number(targets[0].channel.id);
       },
       sent: (call, channel, nowMs) => depart(catalogue.model(call.model, nowMs), channel, call, nowMs),

@@ -7,7 +7,7 @@ import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { ConfigurationProblem } from './config/problem.ts';
 import type { Environment, Settings } from './config.ts';
 import type { Catalogue } from './core/catalogue.ts';
-import { cheapestHealthy } from './core/route/cheapest-healthy.ts';
+import { ExpectedCostRouter } from './core/route/expected-cost-router.ts';
 import { startConsole } from './http/console/console-server.ts';
 import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts';
 import type { Gateway } from './pipeline/gateway.ts';
@@ -29,8 +29,6 @@ import { openUndiciClient } from './upstream/undici-client.ts';
 const sweepIntervalMs = 100;
 /** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
 const openRowAfterMs = 250;
-/** How long a failed target is put behind the healthy ones. */
-const coolDownMs = 5000;
 /** After the drain time-out: for calls that have just been ended to say so, and to be written. */
 const lastWordsMs = 1000;
 
@@ -181,7 +179,11 @@ function openGateway(
   return {
     catalogue: configuration.catalogue,
     protocols,
-    router: cheapestHealthy({ attemptsMax: settings.attemptsMax, coolDownMs }),
+    router: new ExpectedCostRouter({
+      attemptsMax: settings.attemptsMax,
+      probes: 'calls',
+      uniform: systemRandom.next,
+    }),
     ledger: store.ledger,
     upstream: openChannelUpstream(client),
     media: openMediaFetcher({
@@ -205,6 +207,7 @@ function callLimits(settings: Settings): Gateway['limits'] {
     stallMs: settings.stallTimeoutMs,
     keepAliveMs: settings.keepAliveMs,
     callMs: settings.callTimeoutMs,
+    attemptsMax: settings.attemptsMax,
     answerBytesMax: settings.answerBytesMax,
     frameBytesMax: settings.frameBytesMax,
     openRowAfterMs,

@@ -5,7 +5,16 @@ import type {
   StoredKey,
   StoredPrice,
 } from '../ports/configuration-store.ts';
-import type { Catalogue, Channel, Group, KeyRecord, Model, Provider, Target } from './catalogue.ts';
+import {
+  type Catalogue,
+  type Channel,
+  type Group,
+  type KeyRecord,
+  type Model,
+  type Provider,
+  plainRouting,
+  type Target,
+} from './catalogue.ts';
 import { originOf } from './origin.ts';
 import type { PriceVersion } from './price.ts';
 
@@ -59,7 +68,10 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
     ]),
   );
   const groups = new Map(
-    stored.groups.map((group) => [group.id, { ...group, models: modelSet(group.models) }]),
+    stored.groups.map((group) => [
+      group.id,
+      { ...group, models: modelSet(group.models), routing: plainRouting },
+    ]),
   );
   const keys = buildKeys(stored, groups, problems);
   const catalogue = { revision: stored.revision, keys, groups, models, channels };

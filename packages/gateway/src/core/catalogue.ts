@@ -76,6 +76,21 @@ export interface Model {
   readonly targets: readonly Target[];
 }
 
+/** What counts most when calls are routed: the price, the time, or both. */
+export type RoutingPreset = 'cost' | 'balanced' | 'latency';
+
+/** How calls of a group are routed. */
+export interface GroupRouting {
+  readonly preset: RoutingPreset;
+  /** Ids of the channels they may be sent to; null is every channel. */
+  readonly channels: ReadonlySet<string> | null;
+  /** Whether a second channel may be asked while the first is silent; the one that answers first is kept. */
+  readonly hedging: boolean;
+}
+
+/** Where an operator says nothing else. */
+export const plainRouting: GroupRouting = { preset: 'balanced', channels: null, hedging: false };
+
 export interface Group {
   readonly id: string;
   readonly name: string;
@@ -84,6 +99,7 @@ export interface Group {
   readonly multiplierPpm: bigint;
   /** Models its keys may call; null is every model. */
   readonly models: ReadonlySet<string> | null;
+  readonly routing: GroupRouting;
 }
 
 /** Who calls, as authentication found it. */

@@ -17,7 +17,7 @@ import {
   speaks,
 } from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
-import type { Plan } from '../core/route/router.ts';
+import type { Ask, Plan } from '../core/route/router.ts';
 import type { Gateway } from './gateway.ts';
 
 /** A call that may be made: what it is priced by is fixed here and does not change while it runs. */
@@ -29,7 +29,7 @@ export interface Tariff {
 /** The call as planned. */
 export interface Admission {
   readonly request: InboundRequest;
-  readonly model: Model;
+  readonly ask: Ask;
   readonly plan: Plan;
   readonly tariff: Tariff;
 }
@@ -51,8 +51,14 @@ export function admit(
   if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const model = catalogue.models.get(request.facts.model);
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(request.facts.model));
-  const able = work === 'answer' ? model : speaking(model, protocol);
-  const plan = gateway.router.plan(request.facts, able, protocol, gateway.clock.now());
+  const ask = {
+    facts: request.facts,
+    model: work === 'answer' ? model : speaking(model, protocol),
+    protocol,
+    routing: caller.group.routing,
+    sessionKey: request.facts.sessionKey,
+  };
+  const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here.
   if (plan.targets.length === 0 && work !== 'count') return fail(nothingToTry(plan));
   const { price } = model;
@@ -64,7 +70,7 @@ export function admit(
   }
   return succeed({
     request,
-    model,
+    ask,
     plan,
     tariff: { price, multiplierPpm: caller.group.multiplierPpm },
   });

@@ -46,6 +46,8 @@ export interface AttemptPlace {
   readonly n: number;
   /** On the clock that never jumps: when an answer must have begun, so that there is time for the next attempt. */
   readonly beginsBy: number;
+  /** Whether no other target could be asked: then there is nothing to be won by giving up early. */
+  readonly isLastHope: boolean;
   /** Told when content comes; its end is for whoever sent the attempt. */
   readonly flight: Flight;
 }
@@ -274,14 +276,13 @@ class Attempt implements UpstreamHandler, CallerListener {
 
   /** When the answer must have begun; a JSON answer begins when the model has said everything. */
   #beginsBy(): number {
-    const { gateway, model, request } = this.#conversation;
+    const { gateway, ask, request } = this.#conversation;
     const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
     // Images take as long as thought.
-    const isSlow = model.reasoning || request.facts.imageKind !== undefined;
+    const isSlow = ask.model.reasoning || request.facts.imageKind !== undefined;
     // What the target usually takes says nothing of how long a model may think.
-    const streamMs = isSlow
-      ? firstContentReasoningMs
-      : Math.min(firstContentMs, this.#place.flight.firstContentMs);
+    const usualMs = this.#place.isLastHope ? firstContentMs : this.#place.flight.firstContentMs;
+    const streamMs = isSlow ? firstContentReasoningMs : Math.min(firstContentMs, usualMs);
     return Math.min(
       this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs),
       this.#place.beginsBy,

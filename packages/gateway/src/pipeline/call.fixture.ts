@@ -1,7 +1,7 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../core/catalogue.fixture.ts';
-import type { Caller, Catalogue } from '../core/catalogue.ts';
-import { cheapestHealthy } from '../core/route/cheapest-healthy.ts';
+import { type Caller, type Catalogue, plainRouting } from '../core/catalogue.ts';
+import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
 import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, Settlement } from '../ports/ledger.ts';
 import type { UpstreamCall } from '../ports/upstream.ts';
@@ -18,6 +18,7 @@ const limits: CallLimits = {
   stallMs: 60_000,
   keepAliveMs: 10_000,
   callMs: 600_000,
+  attemptsMax: 3,
   answerBytesMax: 1_000_000,
   frameBytesMax: 100_000,
   openRowAfterMs: 250,
@@ -116,7 +117,7 @@ export class Rig {
     this.gateway = {
       catalogue: { current: catalogue },
       protocols,
-      router: cheapestHealthy({ attemptsMax: 3, coolDownMs: 5000 }),
+      router: new ExpectedCostRouter({ attemptsMax: 3, probes: 'calls', uniform: () => 0.5 }),
       ledger: {
         open: () => {},
         settle: (entry) => {
@@ -201,7 +202,14 @@ const caller: Caller = {
   keyId: 'key',
   keyName: 'Key',
   accountId: 'account',
-  group: { id: 'group', name: 'Group', platform: 'completions', multiplierPpm: 1_000_000n, models: null },
+  group: {
+    id: 'group',
+    name: 'Group',
+    platform: 'completions',
+    multiplierPpm: 1_000_000n,
+    models: null,
+    routing: plainRouting,
+  },
   models: null,
   createdAtMs: 0,
   strict: false,

@@ -449,7 +449,8 @@ describe('a bug', () => {
   });
 
   test('in learning from an attempt', async () => {
-    const plan = new Rig().gateway.router.plan;
+    const { router } = new Rig().gateway;
+    const plan = router.plan.bind(router);
     const depart = () => ({ firstContentMs: 1e9, told: () => {}, began: () => {}, ended: broken });
     const rig = new Rig({ parts: { router: { plan, depart } } });
     const { done } = rig.start(true);

@@ -170,7 +170,7 @@ function converse(
   inbound: Inbound,
   caller: Caller,
   protocol: Protocol,
-  { request, model }: Admission,
+  { request, ask }: Admission,
   reply: Reply,
   gateway: Gateway,
 ): Conversation {
@@ -179,7 +179,7 @@ function converse(
   const keepAlive = keepAliveOf(inbound, protocol, request, reply, gateway);
   const { strict } = caller;
   const media = new MediaShelf(gateway.media);
-  return { gateway, protocol, inbound, request, model, turn, media, strict, reply, keepAlive, deadlineAt };
+  return { gateway, protocol, inbound, request, ask, turn, media, strict, reply, keepAlive, deadlineAt };
 }
 
 function turnOf(inbound: Inbound, { id, codec }: Protocol): () => Result<Turn, Fault> {

@@ -1,5 +1,5 @@
 import type { Fault, InboundRequest, Protocol, Result, Turn } from '@headgate/protocols';
-import type { Model } from '../core/catalogue.ts';
+import type { Ask } from '../core/route/router.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from './gateway.ts';
 import type { KeepAlive } from './keep-alive.ts';
@@ -11,7 +11,7 @@ export interface Conversation {
   readonly protocol: Protocol;
   readonly inbound: Inbound;
   readonly request: InboundRequest;
-  readonly model: Model;
+  readonly ask: Ask;
   /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
   readonly turn: () => Result<Turn, Fault>;
   readonly media: MediaShelf;

@@ -1,5 +1,4 @@
 import { type Fault, fail, fault, unreachable, type Work } from '@headgate/protocols';
-import type { Target } from '../core/catalogue.ts';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { Flight, Plan } from '../core/route/router.ts';
@@ -9,6 +8,9 @@ import { type AttemptRecord, attempt } from './attempt.ts';
 import { type Conversation, isOver } from './conversation.ts';
 import { chooseLane } from './lane.ts';
 import { fetchMedia } from './remote-media.ts';
+
+/** A refusal that takes longer is an attempt like any other. */
+const quickRefusalMs = 1000;
 
 /**
  * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault, or without
@@ -44,14 +46,17 @@ export async function deliver(conversation: Conversation, plan: Plan): Promise<D
 /** Why the first of the targets that could not be asked could not; null when all could. */
 async function tryTargets(
   conversation: Conversation,
-  { targets, attemptsMax }: Plan,
+  plan: Plan,
   attempts: AttemptRecord[],
 ): Promise<Fault | null> {
+  const { gateway, ask, request } = conversation;
+  const tried = new Set<string>();
+  let attemptsLeft = gateway.limits.attemptsMax;
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
-  for (const [tried, target] of targets.entries()) {
-    const attemptsLeft = Math.min(attemptsMax - attempts.length, targets.length - tried);
-    if (attemptsLeft === 0) break;
+  let untried = [...plan.targets];
+  for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
+    tried.add(target.channel.id);
     const fetching = fetchMedia(conversation, target);
     // Not awaited in vain: an attempt that needs nothing fetched begins at once.
     const unfetched = fetching === null ? null : await fetching;
@@ -61,18 +66,26 @@ async function tryTargets(
       continue;
     }
     // What may be done once only is not waited for by others.
-    const sharedBy = conversation.request.repeatable === false ? 1 : attemptsLeft;
+    const sharedBy = request.repeatable === false ? 1 : Math.min(Math.ceil(attemptsLeft), untried.length + 1);
     const beginsBy = shareEndsAt(conversation, sharedBy);
-    const flight = departTo(conversation, target);
-    const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy, flight };
+    const flight = gateway.router.depart(target, ask, gateway.clock.now());
+    const isLastHope = untried.length === 0;
+    const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy, isLastHope, flight };
     const record = await attempt(conversation, place);
     attempts.push(record);
     learnFrom(conversation, record, flight);
-    const retry = retryElsewhere(record.outcome, conversation.request.repeatable);
-    if (retry === 'no' || isOver(conversation)) break;
+    attemptsLeft -= unitsOf(record);
+    const retry = retryElsewhere(record.outcome, request.repeatable);
+    if (retry === 'no' || attemptsLeft <= 0 || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
+    untried = [...gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft }).targets];
   }
   return unspeakable;
+}
+
+/** What an attempt takes of those a call has. What is refused at once costs the caller next to nothing. */
+function unitsOf({ outcome, durationMs }: AttemptRecord): number {
+  return outcome.kind === 'refused' && durationMs < quickRefusalMs ? 0.5 : 1;
 }
 
 /**
@@ -90,10 +103,6 @@ function teaches(work: Work, outcome: Outcome): boolean {
     default:
       return unreachable(work);
   }
-}
-
-function departTo({ gateway, request, model }: Conversation, target: Target): Flight {
-  return gateway.router.depart(target, request.facts, model, gateway.clock.now());
 }
 
 function learnFrom(conversation: Conversation, record: AttemptRecord, flight: Flight): void {

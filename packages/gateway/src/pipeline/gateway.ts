@@ -26,6 +26,8 @@ export interface CallLimits {
   readonly answerBytesMax: number;
   /** One event of an upstream's stream. */
   readonly frameBytesMax: number;
+  /** Attempts of one call; what is refused at once counts half. */
+  readonly attemptsMax: number;
   /** A call older than this gets its `open` row. */
   readonly openRowAfterMs: number;
 }

@@ -48,7 +48,7 @@ export function chooseLane(conversation: Conversation, target: Target): Result<L
 }
 
 function passthroughLane(
-  { protocol, request, model }: Conversation,
+  { protocol, request, ask: { model } }: Conversation,
   target: Target,
   path: string,
 ): Result<Lane, Fault> {
@@ -103,7 +103,7 @@ function translateLane(
   });
 }
 
-function translationTarget({ model }: Conversation, target: Target, path: string) {
+function translationTarget({ ask: { model } }: Conversation, target: Target, path: string) {
   const { channel, upstreamModel } = target;
   return {
     upstreamModel,

@@ -1,11 +1,12 @@
 import type { Facts } from '@headgate/protocols';
+import type { RoutingPreset } from '../catalogue.ts';
 import { type Session, sessionPrice } from './affinity.ts';
 import type { Uniform } from './beta-draw.ts';
 import type { Candidate } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Scored } from './explain.ts';
 import { type PriceRates, ratesFor } from './price-rates.ts';
-import { type Prospect, type RoutingPreset, type Stakes, score, stakesOf } from './score.ts';
+import { type Prospect, type Stakes, score, stakesOf } from './score.ts';
 import { drawPlace, weightsOf } from './selection.ts';
 
 interface Circumstances {

@@ -1,13 +1,13 @@
-import type { Facts, ProtocolId } from '@headgate/protocols';
+import type { Facts } from '@headgate/protocols';
 import { canServe } from '../catalogue.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Candidate } from './candidates.ts';
 import type { Excluded, Exclusion } from './explain.ts';
+import type { Ask } from './router.ts';
 
 /** What a call asks of its targets. */
 export interface Need {
-  readonly facts: Facts;
-  readonly protocol: ProtocolId;
+  readonly ask: Ask;
   /** Ids of the channels this call has tried. */
   readonly tried: ReadonlySet<string>;
 }
@@ -46,12 +46,13 @@ export function sortCandidates(
 /** Reasons that hold whatever the alternatives are. */
 function barTo(
   { target, state, credential, serves }: Candidate,
-  { facts, protocol, tried }: Need,
+  { ask: { facts, protocol, routing }, tried }: Need,
   answers: AnswerMemory,
   nowMs: number,
 ): Exclusion | null {
   serves[protocol] ??= canServe(target, protocol);
   if (!serves[protocol]) return 'disabled';
+  if (routing.channels !== null && !routing.channels.has(target.channel.id)) return 'not-allowed';
   if (tried.has(target.channel.id)) return 'tried';
   if (!answers.allows(facts.continues, target.channel.id)) return 'elsewhere';
   if (credential.blockedUntilMs > nowMs) return 'credential';
@@ -84,6 +85,7 @@ export function desperateOf(excluded: readonly Excluded[]): readonly Excluded[] 
 function isForgivable(reason: Exclusion): boolean {
   switch (reason) {
     case 'disabled':
+    case 'not-allowed':
     case 'elsewhere':
     case 'tried':
     case 'credential':

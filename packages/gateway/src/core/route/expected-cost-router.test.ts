@@ -7,6 +7,7 @@ import { ExpectedCostRouter } from './expected-cost-router.ts';
 import type { Outcome } from './outcome.ts';
 import {
   answered,
+  asking,
   brokenOff,
   callerGone,
   chance,
@@ -16,10 +17,8 @@ import {
   timedOut,
 } from './route.fixture.ts';
 
-const protocol = 'chat-completions';
-
 function openRouter(seed = 1, probes: 'calls' | 'synthetic' = 'calls') {
-  return new ExpectedCostRouter({ attemptsMax: 3, preset: 'balanced', probes, uniform: chance(seed) });
+  return new ExpectedCostRouter({ attemptsMax: 3, probes, uniform: chance(seed) });
 }
 
 function priced(id: string, microUsd: bigint, rest: Partial<TargetDraft> = {}): Target {
@@ -40,7 +39,7 @@ function tryOnce(
   nowMs: number,
   tried: Tried,
 ): number {
-  const flight = router.depart(target, streamed, model, nowMs);
+  const flight = router.depart(target, asking(streamed, model), nowMs);
   if (tried.beganAfterMs !== undefined) flight.began(nowMs + tried.beganAfterMs);
   const endMs = nowMs + (tried.lastsMs ?? 1000);
   flight.ended(tried.outcome, endMs);
@@ -105,12 +104,12 @@ describe('whatever the targets are and have done', () => {
         const { router, model, nowMs } = sceneOf(all);
         const barred = new Set(['disabled', 'blocked', 'credential', 'model-missing']);
         const excluded = router
-          .explain(streamed, model, protocol, nowMs)
+          .explain(asking(streamed, model), nowMs)
           .filter(({ exclusion }) => exclusion !== null && barred.has(exclusion))
           .map(({ channelId }) => channelId);
         for (const [place, { enabled, speaks }] of all.entries())
           expect(excluded.includes(`c${place}`) || (enabled && speaks)).toBe(true);
-        const planned = idsOf(router.plan(streamed, model, protocol, nowMs).targets);
+        const planned = idsOf(router.plan(asking(streamed, model), nowMs).targets);
         expect(planned.filter((id) => excluded.includes(id))).toEqual([]);
         // And whatever is not barred is never given up on.
         expect(planned.length === 0).toBe(excluded.length === all.length);
@@ -123,8 +122,8 @@ describe('whatever the targets are and have done', () => {
       fc.property(drafts, (all) => {
         const [one, other] = [sceneOf(all), sceneOf(all, (targets) => targets.toReversed())];
         for (let n = 0; n < 3; n++) {
-          expect(idsOf(one.router.plan(streamed, one.model, protocol, one.nowMs).targets)).toEqual(
-            idsOf(other.router.plan(streamed, other.model, protocol, other.nowMs).targets),
+          expect(idsOf(one.router.plan(asking(streamed, one.model), one.nowMs).targets)).toEqual(
+            idsOf(other.router.plan(asking(streamed, other.model), other.nowMs).targets),
           );
         }
       }),
@@ -135,10 +134,10 @@ describe('whatever the targets are and have done', () => {
     fc.assert(
       fc.property(drafts, (all) => {
         const { router, model, nowMs } = sceneOf(all);
-        const scores = router.explain(streamed, model, protocol, nowMs).flatMap(({ score }) => score ?? []);
+        const scores = router.explain(asking(streamed, model), nowMs).flatMap(({ score }) => score ?? []);
         expect(scores.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(true);
         if (scores.length > 0) expect(scores.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
-        const planned = idsOf(router.plan(streamed, model, protocol, nowMs).targets);
+        const planned = idsOf(router.plan(asking(streamed, model), nowMs).targets);
         expect(new Set(planned).size).toBe(planned.length);
       }),
     );
@@ -149,7 +148,7 @@ describe('what makes a target worse never raises its share', () => {
   const lastAttempt = { tried: new Set<string>(), attemptsLeft: 1 };
 
   function shareOf(router: ExpectedCostRouter, model: ReturnType<typeof modelOf>, nowMs: number): number {
-    const explained = router.explain(streamed, model, protocol, nowMs, lastAttempt);
+    const explained = router.explain(asking(streamed, model), nowMs, lastAttempt);
     return explained.find(({ channelId }) => channelId === 'c0')?.score?.share ?? 0;
   }
 
@@ -157,7 +156,7 @@ describe('what makes a target worse never raises its share', () => {
     fc.assert(
       fc.property(drafts, fc.integer({ min: 1, max: 20 }), (all, extra) => {
         const { router, targets, model, nowMs } = sceneOf(all);
-        router.plan(streamed, model, protocol, nowMs);
+        router.plan(asking(streamed, model), nowMs);
         const before = shareOf(router, model, nowMs);
         const [first] = targets;
         if (first === undefined) return;
@@ -196,26 +195,26 @@ describe('one call', () => {
 
   test('goes to the cheapest, and then to the others by their score', () => {
     const router = openRouter();
-    router.depart(dear, streamed, model, 0).ended(callerGone, 0);
-    router.depart(cheap, streamed, model, 0).ended(callerGone, 0);
-    expect(idsOf(router.plan(streamed, model, protocol, 0).targets)).toEqual(['cheap', 'dear']);
+    router.depart(dear, asking(streamed, model), 0).ended(callerGone, 0);
+    router.depart(cheap, asking(streamed, model), 0).ended(callerGone, 0);
+    expect(idsOf(router.plan(asking(streamed, model), 0).targets)).toEqual(['cheap', 'dear']);
   });
 
   test('keeps to the operator’s tiers, whatever the price', () => {
     const router = openRouter();
     const tiers = modelOf([{ ...cheap, channel: { ...cheap.channel, priority: 1 } }, dear]);
-    expect(idsOf(router.plan(streamed, tiers, protocol, 0).targets)).toEqual(['dear', 'cheap']);
+    expect(idsOf(router.plan(asking(streamed, tiers), 0).targets)).toEqual(['dear', 'cheap']);
   });
 
   test('never tries a channel twice', () => {
     const progress = { tried: new Set(['cheap']), attemptsLeft: 2 };
-    expect(idsOf(openRouter().plan(streamed, model, protocol, 0, progress).targets)).toEqual(['dear']);
+    expect(idsOf(openRouter().plan(asking(streamed, model), 0, progress).targets)).toEqual(['dear']);
   });
 
   test('goes where the answer was given that it goes on from', () => {
     const router = openRouter();
     tryOnce(router, dear, model, 0, { outcome: answered({}, 'resp_1') });
-    expect(idsOf(router.plan({ ...streamed, continues: 'resp_1' }, model, protocol, 2000).targets)).toEqual([
+    expect(idsOf(router.plan(asking({ ...streamed, continues: 'resp_1' }, model), 2000).targets)).toEqual([
       'dear',
     ]);
   });
@@ -225,12 +224,12 @@ describe('one call', () => {
     const [a, b] = [priced('a', 10n), priced('b', 9n)];
     const session = { ...streamed, sessionKey: 's', inputTokensEstimate: 50_000 };
     const both = modelOf([a, b]);
-    const flight = router.depart(a, session, both, 0);
+    const flight = router.depart(a, asking(session, both), 0);
     flight.began(500);
     flight.ended(answered({ inputFresh: 50_000 }), 1000);
-    router.depart(b, streamed, both, 1000).ended(callerGone, 1000);
+    router.depart(b, asking(streamed, both), 1000).ended(callerGone, 1000);
     const shares = (facts: Facts) =>
-      router.explain(facts, both, protocol, 1000).map(({ score }) => score?.share ?? 0);
+      router.explain(asking(facts, both), 1000).map(({ score }) => score?.share ?? 0);
     expect(shares(session)[0]).toBeGreaterThan(0.9);
     expect(shares({ ...session, sessionKey: null })[0]).toBeLessThan(0.5);
   });
@@ -238,18 +237,19 @@ describe('one call', () => {
   test('a target with an unknown price comes after all that are known', () => {
     const router = openRouter();
     const some = modelOf([targetOf({ id: 'a' }), dear]);
-    for (const target of some.targets) router.depart(target, streamed, some, 0).ended(callerGone, 0);
-    expect(idsOf(router.plan(streamed, some, protocol, 0).targets)).toEqual(['dear', 'a']);
+    for (const target of some.targets) router.depart(target, asking(streamed, some), 0).ended(callerGone, 0);
+    expect(idsOf(router.plan(asking(streamed, some), 0).targets)).toEqual(['dear', 'a']);
   });
 
   test('one in a while finds out what has not been used for long', () => {
     const router = openRouter();
-    for (const target of model.targets) router.depart(target, streamed, model, 0).ended(callerGone, 0);
+    for (const target of model.targets)
+      router.depart(target, asking(streamed, model), 0).ended(callerGone, 0);
     let first = 0;
     for (let n = 0; n < 1000; n++) {
       const nowMs = 30_000 * (n + 1);
-      router.depart(cheap, streamed, model, nowMs - 1).ended(callerGone, nowMs - 1);
-      if (router.plan(streamed, model, protocol, nowMs).targets[0] === dear) first++;
+      router.depart(cheap, asking(streamed, model), nowMs - 1).ended(callerGone, nowMs - 1);
+      if (router.plan(asking(streamed, model), nowMs).targets[0] === dear) first++;
     }
     expect(first).toBeGreaterThan(10);
     expect(first).toBeLessThanOrEqual(21);
@@ -269,10 +269,10 @@ describe('in trouble', () => {
   test('a dead target is left out, and probed by one call when its time is over', () => {
     const router = openRouter();
     fail(router, one, 3);
-    expect(idsOf(router.plan(streamed, model, protocol, 1000).targets)).toEqual(['two']);
-    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['one', 'two']);
-    router.depart(one, streamed, model, 7000);
-    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['two']);
+    expect(idsOf(router.plan(asking(streamed, model), 1000).targets)).toEqual(['two']);
+    expect(idsOf(router.plan(asking(streamed, model), 7000).targets)).toEqual(['one', 'two']);
+    router.depart(one, asking(streamed, model), 7000);
+    expect(idsOf(router.plan(asking(streamed, model), 7000).targets)).toEqual(['two']);
   });
 
   test('synthetic probes come first where they are sent', () => {
@@ -280,9 +280,9 @@ describe('in trouble', () => {
     fail(router, one, 3);
     expect(router.probesDue(model, 1000)).toEqual([]);
     expect(router.probesDue(model, 7000)).toEqual([one]);
-    expect(idsOf(router.plan(streamed, model, protocol, 7000).targets)).toEqual(['two']);
+    expect(idsOf(router.plan(asking(streamed, model), 7000).targets)).toEqual(['two']);
     tryOnce(router, one, model, 7000, { outcome: answered(), beganAfterMs: 300 });
-    expect(idsOf(router.plan(streamed, model, protocol, 9000).targets)).toEqual(['one', 'two']);
+    expect(idsOf(router.plan(asking(streamed, model), 9000).targets)).toEqual(['one', 'two']);
     expect(router.probesDue(model, 9000)).toEqual([]);
   });
 
@@ -290,57 +290,57 @@ describe('in trouble', () => {
     const router = openRouter();
     fail(router, one, 3);
     fail(router, two, 3);
-    const { targets } = router.plan(streamed, model, protocol, 100);
+    const { targets } = router.plan(asking(streamed, model), 100);
     expect(targets).toHaveLength(2);
     const tried = (...ids: readonly string[]) => ({ tried: new Set(ids), attemptsLeft: 2 });
-    expect(router.plan(streamed, model, protocol, 100, tried('one')).targets).toHaveLength(1);
-    expect(router.plan(streamed, model, protocol, 100, tried('x', 'y')).targets).toEqual([]);
-    for (let n = 0; n < 40; n++) router.plan(streamed, model, protocol, 100, tried('one'));
-    expect(router.plan(streamed, model, protocol, 100, tried('one')).targets).toEqual([]);
+    expect(router.plan(asking(streamed, model), 100, tried('one')).targets).toHaveLength(1);
+    expect(router.plan(asking(streamed, model), 100, tried('x', 'y')).targets).toEqual([]);
+    for (let n = 0; n < 40; n++) router.plan(asking(streamed, model), 100, tried('one'));
+    expect(router.plan(asking(streamed, model), 100, tried('one')).targets).toEqual([]);
   });
 
   test('a rate limit that names its end is kept to even then, and told', () => {
     const router = openRouter();
     for (const target of [one, two])
       tryOnce(router, target, model, 0, { outcome: refusedWith('rate-limited', 9000), lastsMs: 0 });
-    expect(router.plan(streamed, model, protocol, 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
+    expect(router.plan(asking(streamed, model), 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
   });
 
   test('one refused credential is refused for all models of the channel, not for another credential', () => {
     const router = openRouter();
     tryOnce(router, one, model, 0, { outcome: refusedWith('credential') });
     const other = { ...one, upstreamModel: 'other' };
-    expect(router.plan(streamed, modelOf([other], 'm2'), protocol, 1000).targets).toEqual([]);
+    expect(router.plan(asking(streamed, modelOf([other], 'm2')), 1000).targets).toEqual([]);
     const renewed = { ...other, channel: { ...other.channel, credential: 'new' } };
-    expect(router.plan(streamed, modelOf([renewed], 'm3'), protocol, 1000).targets).toEqual([renewed]);
-    expect(idsOf(router.plan(streamed, modelOf([other], 'm2'), protocol, 70_000).targets)).toEqual(['one']);
+    expect(router.plan(asking(streamed, modelOf([renewed], 'm3')), 1000).targets).toEqual([renewed]);
+    expect(idsOf(router.plan(asking(streamed, modelOf([other], 'm2')), 70_000).targets)).toEqual(['one']);
   });
 
   test('a target that owes three answers is left out until one comes', () => {
     const router = openRouter();
-    const flights = [0, 1, 2].map((nowMs) => router.depart(one, streamed, model, nowMs));
-    expect(idsOf(router.plan(streamed, model, protocol, 4000).targets)).toEqual(['two']);
+    const flights = [0, 1, 2].map((nowMs) => router.depart(one, asking(streamed, model), nowMs));
+    expect(idsOf(router.plan(asking(streamed, model), 4000).targets)).toEqual(['two']);
     flights[2]?.began(4000);
-    expect(idsOf(router.plan(streamed, model, protocol, 4000).targets)).toContain('one');
+    expect(idsOf(router.plan(asking(streamed, model), 4000).targets)).toContain('one');
   });
 
   test('a target whose limit does not cover the call is left out until it resets', () => {
     const router = openRouter();
     const left = { 'x-ratelimit-remaining-tokens': '900', 'x-ratelimit-reset-tokens': '9s' };
-    router.depart(one, streamed, model, 0).told(new Map(Object.entries(left)), 0);
-    expect(idsOf(router.plan(streamed, model, protocol, 8000).targets)).toEqual(['two']);
+    router.depart(one, asking(streamed, model), 0).told(new Map(Object.entries(left)), 0);
+    expect(idsOf(router.plan(asking(streamed, model), 8000).targets)).toEqual(['two']);
     expect(
-      idsOf(router.plan({ ...streamed, inputTokensEstimate: 800 }, model, protocol, 8000).targets),
+      idsOf(router.plan(asking({ ...streamed, inputTokensEstimate: 800 }, model), 8000).targets),
     ).toContain('one');
-    expect(idsOf(router.plan(streamed, model, protocol, 9000).targets)).toContain('one');
+    expect(idsOf(router.plan(asking(streamed, model), 9000).targets)).toContain('one');
   });
 
   test('what a flight has told is told once', () => {
     const router = openRouter();
-    const flight = router.depart(one, streamed, model, 0);
+    const flight = router.depart(one, asking(streamed, model), 0);
     for (let n = 0; n < 9; n++) flight.ended(refusedConnection, 10);
     flight.began(20);
-    expect(idsOf(router.plan(streamed, model, protocol, 30).targets)).toContain('one');
+    expect(idsOf(router.plan(asking(streamed, model), 30).targets)).toContain('one');
   });
 });
 
@@ -363,11 +363,12 @@ test('a million random events and a clock that jumps leave numbers, and every ta
     nowMs += kind < 0.0001 ? (uniform() - 0.5) * 1e13 : 40 * uniform();
     const pick = Math.floor(uniform() * flights.length);
     const target = targets[Math.floor(uniform() * targets.length)];
-    if (kind < 0.35 && target !== undefined) flights.push(router.depart(target, streamed, model, nowMs));
+    if (kind < 0.35 && target !== undefined)
+      flights.push(router.depart(target, asking(streamed, model), nowMs));
     else if (kind < 0.6) flights[pick]?.began(nowMs);
     else if (kind < 0.98)
       flights.splice(pick, 1)[0]?.ended(all[Math.floor(uniform() * all.length)] ?? null, nowMs);
-    else router.plan(streamed, model, protocol, nowMs);
+    else router.plan(asking(streamed, model), nowMs);
   }
   for (const flight of flights) flight.ended(null, nowMs);
   for (let n = 0; n < 5; n++) {
@@ -375,7 +376,7 @@ test('a million random events and a clock that jumps leave numbers, and every ta
     for (const target of targets)
       tryOnce(router, target, model, nowMs, { outcome: answered(), beganAfterMs: 500 });
   }
-  const explained = router.explain(streamed, model, protocol, nowMs + 60_000);
+  const explained = router.explain(asking(streamed, model), nowMs + 60_000);
   expect(explained.map(({ exclusion }) => exclusion)).toEqual(targets.map(() => null));
   expect(explained.every(({ score }) => Number.isFinite(score?.expectedCostPicoUsd))).toBe(true);
   expect(targets.map((target) => router.inFlight(target))).toEqual(targets.map(() => 0));

@@ -1,4 +1,3 @@
-import type { Facts, ProtocolId } from '@headgate/protocols';
 import type { Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
 import { AnswerMemory } from './answer-memory.ts';
@@ -8,28 +7,19 @@ import { type Candidate, Candidates, type Field } from './candidates.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Excluded, type ExplainedTarget, explainPlan, type Scored } from './explain.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { Flight, Plan, Router } from './router.ts';
-import type { RoutingPreset } from './score.ts';
+import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
 import { TargetFlight } from './target-flight.ts';
 
 export interface ExpectedCostOptions {
   /** Attempts of one call. */
   readonly attemptsMax: number;
-  readonly preset: RoutingPreset;
   readonly probes: ProbeMode;
   readonly uniform: Uniform;
 }
 
-/** How far a call has come. `attemptsLeft` may be a fraction: a quick refusal costs half of one. */
-export interface Progress {
-  /** Ids of channels. */
-  readonly tried: ReadonlySet<string>;
-  readonly attemptsLeft: number;
-}
-
-/** Targets named for each attempt that may be made: those that cannot be asked for a call are passed over. */
-const targetsPerAttempt = 4;
+/** Targets named for an attempt: those that cannot be asked for a call are passed over. */
+const targetsMax = 12;
 /** A target nobody has used for so long is asked once, to see whether it is still what it was. */
 const exploreAfterMs = 20_000;
 /** Dearer ones would not be chosen whatever they showed. */
@@ -59,47 +49,39 @@ export class ExpectedCostRouter implements Router {
     this.#start = { tried: new Set(), attemptsLeft: options.attemptsMax };
   }
 
-  /** Called again for every further attempt of a call, with what it has tried: much may have been learned since. */
-  plan(facts: Facts, model: Model, protocol: ProtocolId, clockMs: number, progress = this.#start): Plan {
+  plan(ask: Ask, clockMs: number, progress = this.#start): Plan {
     const nowMs = this.#time.read(clockMs);
-    const field = this.#candidates.of(model);
+    const field = this.#candidates.of(ask.model);
     const isFirst = progress.tried.size === 0;
     if (isFirst) {
       field.demand.called(meanPriceOf(field.candidates, field.demand));
       this.#budget.called(nowMs);
     }
-    const sorted = this.#sort(field, facts, protocol, progress, nowMs);
-    const targets = this.#order(field, sorted, facts, progress, nowMs);
+    const sorted = this.#sort(field, ask, progress, nowMs);
+    const targets = this.#order(field, sorted, ask, progress, nowMs);
     return {
-      targets: this.#oncePerChannel(targets),
-      attemptsMax: this.#options.attemptsMax,
+      targets: oncePerChannel(targets),
       blockedRetryMs: soonest(sorted.excluded, nowMs),
     };
   }
 
   /** What a call would find now: nothing is learned or spent by asking. */
-  explain(
-    facts: Facts,
-    model: Model,
-    protocol: ProtocolId,
-    clockMs: number,
-    progress = this.#start,
-  ): readonly ExplainedTarget[] {
+  explain(ask: Ask, clockMs: number, progress = this.#start): readonly ExplainedTarget[] {
     const nowMs = this.#time.read(clockMs);
-    const field = this.#candidates.of(model);
-    const sorted = this.#sort(field, facts, protocol, progress, nowMs);
-    const appraisal = this.#appraise(field, sorted.ready, facts, progress, nowMs);
+    const field = this.#candidates.of(ask.model);
+    const sorted = this.#sort(field, ask, progress, nowMs);
+    const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs);
     const due = sorted.due.map((candidate): Excluded => ({ candidate, reason: 'open' }));
     return explainPlan(appraisal.scored, appraisal.weights(), [...sorted.excluded, ...due]);
   }
 
   /** An attempt is sent; what is returned follows it to its end. */
-  depart(target: Target, facts: Facts, model: Model, clockMs: number): Flight {
+  depart(target: Target, ask: Ask, clockMs: number): Flight {
     return new TargetFlight(
       {
         candidate: this.#candidates.candidate(target),
-        demand: this.#candidates.of(model).demand,
-        facts,
+        demand: this.#candidates.of(ask.model).demand,
+        ask,
         sessions: this.#sessions,
         answers: this.#answers,
         time: this.#time,
@@ -130,15 +112,14 @@ export class ExpectedCostRouter implements Router {
       .map(({ target }) => target);
   }
 
-  #sort(field: Field, facts: Facts, protocol: ProtocolId, { tried }: Progress, nowMs: number): Sorted {
-    const need = { facts, protocol, tried };
-    return sortCandidates(field.candidates, need, this.#answers, this.#options.probes, nowMs);
+  #sort(field: Field, ask: Ask, { tried }: Progress, nowMs: number): Sorted {
+    return sortCandidates(field.candidates, { ask, tried }, this.#answers, this.#options.probes, nowMs);
   }
 
   #appraise(
     { demand, candidates }: Field,
     ready: readonly Candidate[],
-    facts: Facts,
+    { facts, routing, sessionKey }: Ask,
     { tried, attemptsLeft }: Progress,
     nowMs: number,
   ): Appraisal {
@@ -146,8 +127,8 @@ export class ExpectedCostRouter implements Router {
       all: candidates,
       demand,
       facts,
-      session: this.#sessions.find(facts.sessionKey),
-      preset: this.#options.preset,
+      session: this.#sessions.find(sessionKey),
+      preset: routing.preset,
       tried: tried.size,
       attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
       uniform: this.#options.uniform,
@@ -158,13 +139,13 @@ export class ExpectedCostRouter implements Router {
   #order(
     field: Field,
     { ready, due, excluded }: Sorted,
-    facts: Facts,
+    ask: Ask,
     progress: Progress,
     nowMs: number,
   ): readonly Candidate[] {
     const isFirst = progress.tried.size === 0;
     if (ready.length === 0) return this.#panic(due, excluded, progress.tried.size, nowMs);
-    const appraisal = this.#appraise(field, ready, facts, progress, nowMs);
+    const appraisal = this.#appraise(field, ready, ask, progress, nowMs);
     if (!isFirst && !this.#mayGoOn(appraisal.scored)) return [];
     const byScore = appraisal.inOrder();
     const first =
@@ -214,18 +195,18 @@ export class ExpectedCostRouter implements Router {
     demand.explored();
     return longest;
   }
+}
 
-  #oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
-    const seen = new Set<string>();
-    const targets: Target[] = [];
-    for (const { target } of candidates) {
-      if (seen.has(target.channel.id)) continue;
-      seen.add(target.channel.id);
-      targets.push(target);
-      if (targets.length >= targetsPerAttempt * this.#options.attemptsMax) break;
-    }
-    return targets;
+function oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
+  const seen = new Set<string>();
+  const targets: Target[] = [];
+  for (const { target } of candidates) {
+    if (seen.has(target.channel.id)) continue;
+    seen.add(target.channel.id);
+    targets.push(target);
+    if (targets.length >= targetsMax) break;
   }
+  return targets;
 }
 
 function recoversAtMs({ state }: Candidate, nowMs: number): number {

@@ -3,6 +3,7 @@ import type { Candidate } from './candidates.ts';
 /** Why a target is not asked; the first reason that holds. */
 export type Exclusion =
   | 'disabled' // or it speaks nothing that the call could be put into
+  | 'not-allowed' // to calls of this group
   | 'elsewhere' // the earlier answer this call goes on from was given on another channel
   | 'tried' // by this call, already
   | 'credential' // refused by the upstream, until the operator mends it or its time is up

@@ -1,5 +1,7 @@
 import { type Facts, noUsage, type UpstreamRefusal, type Usage } from '@headgate/protocols';
+import { type Model, plainRouting } from '../catalogue.ts';
 import type { Outcome } from './outcome.ts';
+import type { Ask } from './router.ts';
 
 /** Chance that a test can repeat (mulberry32). */
 export function chance(seed: number): () => number {
@@ -21,6 +23,12 @@ export const streamed: Facts = {
   needs: new Set(),
   sessionKey: null,
 };
+
+/** A call in chat completions of a group without wishes of its own. */
+export function asking(facts: Facts, model: Model): Ask {
+  const { sessionKey } = facts;
+  return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey };
+}
 
 export const refusedConnection: Outcome = { kind: 'unreachable', detail: 'refused', sent: false };
 export const brokenOff: Outcome = { kind: 'cut', committed: true, detail: 'reset', reading: null };

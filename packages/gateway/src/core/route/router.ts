@@ -1,13 +1,30 @@
 import type { Facts, ProtocolId } from '@headgate/protocols';
-import type { Model, Target } from '../catalogue.ts';
+import type { GroupRouting, Model, Target } from '../catalogue.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The targets of one call in the order in which they are tried. */
+/** What a call asks of the router. The same value for all its attempts. */
+export interface Ask {
+  readonly facts: Facts;
+  readonly model: Model;
+  /** Of the caller's surface. */
+  readonly protocol: ProtocolId;
+  readonly routing: GroupRouting;
+  /** The conversation it belongs to, told apart from those of other tenants; null when nothing says. */
+  readonly sessionKey: string | null;
+}
+
+/** How far a call has come. */
+export interface Progress {
+  /** Ids of the channels that are not asked again. */
+  readonly tried: ReadonlySet<string>;
+  /** May be a fraction: a quick refusal costs half of one. */
+  readonly attemptsLeft: number;
+}
+
+/** The targets of the next attempt in the order in which they are to be tried. */
 export interface Plan {
-  /** More than may be tried: some of them cannot be asked for this call, which shows when their turn comes. */
+  /** More than one, because some of them cannot be asked for this call, which shows when their turn comes. */
   readonly targets: readonly Target[];
-  /** So many attempts may be made. */
-  readonly attemptsMax: number;
   /** Milliseconds until the first of the targets left out for their rate limit may be tried; null when none was. */
   readonly blockedRetryMs: number | null;
 }
@@ -29,7 +46,8 @@ export interface Flight {
 
 /** Chooses among targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
 export interface Router {
-  plan(facts: Facts, model: Model, protocol: ProtocolId, nowMs: number): Plan;
+  /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
+  plan(ask: Ask, nowMs: number, progress?: Progress): Plan;
   /** An attempt is sent. */
-  depart(target: Target, facts: Facts, model: Model, nowMs: number): Flight;
+  depart(target: Target, ask: Ask, nowMs: number): Flight;
 }

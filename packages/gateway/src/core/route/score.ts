@@ -1,3 +1,5 @@
+import type { RoutingPreset } from '../catalogue.ts';
+
 /**
  * The expected cost of a successful call on one target (routing.md, "Score"). Amounts are pico-dollars, as numbers: they
  * choose and never charge. Times in milliseconds.
@@ -24,8 +26,6 @@ export interface Stakes {
   /** The chance that nothing else answers either: 1 for the last attempt. */
   readonly lastHope: number;
 }
-
-export type RoutingPreset = 'cost' | 'balanced' | 'latency';
 
 /** λ in mean costs of a call per second. */
 const patience: Readonly<Record<RoutingPreset, number>> = { cost: 0.01, balanced: 0.05, latency: 0.25 };

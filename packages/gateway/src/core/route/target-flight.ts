@@ -1,4 +1,4 @@
-import { type Facts, totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Uniform } from './beta-draw.ts';
@@ -6,7 +6,7 @@ import type { Candidate, CredentialState } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Outcome } from './outcome.ts';
 import { readHeadroom } from './rate-limits.ts';
-import type { Flight } from './router.ts';
+import type { Ask, Flight } from './router.ts';
 import type { SteadyTime } from './steady-time.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
@@ -19,7 +19,7 @@ const missingBlockMs = 3_600_000;
 interface Departure {
   readonly candidate: Candidate;
   readonly demand: Demand;
-  readonly facts: Facts;
+  readonly ask: Ask;
   readonly sessions: SessionMemory;
   readonly answers: AnswerMemory;
   readonly time: SteadyTime;
@@ -37,8 +37,9 @@ export class TargetFlight implements Flight {
 
   constructor(departure: Departure, clockMs: number) {
     this.#departure = departure;
-    const { candidate, facts, time } = departure;
+    const { candidate, ask, time } = departure;
     const { state } = candidate;
+    const { facts } = ask;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
     this.firstContentMs = state.latency.deadlineMs(nowMs);
@@ -57,13 +58,13 @@ export class TargetFlight implements Flight {
   began(clockMs: number): void {
     if (this.#beganMs !== null || this.#hasEnded) return;
     const nowMs = this.#departure.time.read(clockMs);
-    const { candidate, demand, facts } = this.#departure;
+    const { candidate, demand, ask } = this.#departure;
     const { state } = candidate;
     this.#beganMs = nowMs;
     state.succeeded(nowMs, this.#startMs);
     demand.attempted(nowMs, false);
     candidate.credential.strikes = 0;
-    if (!facts.stream) return;
+    if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
   }
@@ -76,7 +77,7 @@ export class TargetFlight implements Flight {
     this.#hasEnded = true;
     const { state } = this.#departure.candidate;
     state.inFlight--;
-    if (this.#departure.facts.stream) state.silence.ended(this.#startMs);
+    if (this.#departure.ask.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
     this.#learn(verdict, nowMs);
@@ -117,18 +118,19 @@ export class TargetFlight implements Flight {
     { usage, answerId }: { readonly usage: Usage | null; readonly answerId?: string | null },
     nowMs: number,
   ): void {
-    const { candidate, demand, facts, sessions, answers } = this.#departure;
+    const { candidate, demand, ask, sessions, answers } = this.#departure;
+    const { facts, sessionKey } = ask;
     const { state, target } = candidate;
     if (answerId != null) answers.note(answerId, target.channel.id);
     if (usage === null) return;
     const [inputTokens, outputTokens] = [totalInput(usage), totalOutput(usage)];
     demand.used(inputTokens, outputTokens);
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
-    if (facts.sessionKey === null) return;
-    const before = sessions.find(facts.sessionKey)?.places.get(state)?.prefixTokens ?? 0;
+    if (sessionKey === null) return;
+    const before = sessions.find(sessionKey)?.places.get(state)?.prefixTokens ?? 0;
     if (before > 0) state.foundCached(Math.min(1, usage.inputCacheRead / before));
     const writes = usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0;
-    sessions.note(facts.sessionKey, state, { prefixTokens: inputTokens, usedMs: nowMs }, writes);
+    sessions.note(sessionKey, state, { prefixTokens: inputTokens, usedMs: nowMs }, writes);
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { modelOf, targetOf } from '../../core/catalogue.fixture.ts';
-import type { Caller, Catalogue, Model } from '../../core/catalogue.ts';
+import { type Caller, type Catalogue, type Model, plainRouting } from '../../core/catalogue.ts';
 import { findModel, listModels } from './models-endpoint.ts';
 
 const chat = { 'chat-completions': '/chat/completions' };
@@ -21,7 +21,14 @@ const catalogue: Catalogue = {
 };
 
 function callerOn(platform: 'completions' | 'messages'): Caller {
-  const group = { id: 'g', name: 'Group', platform, multiplierPpm: 1_000_000n, models: null };
+  const group = {
+    id: 'g',
+    name: 'Group',
+    platform,
+    multiplierPpm: 1_000_000n,
+    models: null,
+    routing: plainRouting,
+  };
   return {
     keyId: 'k',
     keyName: 'Key',
