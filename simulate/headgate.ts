@@ -161,7 +161,6 @@ function factsOf(model: Model, { inputTokens }: Sizes): Facts {
     inputTokensEstimate: inputTokens,
     choices: 1,
     needs: new Set(),
-    sessionKey: null,
   };
 }
 

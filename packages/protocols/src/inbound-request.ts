@@ -88,8 +88,6 @@ export interface Facts {
   /** Answers asked for (`n`). */
   readonly choices: number;
   readonly needs: ReadonlySet<Need>;
-  /** What the caller's own protocol says about the session, for affinity; null when nothing. */
-  readonly sessionKey: string | null;
   /** The earlier answer this one goes on from, by the id its upstream gave it: nobody else knows it. Absent for none. */
   readonly continues?: string;
   /** Of the images asked for; absent in protocols that answer with text. */

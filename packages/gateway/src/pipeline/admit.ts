@@ -2,6 +2,7 @@ import {
   type Fault,
   fail,
   fault,
+  type HeaderLookup,
   type InboundRequest,
   type ProtocolId,
   type Result,
@@ -18,6 +19,7 @@ import {
 } from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
+import { sessionIdentity } from '../core/route/session-identity.ts';
 import type { Gateway } from './gateway.ts';
 
 /** A call that may be made: what it is priced by is fixed here and does not change while it runs. */
@@ -34,16 +36,17 @@ export interface Admission {
   readonly tariff: Tariff;
 }
 
-/** What is asked for, and in which protocol. */
+/** What is asked for, in which protocol, and what is said beside it. */
 interface Question {
   readonly protocol: ProtocolId;
   readonly work: Work;
+  readonly header: HeaderLookup;
 }
 
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
 export function admit(
   request: InboundRequest,
-  { protocol, work }: Question,
+  { protocol, work, header }: Question,
   caller: Caller,
   catalogue: Catalogue,
   gateway: Gateway,
@@ -56,7 +59,7 @@ export function admit(
     model: work === 'answer' ? model : speaking(model, protocol),
     protocol,
     routing: caller.group.routing,
-    sessionKey: request.facts.sessionKey,
+    sessionKey: work === 'answer' ? sessionOf(request, caller, header) : null,
   };
   const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here.
@@ -74,6 +77,10 @@ export function admit(
     plan,
     tariff: { price, multiplierPpm: caller.group.multiplierPpm },
   });
+}
+
+function sessionOf(request: InboundRequest, { accountId }: Caller, header: HeaderLookup): string | null {
+  return sessionIdentity({ accountId, header, sessionClue: () => request.sessionClue?.() ?? null });
 }
 
 /** The model with those of its targets that take the protocol as it is: nothing but an answer is translated. */

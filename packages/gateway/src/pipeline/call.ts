@@ -85,7 +85,7 @@ function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway:
       request: request.value,
       admission: admit(
         request.value,
-        { protocol: protocol.id, work: inbound.work },
+        { protocol: protocol.id, work: inbound.work, header: inbound.header },
         caller,
         catalogue,
         gateway,

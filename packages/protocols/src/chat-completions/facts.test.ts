@@ -35,7 +35,6 @@ describe('readRequest', () => {
       inputTokensEstimate: Math.ceil(encoder.encode(body).length / 4),
       choices: 2,
       needs: new Set(['tools', 'audio-output', 'structured-output']),
-      sessionKey: 'cache',
     });
   });
 
@@ -50,7 +49,6 @@ describe('readRequest', () => {
       maxOutputTokens: null,
       choices: 1,
       needs: new Set(),
-      sessionKey: null,
     });
   });
 
@@ -58,7 +56,7 @@ describe('readRequest', () => {
     const { facts } = read(
       `{"model":"m",${hello},"tools":{},"response_format":"json","audio":1,"user":5,"modalities":{}}`,
     );
-    expect(facts).toMatchObject({ needs: new Set(), sessionKey: null });
+    expect(facts).toMatchObject({ needs: new Set() });
   });
 
   test.each([
@@ -89,13 +87,6 @@ describe('readRequest', () => {
     expect(
       read(`{"model":"m","messages":[{"content":"${prose}"}]}`).facts.inputTokensEstimate,
     ).toBeGreaterThan(99_000);
-  });
-
-  test('prefers the cache key, then the safety identifier, then the user, and bounds them', () => {
-    const key = (members: string) => read(`{"model":"m",${hello},${members}}`).facts.sessionKey;
-    expect(key('"user":"u","safety_identifier":"s"')).toBe('s');
-    expect(key('"user":"\\u00fc","prompt_cache_key":""')).toBe('ü');
-    expect(key(`"user":"${'x'.repeat(5_000)}"`)).toHaveLength(256);
   });
 
   test.each([

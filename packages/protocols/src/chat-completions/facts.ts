@@ -11,7 +11,6 @@ import {
   readModel,
   readStream,
   readWhole,
-  sessionKeyOf,
 } from '../request/read-members.ts';
 import {
   describe,
@@ -78,7 +77,6 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       inputTokensEstimate: watch.estimate(body.length),
       choices: choices.value ?? 1,
       needs: readNeeds(members, watch.needs),
-      sessionKey: readSessionKey(members),
     },
     members,
     longStrings: watch.longStrings,
@@ -162,12 +160,4 @@ export function readSession({ members, longStrings }: ReadRequest): SessionClue 
     person: [members.reader('safety_identifier'), members.reader('user')],
     opening: new OpeningReader(members, openingMembers, longStrings),
   });
-}
-
-function readSessionKey(members: RequestMembers<RequestMember>): string | null {
-  for (const name of ['prompt_cache_key', 'safety_identifier', 'user'] as const) {
-    const key = sessionKeyOf(members.value(name));
-    if (key !== null) return key;
-  }
-  return null;
 }

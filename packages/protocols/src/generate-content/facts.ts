@@ -4,7 +4,7 @@ import type { Fault } from '../error.ts';
 import type { Facts, Need, RequestInput, SessionClue, StreamFraming } from '../inbound-request.ts';
 import type { LongStrings } from '../request/long-strings.ts';
 import { OpeningReader } from '../request/opening.ts';
-import { hasElements, sessionKeyOf } from '../request/read-members.ts';
+import { hasElements } from '../request/read-members.ts';
 import {
   findMembers,
   invalid,
@@ -60,7 +60,6 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     inputTokensEstimate: watch.estimate(body.length),
     choices: config.value.candidateCount,
     needs: readNeeds(members, config.value, watch.needs),
-    sessionKey: sessionKeyOf(members.value('cachedContent') ?? members.value('cached_content')),
   };
   return succeed({
     facts,

@@ -42,7 +42,6 @@ describe('facts', () => {
       inputTokensEstimate: 14,
       choices: 1,
       needs: new Set(),
-      sessionKey: null,
     });
   });
 
@@ -100,10 +99,6 @@ describe('facts', () => {
     const parts = `[{"inline_data":{"mime_type":"image/png","data":"${'A'.repeat(400_000)}"}}]`;
     const text = `{"generateContentRequest":{"contents":[{"parts":${parts}}]}}`;
     expect(accept(text, { work: 'count' }).facts.inputTokensEstimate).toBeLessThan(1_100);
-  });
-
-  test('a cache is a session', () => {
-    expect(accept(`{${hello},"cachedContent":"cachedContents/1"}`).facts.sessionKey).toBe('cachedContents/1');
   });
 
   test.each(['count', 'embed'] as const)('a request to %s needs no contents and has no output', (work) => {

@@ -46,7 +46,6 @@ export function factsOf(wishes: Wishes): Facts {
     inputTokensEstimate: Math.ceil(promptBytes / bytesPerToken) + pictures * tokensPerPicture,
     choices: choices ?? 1,
     needs: new Set(pictures > 0 ? ['image-input'] : []),
-    sessionKey: null,
     imageKind: kind,
   };
 }

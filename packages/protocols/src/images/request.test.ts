@@ -49,7 +49,6 @@ describe('facts', () => {
       inputTokensEstimate: 2,
       choices: 3,
       needs: new Set(),
-      sessionKey: null,
       imageKind: { size: '1024x1024', quality: 'high' },
     });
   });

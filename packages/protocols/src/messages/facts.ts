@@ -11,12 +11,10 @@ import {
   readModel,
   readStream,
   readWhole,
-  sessionKeyOf,
 } from '../request/read-members.ts';
 import { findMembers, type RequestMembers } from '../request/request-members.ts';
 import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
-import { recordOf } from '../wire-values.ts';
 import { type ProtocolHeaders, readHeaders } from './headers.ts';
 import { blockNeeds, type RequestMember, requestMembers } from './wire.ts';
 
@@ -60,7 +58,6 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    sessionKey: sessionKeyOf(recordOf(members.value('metadata'))['user_id']),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
 }

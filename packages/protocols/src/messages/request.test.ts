@@ -40,7 +40,6 @@ describe('facts', () => {
       inputTokensEstimate: 19,
       choices: 1,
       needs: new Set(),
-      sessionKey: null,
     });
   });
 
@@ -68,15 +67,6 @@ describe('facts', () => {
   ])('needs of a block %s', (block, needs) => {
     const request = accept(`{"model":"m","messages":[{"role":"user","content":[${block}]}]}`);
     expect([...request.facts.needs]).toEqual(needs);
-  });
-
-  test.each([
-    ['{"user_id":"someone"}', 'someone'],
-    ['{"user_id":null}', null],
-    ['null', null],
-    ['7', null],
-  ])('the session of metadata %s', (metadata, sessionKey) => {
-    expect(accept(`{"model":"m",${hello},"metadata":${metadata}}`).facts.sessionKey).toBe(sessionKey);
   });
 
   test.each([

@@ -54,10 +54,3 @@ export function enterMember(reader: JsonReader, name: KeyNames<string>): boolean
   }
   return false;
 }
-
-const sessionKeyCharsMax = 256;
-
-/** What a caller says about its session, cut to what is kept of it; null for nothing and for what is no text. */
-export function sessionKeyOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, sessionKeyCharsMax) : null;
-}

@@ -11,12 +11,10 @@ import {
   readModel,
   readStream,
   readWhole,
-  sessionKeyOf,
 } from '../request/read-members.ts';
 import { findMembers, invalid, type Refused, type RequestMembers } from '../request/request-members.ts';
 import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
-import { isRecord } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
 /** A request as read: what routing needs of it, and what stands where in it. */
@@ -55,7 +53,6 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    sessionKey: readSessionKey(members),
     ...(typeof previous === 'string' ? { continues: previous } : {}),
   };
   return succeed({ facts, members, longStrings: watch.longStrings });
@@ -105,15 +102,4 @@ export function readSession({ facts, members, longStrings }: ReadRequest): Sessi
     person: [members.reader('safety_identifier'), members.reader('user')],
     opening: facts.continues === undefined ? new OpeningReader(members, openingMembers, longStrings) : null,
   });
-}
-
-function readSessionKey(members: RequestMembers<RequestMember>): string | null {
-  const conversation = members.value('conversation');
-  const candidates = [
-    members.value('prompt_cache_key'),
-    isRecord(conversation) ? conversation['id'] : conversation,
-    members.value('safety_identifier'),
-    members.value('user'),
-  ];
-  return candidates.map(sessionKeyOf).find((key) => key !== null) ?? null;
 }

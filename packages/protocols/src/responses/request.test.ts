@@ -31,7 +31,6 @@ describe('facts', () => {
       inputTokensEstimate: 13,
       choices: 1,
       needs: new Set(),
-      sessionKey: null,
     });
   });
 
@@ -64,17 +63,6 @@ describe('facts', () => {
     ['{"role":"user","content":[{"type":"input_text","text":"input_image"}]}', []],
   ])('needs of an item %s', (item, needs) => {
     expect([...accept(`{"model":"m","input":[${item}]}`).facts.needs]).toEqual(needs);
-  });
-
-  test.each([
-    ['"user":"u","safety_identifier":"s","conversation":"c","prompt_cache_key":"k"', 'k'],
-    ['"user":"u","safety_identifier":"s","conversation":{"id":"c"}', 'c'],
-    ['"user":"u","safety_identifier":"s","conversation":"c"', 'c'],
-    ['"user":"u","safety_identifier":"s","conversation":null', 's'],
-    ['"user":"u"', 'u'],
-    ['"prompt_cache_key":7', null],
-  ])('the session of %s', (members, sessionKey) => {
-    expect(accept(`{"model":"m",${hello},${members}}`).facts.sessionKey).toBe(sessionKey);
   });
 
   test.each([

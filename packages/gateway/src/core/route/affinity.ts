@@ -1,16 +1,20 @@
+import { totalInput, type Usage } from '@headgate/protocols';
 import type { PriceRates } from './price-rates.ts';
 import type { TargetState } from './target-state.ts';
 
 const sessionsMax = 50_000;
 const placesMax = 4;
-/** How long upstreams keep a prefix that nobody asks for. */
+/** Cold ones that go when another one comes: more than come, so that what is kept is what may be warm. */
+const coldOnesAtOnce = 2;
+/** How long upstreams keep a prefix that nobody asks for, and one that was written for an hour. */
 const warmMs = 300_000;
+const longWarmMs = 3_600_000;
 /** Turns to come that are counted in: a cheap way to begin may be a dear one to go on. */
 const turnsAhead = 2;
 
 interface Place {
   readonly prefixTokens: number;
-  readonly usedMs: number;
+  readonly warmUntilMs: number;
 }
 
 /** Where a session has been, and how much of its prompt may be warm there. */
@@ -20,37 +24,68 @@ export interface Session {
   writes: boolean;
 }
 
-/** Sessions of the last hours, the ones used longest ago forgotten first. A price in the score, not a pin. */
+/**
+ * Sessions that may be warm somewhere, the ones used longest ago forgotten first. A price in the score, not a pin.
+ *
+ * A session is what callers say it is (`session-identity.ts`), and they may call things one that share nothing: a name for
+ * all users of a company, a key for all prompts of a program. So warmth is believed only as far as it is found: what an
+ * upstream reports as read from its cache, of what was expected to be there, is the share by which its target
+ * discounts every session.
+ */
 export class SessionMemory {
   readonly #sessions = new Map<string, Session>();
+
+  get size(): number {
+    return this.#sessions.size;
+  }
 
   find(key: string | null): Session | null {
     return key === null ? null : (this.#sessions.get(key) ?? null);
   }
 
-  note(key: string, state: TargetState, place: Place, writes: boolean): void {
+  /** A turn of the session was answered there, and used so much. */
+  answered(key: string, state: TargetState, usage: Usage, nowMs: number): void {
     const session = this.#sessions.get(key) ?? { places: new Map<TargetState, Place>(), writes: false };
-    session.writes ||= writes;
-    session.places.delete(state);
-    session.places.set(state, place);
-    if (session.places.size > placesMax) deleteOldest(session.places);
-    this.#sessions.delete(key);
-    this.#sessions.set(key, session);
-    if (this.#sessions.size > sessionsMax) deleteOldest(this.#sessions);
+    const prefixTokens = totalInput(usage);
+    // Where a conversation was cut short, no more of it is asked for.
+    const expected = Math.min(prefixTokens, warmPrefix(session, state, nowMs));
+    if (expected > 0) state.foundCached(usage.inputCacheRead, expected);
+    session.writes ||= usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0;
+    const keptMs = usage.inputCacheWrite1h > 0 ? longWarmMs : warmMs;
+    const warmUntilMs = Math.max(session.places.get(state)?.warmUntilMs ?? 0, nowMs + keptMs);
+    putLast(session.places, state, { prefixTokens, warmUntilMs }, placesMax);
+    putLast(this.#sessions, key, session, sessionsMax);
+    this.#forgetCold(nowMs);
+  }
+
+  #forgetCold(nowMs: number): void {
+    let looks = coldOnesAtOnce;
+    for (const [key, { places }] of this.#sessions) {
+      if (looks-- === 0 || !isCold(places, nowMs)) return;
+      this.#sessions.delete(key);
+    }
   }
 }
 
-function deleteOldest<Key>(map: Map<Key, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
+/** As the one used last; the one used longest ago goes when there are too many. */
+function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
     return;
   }
 }
 
-/** Tokens of a prompt that are expected to be read from the target's cache. */
-export function warmTokens(session: Session | null, state: TargetState, nowMs: number): number {
+function isCold(places: Session['places'], nowMs: number): boolean {
+  return places.values().every(({ warmUntilMs }) => warmUntilMs < nowMs);
+}
+
+/** Tokens of the session's last prompt there; 0 when they must have been forgotten. */
+function warmPrefix(session: Session | null, state: TargetState, nowMs: number): number {
   const place = session?.places.get(state);
-  return place === undefined || nowMs - place.usedMs > warmMs ? 0 : place.prefixTokens * state.cacheShare;
+  return place === undefined || place.warmUntilMs < nowMs ? 0 : place.prefixTokens;
 }
 
 interface Sizes {
@@ -72,7 +107,10 @@ export function sessionPrice(
   const said = rates.perCall + outputTokens * rates.output;
   if (session === null) return said + inputTokens * rates.input;
   const fresh = session.writes ? Math.max(rates.input, rates.cacheWrite) : rates.input;
-  const turn = (warm: number) => warm * rates.cacheRead + (inputTokens - warm) * fresh;
-  const now = turn(Math.min(inputTokens, warmTokens(session, state, nowMs)));
-  return said + (now + turnsAhead * turn(inputTokens * state.cacheShare)) / (1 + turnsAhead);
+  const turn = (prefix: number) => {
+    const warm = Math.min(inputTokens, prefix) * state.cacheShare;
+    return warm * rates.cacheRead + (inputTokens - warm) * fresh;
+  };
+  const now = turn(warmPrefix(session, state, nowMs));
+  return said + (now + turnsAhead * turn(inputTokens)) / (1 + turnsAhead);
 }

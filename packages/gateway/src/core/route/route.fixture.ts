@@ -21,12 +21,10 @@ export const streamed: Facts = {
   inputTokensEstimate: 1000,
   choices: 1,
   needs: new Set(),
-  sessionKey: null,
 };
 
 /** A call in chat completions of a group without wishes of its own. */
-export function asking(facts: Facts, model: Model): Ask {
-  const { sessionKey } = facts;
+export function asking(facts: Facts, model: Model, sessionKey: string | null = null): Ask {
   return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey };
 }
 

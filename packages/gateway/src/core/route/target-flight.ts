@@ -123,14 +123,10 @@ export class TargetFlight implements Flight {
     const { state, target } = candidate;
     if (answerId != null) answers.note(answerId, target.channel.id);
     if (usage === null) return;
-    const [inputTokens, outputTokens] = [totalInput(usage), totalOutput(usage)];
-    demand.used(inputTokens, outputTokens);
+    const outputTokens = totalOutput(usage);
+    demand.used(totalInput(usage), outputTokens);
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
-    if (sessionKey === null) return;
-    const before = sessions.find(sessionKey)?.places.get(state)?.prefixTokens ?? 0;
-    if (before > 0) state.foundCached(Math.min(1, usage.inputCacheRead / before));
-    const writes = usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0;
-    sessions.note(sessionKey, state, { prefixTokens: inputTokens, usedMs: nowMs }, writes);
+    if (sessionKey !== null) sessions.answered(sessionKey, state, usage, nowMs);
   }
 }
 

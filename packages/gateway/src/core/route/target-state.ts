@@ -7,6 +7,8 @@ import { TargetHealth } from './target-health.ts';
 
 const cacheShareAssumed = 0.5;
 const cacheShareStep = 0.1;
+/** A prefix of so many tokens makes the whole step; upstreams cache none of a few hundred, which says little. */
+const tellingTokens = 4_000;
 
 /** All that is known of one (channel, upstream model, credential): a bounded amount, however much it is used. */
 export class TargetState {
@@ -40,8 +42,9 @@ export class TargetState {
     this.circuit.failed(nowMs, startMs, weight, this.health, uniform);
   }
 
-  /** A session came back and so much of its prompt was cached, from 0 to 1. */
-  foundCached(share: number): void {
-    this.cacheShare += cacheShareStep * (share - this.cacheShare);
+  /** A session came back to a prefix of so many tokens, and so many were read from the cache. */
+  foundCached(tokens: number, expectedTokens: number): void {
+    const step = cacheShareStep * Math.min(1, expectedTokens / tellingTokens);
+    this.cacheShare += step * (Math.min(1, tokens / expectedTokens) - this.cacheShare);
   }
 }
