@@ -6,7 +6,7 @@ import type { Candidate } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Scored } from './explain.ts';
 import { type PriceRates, ratesFor } from './price-rates.ts';
-import { type Prospect, type Stakes, score, stakesOf } from './score.ts';
+import { costOfFailure, costOfSuccess, type Prospect, type Stakes, scoreAt, stakesOf } from './score.ts';
 import { drawPlace, weightsOf } from './selection.ts';
 
 interface Circumstances {
@@ -24,90 +24,148 @@ interface Circumstances {
   readonly nowMs: number;
 }
 
-/** A target whose price alone is so many times the best score has no share worth a draw: e⁻¹⁰. */
-const hopelessRatio = 1.5;
+/** A target that would be so many times dearer than the best, were it certain to answer, has no share worth a draw: e⁻⁶. */
+const hopelessRatio = 1.3;
+/** Where failures are expected to cost less than this share of the best score, their chance needs no finding out. */
+const triflingShare = 0.01;
 
 /** The scores of the targets that may be asked, for one attempt of one call. */
 export class Appraisal {
-  readonly scored: readonly Scored[];
+  readonly #ready: readonly Candidate[];
   readonly #circumstances: Circumstances;
+  readonly #tiers: number[] = [];
+  readonly #chances: number[] = [];
+  readonly #scores: readonly number[];
   /** The best one there is. */
   readonly #tier: number;
 
   constructor(ready: readonly Candidate[], circumstances: Circumstances) {
+    this.#ready = ready;
     this.#circumstances = circumstances;
     const stakes = stakesFor(circumstances);
-    const allKnown = ready.every(({ rates }) => rates.length > 0);
-    const unknownPrice = allKnown ? 0 : 2 * dearestOf(circumstances);
-    const prospects = ready.map((candidate) => prospectOf(candidate, circumstances, unknownPrice));
-    const expected = prospects.map((prospect) => score(prospect, stakes));
+    const unknownPrice = areAllKnown(ready) ? 0 : 2 * dearestOf(circumstances);
+    const [successes, failures]: [number[], number[]] = [[], []];
+    for (const candidate of ready) {
+      const prospect = prospectOf(candidate, circumstances, unknownPrice);
+      this.#chances.push(prospect.chance);
+      successes.push(costOfSuccess(prospect, stakes));
+      failures.push(costOfFailure(prospect, stakes));
+      this.#tiers.push(candidate.target.channel.priority);
+    }
+    this.#tier = this.#tierAfter(Number.NEGATIVE_INFINITY);
+    const scores = scoresAt(this.#chances, successes, failures);
     // The last attempt takes what is likely; those before it can afford to find out.
-    this.scored =
-      circumstances.attemptsAfter <= 0
-        ? ready.map((candidate, place) => scoredOf(candidate, prospects[place], expected[place]))
-        : sampled(ready, prospects, expected, stakes, circumstances);
-    this.#tier = Math.min(...this.scored.map(({ tier }) => tier));
+    if (circumstances.attemptsAfter > 0) redraw(scores, ready, successes, failures, circumstances);
+    this.#scores = scores;
+  }
+
+  get scored(): readonly Scored[] {
+    return this.#ready.map((candidate, place) => ({
+      candidate,
+      tier: this.#tiers[place] ?? Number.NaN,
+      score: this.#scores[place] ?? Number.NaN,
+      chance: this.#chances[place] ?? Number.NaN,
+    }));
+  }
+
+  /** Of first content, where it is likeliest. */
+  get bestChance(): number {
+    return Math.max(...this.#chances);
   }
 
   /** Of the draw: those of the operator's best tier by score, the others 0. */
   weights(): readonly number[] {
-    return weightsOf(
-      this.scored.map(({ tier, score: own }) => (tier === this.#tier ? own : Number.POSITIVE_INFINITY)),
-      this.#circumstances.tried,
-    );
+    return weightsOf(this.#scoresIn(this.#tier), this.#circumstances.tried);
   }
 
   draw(): Candidate {
-    const drawn = this.scored[drawPlace(this.weights(), this.#circumstances.uniform)];
+    const drawn = this.#ready[drawPlace(this.weights(), this.#circumstances.uniform)];
     if (drawn === undefined) throw new Error('nothing to draw from');
-    return drawn.candidate;
+    return drawn;
   }
 
-  /** By the operator's tier, then by score. */
-  inOrder(): readonly Candidate[] {
-    return this.scored
-      .toSorted((a, b) => a.tier - b.tier || a.score - b.score)
-      .map(({ candidate }) => candidate);
+  /** By the operator's tier, then by score. Of many only the first few are ever asked for: none is sorted before its turn. */
+  *inOrder(): Generator<Candidate> {
+    for (let tier = this.#tier; tier < Number.POSITIVE_INFINITY; tier = this.#tierAfter(tier)) {
+      const left = this.#scoresIn(tier);
+      for (let place = leastOf(left); place >= 0; place = leastOf(left)) {
+        left[place] = Number.POSITIVE_INFINITY;
+        const candidate = this.#ready[place];
+        if (candidate !== undefined) yield candidate;
+      }
+    }
   }
 
   /** Of the best tier and among those not too dear, the one that was asked longest ago. */
   longestUnused(ratio: number): Candidate | null {
-    const scored = this.scored.filter(({ tier }) => tier === this.#tier);
-    const best = Math.min(...scored.map((each) => each.score));
+    const scores = this.#scoresIn(this.#tier);
+    const limit = ratio * (scores[leastOf(scores)] ?? Number.NaN);
     let longest: Candidate | null = null;
-    for (const each of scored) {
-      if (each.score >= ratio * best) continue;
-      if (longest === null || each.candidate.state.lastSentMs < longest.state.lastSentMs)
-        longest = each.candidate;
+    for (const [place, candidate] of this.#ready.entries()) {
+      if ((scores[place] ?? Number.POSITIVE_INFINITY) >= limit) continue;
+      if (longest === null || candidate.state.lastSentMs < longest.state.lastSentMs) longest = candidate;
     }
     return longest;
   }
+
+  /** Infinite outside the tier. */
+  #scoresIn(tier: number): number[] {
+    const scores: number[] = [];
+    for (let place = 0; place < this.#scores.length; place++) {
+      const isIn = this.#tiers[place] === tier;
+      scores.push(isIn ? (this.#scores[place] ?? Number.NaN) : Number.POSITIVE_INFINITY);
+    }
+    return scores;
+  }
+
+  /** Infinite of the last. */
+  #tierAfter(tier: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const each of this.#tiers) if (each > tier && each < next) next = each;
+    return next;
+  }
 }
 
-function scoredOf(
-  candidate: Candidate,
-  prospect: Prospect | undefined,
-  expected: number | undefined,
-): Scored {
-  const tier = candidate.target.channel.priority;
-  return { candidate, tier, score: expected ?? Number.POSITIVE_INFINITY, chance: prospect?.chance ?? 0 };
+/** The place of the lowest, -1 when none is finite. */
+function leastOf(scores: readonly number[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  let found = -1;
+  for (let place = 0; place < scores.length; place++) {
+    const score = scores[place] ?? Number.POSITIVE_INFINITY;
+    if (score < least) [least, found] = [score, place];
+  }
+  return found;
 }
 
-function sampled(
+function areAllKnown(ready: readonly Candidate[]): boolean {
+  for (const { rates } of ready) if (rates.length === 0) return false;
+  return true;
+}
+
+function scoresAt(chances: readonly number[], successes: readonly number[], failures: readonly number[]) {
+  const scores: number[] = [];
+  for (let place = 0; place < chances.length; place++)
+    scores.push(scoreAt(chances[place] ?? 0, successes[place] ?? 0, failures[place] ?? 0));
+  return scores;
+}
+
+/** Puts what a target may be worth in the place of what it is expected to be, where that can make a difference. */
+function redraw(
+  scores: number[],
   ready: readonly Candidate[],
-  prospects: readonly Prospect[],
-  expected: readonly number[],
-  stakes: Stakes,
+  successes: readonly number[],
+  failures: readonly number[],
   { uniform, nowMs }: Circumstances,
-): readonly Scored[] {
-  const best = Math.min(...expected);
-  return ready.map((candidate, place) => {
-    const prospect = prospects[place];
-    const mean = scoredOf(candidate, prospect, expected[place]);
-    if (prospect === undefined || prospect.price > hopelessRatio * best) return mean;
-    const chance = candidate.state.health.drawChance(nowMs, uniform);
-    return { ...mean, score: score({ ...prospect, chance }, stakes) };
-  });
+): void {
+  let best = Number.POSITIVE_INFINITY;
+  for (const each of scores) if (each < best) best = each;
+  for (let place = 0; place < ready.length; place++) {
+    const success = successes[place] ?? 0;
+    const failing = (scores[place] ?? 0) - success;
+    if (success > hopelessRatio * best || failing < triflingShare * best) continue;
+    const chance = ready[place]?.state.health.drawChance(nowMs, uniform) ?? 0;
+    scores[place] = scoreAt(chance, success, failures[place] ?? 0);
+  }
 }
 
 function stakesFor({ all, demand, preset, attemptsAfter, nowMs }: Circumstances): Stakes {

@@ -5,7 +5,7 @@ import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field } from './candidates.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
-import { type Excluded, type ExplainedTarget, explainPlan, type Scored } from './explain.ts';
+import { type Excluded, type ExplainedTarget, explainPlan } from './explain.ts';
 import { RetryBudget } from './retry-budget.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -58,9 +58,8 @@ export class ExpectedCostRouter implements Router {
       this.#budget.called(nowMs);
     }
     const sorted = this.#sort(field, ask, progress, nowMs);
-    const targets = this.#order(field, sorted, ask, progress, nowMs);
     return {
-      targets: oncePerChannel(targets),
+      targets: oncePerChannel(this.#order(field, sorted, ask, progress, nowMs)),
       blockedRetryMs: soonest(sorted.excluded, nowMs),
     };
   }
@@ -136,23 +135,21 @@ export class ExpectedCostRouter implements Router {
     });
   }
 
-  #order(
+  *#order(
     field: Field,
     { ready, due, excluded }: Sorted,
     ask: Ask,
     progress: Progress,
     nowMs: number,
-  ): readonly Candidate[] {
+  ): Generator<Candidate> {
     const isFirst = progress.tried.size === 0;
-    if (ready.length === 0) return this.#panic(due, excluded, progress.tried.size, nowMs);
+    if (ready.length === 0) return yield* this.#panic(due, excluded, progress.tried.size, nowMs);
     const appraisal = this.#appraise(field, ready, ask, progress, nowMs);
-    if (!isFirst && !this.#mayGoOn(appraisal.scored)) return [];
-    const byScore = appraisal.inOrder();
-    const first =
-      this.#toProbe(due, isFirst && progress.attemptsLeft >= 2) ??
+    if (!isFirst && !this.#mayGoOn(appraisal)) return;
+    yield this.#toProbe(due, isFirst && progress.attemptsLeft >= 2) ??
       this.#toExplore(field, appraisal, isFirst, nowMs) ??
       appraisal.draw();
-    return [first, ...byScore.filter((candidate) => candidate !== first)];
+    yield* appraisal.inOrder();
   }
 
   /** Nothing is ready: circuits are ignored, and what is soonest to recover is tried. */
@@ -176,8 +173,8 @@ export class ExpectedCostRouter implements Router {
     return [...soonestFirst.splice(place, 1), ...soonestFirst];
   }
 
-  #mayGoOn(scored: readonly Scored[]): boolean {
-    if (scored.some(({ chance }) => chance >= doubtfulChance)) return true;
+  #mayGoOn({ bestChance }: Appraisal): boolean {
+    if (bestChance >= doubtfulChance) return true;
     if (!this.#budget.canSpend) return false;
     this.#budget.spend();
     return true;
@@ -197,7 +194,7 @@ export class ExpectedCostRouter implements Router {
   }
 }
 
-function oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
+function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {
   const seen = new Set<string>();
   const targets: Target[] = [];
   for (const { target } of candidates) {

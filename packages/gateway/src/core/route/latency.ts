@@ -65,7 +65,10 @@ export class Latency {
 
   #beginsMs(nowMs: number): number {
     if (this.#firstContentMs === null) return firstContentMsAssumed;
-    const left = decayFactor(nowMs - this.#noteAtMs, forgetHalfLifeMs);
+    const elapsedMs = nowMs - this.#noteAtMs;
+    // Asked of every target for every call: of a second nothing is forgotten.
+    if (elapsedMs < 1000) return this.#firstContentMs;
+    const left = decayFactor(elapsedMs, forgetHalfLifeMs);
     return this.#usualMs + left * (this.#firstContentMs - this.#usualMs);
   }
 

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { type Prospect, score, stakesOf } from './score.ts';
+import { costOfFailure, costOfSuccess, type Prospect, type Stakes, scoreAt, stakesOf } from './score.ts';
 
 const meanCost = 1000;
 const stakes = stakesOf(meanCost, 'balanced', 1);
 const sure: Prospect = { price: 800, waitMs: 0, chance: 1, failureMs: 1000, breakShare: 0, slowStart: 1 };
+
+function score(prospect: Prospect, at: Stakes): number {
+  return scoreAt(prospect.chance, costOfSuccess(prospect, at), costOfFailure(prospect, at));
+}
 
 test.each<readonly [string, Partial<Prospect>, number]>([
   ['its price alone, when it answers at once and always', {}, 800],

@@ -37,23 +37,22 @@ export function stakesOf(meanCost: number, preset: RoutingPreset, lastHope: numb
   return { perMs: (patience[preset] * meanCost) / 1000, perFailure: failureCosts * meanCost, lastHope };
 }
 
-/** J: what one successful call is expected to cost there, all told. */
-export function score(prospect: Prospect, stakes: Stakes): number {
-  const total =
-    prospect.price + waiting(prospect, stakes) + failing(prospect, stakes) + breaking(prospect, stakes);
-  return total * prospect.slowStart;
+/**
+ * J: what one successful call is expected to cost there, all told. Made of its parts, because of a target that may be
+ * better or worse than expected only the chance is another.
+ */
+export function scoreAt(chance: number, success: number, failure: number): number {
+  return success + ((1 - chance) / chance) * failure;
 }
 
-function waiting({ waitMs }: Prospect, { perMs }: Stakes): number {
-  return perMs * waitMs;
+/** What a call costs there that is answered at once. */
+export function costOfSuccess(prospect: Prospect, { perMs, perFailure }: Stakes): number {
+  const { price, waitMs, breakShare, slowStart } = prospect;
+  // An answer that breaks off is lost, and half of it is paid for.
+  return slowStart * (price + perMs * waitMs + breakShare * (perFailure + price / 2));
 }
 
-/** Failures to be expected before a success, times what one costs. */
-function failing({ chance, failureMs }: Prospect, { perMs, perFailure, lastHope }: Stakes): number {
-  return ((1 - chance) / chance) * (perMs * failureMs + perFailure * lastHope);
-}
-
-/** An answer that breaks off is lost, and half of it is paid for. */
-function breaking({ breakShare, price }: Prospect, { perFailure }: Stakes): number {
-  return breakShare * (perFailure + price / 2);
+/** What each failure before a success costs. */
+export function costOfFailure({ failureMs, slowStart }: Prospect, stakes: Stakes): number {
+  return slowStart * (stakes.perMs * failureMs + stakes.perFailure * stakes.lastHope);
 }

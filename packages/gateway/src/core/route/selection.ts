@@ -6,22 +6,32 @@ const edge = 0.05;
 const edgeGrowth = 4;
 
 /**
- * The weight of each target in the draw, 1 for the best. A flat rule such as 1/price² costs several times the regret.
- * `tried`: targets that have failed this call; from the second on the draw gets flatter.
+ * The weight of each target in the draw, 1 for the best; of an infinite score 0. A flat rule such as 1/price² costs several
+ * times the regret. `tried`: targets that have failed this call; from the second on the draw gets flatter.
  */
 export function weightsOf(scores: readonly number[], tried = 0): readonly number[] {
   const width = edge * edgeGrowth ** Math.max(0, tried - 1);
   let best = Number.POSITIVE_INFINITY;
   for (const each of scores) if (each < best) best = each;
-  return scores.map((each) => (best > 0 ? Math.exp(-(each / best - 1) / width) : Number(each <= best)));
+  const weights: number[] = [];
+  for (const each of scores)
+    weights.push(best > 0 ? Math.exp(-(each / best - 1) / width) : Number(each <= best));
+  return weights;
 }
 
-/** One weighted draw: the place of the one drawn, -1 of none. */
+/** One weighted draw: the place of the one drawn, -1 when none weighs anything. */
 export function drawPlace(weights: readonly number[], uniform: Uniform): number {
-  let left = uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [place, weight] of weights.entries()) {
+  let sum = 0;
+  for (const weight of weights) sum += weight;
+  let left = uniform() * sum;
+  let drawn = -1;
+  for (let place = 0; place < weights.length; place++) {
+    const weight = weights[place] ?? 0;
+    if (weight <= 0) continue;
+    // Rounding may leave a little after the last.
+    drawn = place;
     left -= weight;
-    if (left <= 0 && weight > 0) return place;
+    if (left <= 0) return place;
   }
-  return weights.length - 1;
+  return drawn;
 }

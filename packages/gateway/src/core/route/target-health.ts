@@ -21,16 +21,10 @@ export interface Evidence {
 }
 
 class Tally {
-  readonly #halfLifeMs: number;
   good = 0;
   bad = 0;
 
-  constructor(halfLifeMs: number) {
-    this.#halfLifeMs = halfLifeMs;
-  }
-
-  decay(elapsedMs: number): void {
-    const left = decayFactor(elapsedMs, this.#halfLifeMs);
+  decay(left: number): void {
     this.good *= left;
     this.bad *= left;
   }
@@ -38,10 +32,10 @@ class Tally {
 
 /** How often a target answers, and how often an answer of it breaks off. All of it fades; times on a steady clock. */
 export class TargetHealth {
-  readonly #fast = new Tally(fastHalfLifeMs);
-  readonly #slow = new Tally(slowHalfLifeMs);
-  readonly #breaksFast = new Tally(breakHalfLifeMs);
-  readonly #breaksSlow = new Tally(slowHalfLifeMs);
+  readonly #fast = new Tally();
+  readonly #slow = new Tally();
+  readonly #breaksFast = new Tally();
+  readonly #breaksSlow = new Tally();
   #atMs = 0;
   /** What a failure has cost in time lately; the first guess is that of a plain error. */
   failureMs = 800;
@@ -126,10 +120,11 @@ export class TargetHealth {
     const elapsedMs = nowMs - this.#atMs;
     if (elapsedMs < stepMs) return;
     this.#atMs = nowMs;
-    this.#fast.decay(elapsedMs);
-    this.#slow.decay(elapsedMs);
-    this.#breaksFast.decay(elapsedMs);
-    this.#breaksSlow.decay(elapsedMs);
+    const slowly = decayFactor(elapsedMs, slowHalfLifeMs);
+    this.#fast.decay(decayFactor(elapsedMs, fastHalfLifeMs));
+    this.#slow.decay(slowly);
+    this.#breaksFast.decay(decayFactor(elapsedMs, breakHalfLifeMs));
+    this.#breaksSlow.decay(slowly);
   }
 }
 
