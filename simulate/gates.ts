@@ -58,3 +58,10 @@ function over(name: string, value: number, limit: number): string[] {
 function round(value: number): string {
   return value.toFixed(value < 10 ? 4 : 1);
 }
+
+/** Issue 4: planning over sixty channels; microseconds. */
+const planningUsMax = 30;
+
+export function brokenPlanning(planningUs: number): readonly string[] {
+  return over('planning, µs', planningUs, planningUsMax);
+}

@@ -98,20 +98,26 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Calls per second, and the seconds in which they come: where they are few, an hour, for what 1 % of them is to mean anything. */
-export const loads = [
-  { callsPerSecond: 0.3, from: 0, to: 3600 },
-  { callsPerSecond: 15, from: 0, to: 1200 },
-  { callsPerSecond: 100, from: 240, to: 740 },
-] as const;
+/** Calls per second, and the seconds in which they come. */
+export interface Load {
+  readonly callsPerSecond: number;
+  readonly from: number;
+  readonly to: number;
+  readonly seeds: number;
+  readonly quickSeeds: number;
+}
+
+/** Where calls are few it takes more seeds for 1 % of them to mean anything. */
+export const loads: readonly Load[] = [
+  { callsPerSecond: 0.3, from: 0, to: 1200, seeds: 60, quickSeeds: 30 },
+  { callsPerSecond: 15, from: 0, to: 1200, seeds: 10, quickSeeds: 1 },
+  { callsPerSecond: 100, from: 0, to: 1200, seeds: 10, quickSeeds: 1 },
+];
 
 /** Busier gateways have wider channels: those here are for 15 calls a second. */
 const loadOfSketch = 15;
 
-export function sceneOf(
-  { incident, priceChanges = [], window: [from, to] }: Scenario,
-  load: (typeof loads)[number],
-): Scene {
+export function sceneOf({ incident, priceChanges = [], window: [from, to] }: Scenario, load: Load): Scene {
   const wider = Math.max(1, load.callsPerSecond / loadOfSketch);
   return {
     ...load,
