@@ -12,8 +12,8 @@ export interface TestChannel {
   readonly origin: string;
   /** Public id → name at the upstream. */
   readonly models: Readonly<Record<string, string>>;
-  /** USD per million tokens, input and output alike; cheaper channels are tried first. */
-  readonly cost?: string;
+  /** USD per million tokens, input and output alike, or by class as in the file; cheaper channels are tried first. */
+  readonly cost?: string | Readonly<Record<string, string>>;
   /** Protocols it speaks and their paths; those of the simulator if left out. */
   readonly protocols?: Readonly<Record<string, string>>;
   readonly dialect?: Readonly<Record<string, unknown>>;
@@ -33,7 +33,13 @@ export interface TestGatewayOptions {
   readonly moreKeys?: Readonly<
     Record<
       string,
-      { readonly models?: readonly string[]; readonly expires?: string; readonly strict?: boolean }
+      {
+        readonly models?: readonly string[];
+        readonly expires?: string;
+        readonly strict?: boolean;
+        /** The default one if left out. */
+        readonly account?: string;
+      }
     >
   >;
 }
@@ -119,6 +125,11 @@ export function configurationText({
         ...Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
         completions: { platform: 'completions', ...(multiplier === undefined ? {} : { multiplier }) },
       },
+      accounts: Object.fromEntries(
+        Object.values(moreKeys ?? {}).flatMap(({ account }) =>
+          account === undefined ? [] : [[account, {}]],
+        ),
+      ),
       keys: {
         ...Object.fromEntries(platforms.map((platform) => [platform, keyOf(platform, platform)])),
         ...Object.fromEntries(
@@ -154,8 +165,9 @@ function providerOf({ origin, dialect, protocols }: TestChannel) {
 }
 
 function channelOf({ id, models, cost = '1' }: TestChannel) {
+  const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
-    ([model, upstream]) => [model, { upstream, cost: { input: cost, output: cost } }] as const,
+    ([model, upstream]) => [model, { upstream, cost: classes }] as const,
   );
   return { provider: `p-${id}`, allowPrivate: true, models: Object.fromEntries(priced) };
 }
