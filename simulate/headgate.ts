@@ -25,6 +25,7 @@ export function headgate(probes: ProbeMode): PolicyMaker {
       attemptsMax,
       probes,
       uniform: setting.uniform,
+      hashCredential: (secret) => secret,
     });
     const catalogue = new CatalogueInTime(setting);
     const depart = (model: Model, channel: number, sizes: Sizes, nowMs: number): Follower => {

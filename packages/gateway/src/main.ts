@@ -183,6 +183,7 @@ function openGateway(
       attemptsMax: settings.attemptsMax,
       probes: 'calls',
       uniform: systemRandom.next,
+      hashCredential: configuration.hashCredential,
     }),
     ledger: store.ledger,
     upstream: openChannelUpstream(client),

@@ -10,6 +10,7 @@ import type { ConfigurationStore } from '../ports/configuration-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
 import { loadCatalogue } from './catalogue-load.ts';
+import { credentialHasher } from './credential-hash.ts';
 import { declareFile } from './declare/declare-file.ts';
 import { type FileWatch, watchFile } from './file-watch.ts';
 import { hashKey, keyHasher } from './key-secret.ts';
@@ -37,6 +38,8 @@ export interface ConfigurationService {
   readonly catalogue: { readonly current: Catalogue };
   /** How authentication hashes a key; null when its checksum is wrong. */
   readonly hashKey: (key: string) => string | null;
+  /** How the router names a credential in what it stores. */
+  readonly hashCredential: (secret: string) => string;
   /** What the start made of a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;
   /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
@@ -166,6 +169,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   let timer: NodeJS.Timeout | null = null;
   return {
     catalogue,
+    hashCredential: credentialHasher(parts.peppers),
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
     selfConfiguration: source.selfConfiguration,
     poll,

@@ -117,7 +117,12 @@ export class Rig {
     this.gateway = {
       catalogue: { current: catalogue },
       protocols,
-      router: new ExpectedCostRouter({ attemptsMax: 3, probes: 'calls', uniform: () => 0.5 }),
+      router: new ExpectedCostRouter({
+        attemptsMax: 3,
+        probes: 'calls',
+        uniform: () => 0.5,
+        hashCredential: (it) => it,
+      }),
       ledger: {
         open: () => {},
         settle: (entry) => {

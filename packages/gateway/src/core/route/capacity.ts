@@ -1,4 +1,5 @@
 import { decayFactor } from './decay.ts';
+import type { Saved } from './saved.ts';
 
 const rateHalfLifeMs = 3000;
 const shrink = 0.7;
@@ -18,6 +19,19 @@ export interface Headroom {
   readonly tokens: number | null;
   readonly resetMs: number;
 }
+
+type CapacityNumber =
+  | 'blockedUntilMs'
+  | 'cap'
+  | 'tokens'
+  | 'tokensAtMs'
+  | 'sent'
+  | 'sentAtMs'
+  | 'refusedAtMs'
+  | 'grownAtMs'
+  | 'requestsLeft'
+  | 'tokensLeft'
+  | 'headroomUntilMs';
 
 export type CapacityState = 'free' | 'blocked' | 'capped' | 'no-headroom';
 
@@ -89,6 +103,43 @@ export class Capacity {
       requests: requests ?? Number.POSITIVE_INFINITY,
       tokens: tokens ?? Number.POSITIVE_INFINITY,
       untilMs: nowMs + resetMs,
+    };
+  }
+
+  save(shiftMs: number): Saved<CapacityNumber> {
+    const headroom = this.#headroom;
+    return {
+      blockedUntilMs: this.#blockedUntilMs + shiftMs,
+      cap: this.#cap,
+      tokens: this.#tokens,
+      tokensAtMs: this.#tokensAtMs + shiftMs,
+      sent: this.#sent,
+      sentAtMs: this.#sentAtMs + shiftMs,
+      refusedAtMs: this.#refusedAtMs + shiftMs,
+      grownAtMs: this.#grownAtMs + shiftMs,
+      ...(headroom !== null && {
+        requestsLeft: headroom.requests,
+        tokensLeft: headroom.tokens,
+        headroomUntilMs: headroom.untilMs + shiftMs,
+      }),
+    };
+  }
+
+  restore(saved: Saved<CapacityNumber>, shiftMs: number): void {
+    if (saved.blockedUntilMs === undefined) return;
+    this.#blockedUntilMs = saved.blockedUntilMs + shiftMs;
+    this.#cap = saved.cap ?? Number.POSITIVE_INFINITY;
+    this.#tokens = saved.tokens ?? 0;
+    this.#tokensAtMs = (saved.tokensAtMs ?? 0) + shiftMs;
+    this.#sent = saved.sent ?? 0;
+    this.#sentAtMs = (saved.sentAtMs ?? 0) + shiftMs;
+    this.#refusedAtMs = (saved.refusedAtMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.#grownAtMs = (saved.grownAtMs ?? 0) + shiftMs;
+    if (saved.headroomUntilMs === undefined) return;
+    this.#headroom = {
+      requests: saved.requestsLeft ?? Number.POSITIVE_INFINITY,
+      tokens: saved.tokensLeft ?? Number.POSITIVE_INFINITY,
+      untilMs: saved.headroomUntilMs + shiftMs,
     };
   }
 

@@ -1,4 +1,5 @@
 import type { Uniform } from './beta-draw.ts';
+import type { Saved } from './saved.ts';
 import type { TargetHealth } from './target-health.ts';
 
 const consecutiveMin = 5;
@@ -23,6 +24,18 @@ const probeMsMax = 180_000;
 
 /** Whether a target may be asked: `due` when its time out is over and a probe may be sent, `probing` while one is under way. */
 export type CircuitState = 'closed' | 'open' | 'due' | 'probing';
+
+type CircuitNumber =
+  | 'isOpen' // 1 or 0
+  | 'consecutive'
+  | 'runStartMs'
+  | 'ejections'
+  | 'openedAtMs'
+  | 'openUntilMs'
+  | 'closedAtMs'
+  | 'forgottenAtMs'
+  | 'successes'
+  | 'failures';
 
 /** Takes a target out when it fails and lets it back in by probes. Times on a steady clock. */
 export class Circuit {
@@ -103,6 +116,36 @@ export class Circuit {
   /** From 2 right after re-admission to 1: a target that has just come back is given its share bit by bit. */
   slowStart(nowMs: number): number {
     return 1 + Math.max(0, 1 - (nowMs - this.#closedAtMs) / slowStartMs);
+  }
+
+  /** A probe under way is not kept: it ends with its process. */
+  save(shiftMs: number): Saved<CircuitNumber> {
+    return {
+      isOpen: this.#isClosed ? 0 : 1,
+      consecutive: this.#consecutive,
+      runStartMs: this.#runStartMs + shiftMs,
+      ejections: this.#ejections,
+      openedAtMs: this.#openedAtMs + shiftMs,
+      openUntilMs: this.#openUntilMs + shiftMs,
+      closedAtMs: this.#closedAtMs + shiftMs,
+      forgottenAtMs: this.#forgottenAtMs + shiftMs,
+      successes: this.#successes,
+      failures: this.#failures,
+    };
+  }
+
+  restore(saved: Saved<CircuitNumber>, shiftMs: number): void {
+    if (saved.isOpen === undefined) return;
+    this.#isClosed = saved.isOpen === 0;
+    this.#consecutive = saved.consecutive ?? 0;
+    this.#runStartMs = (saved.runStartMs ?? 0) + shiftMs;
+    this.#ejections = saved.ejections ?? 0;
+    this.#openedAtMs = (saved.openedAtMs ?? 0) + shiftMs;
+    this.#openUntilMs = (saved.openUntilMs ?? 0) + shiftMs;
+    this.#closedAtMs = (saved.closedAtMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.#forgottenAtMs = (saved.forgottenAtMs ?? 0) + shiftMs;
+    this.#successes = saved.successes ?? 0;
+    this.#failures = saved.failures ?? 0;
   }
 
   #hasFailedEnough(nowMs: number, health: TargetHealth): boolean {

@@ -1,4 +1,5 @@
 import { decayFactor } from './decay.ts';
+import type { Saved } from './saved.ts';
 
 const inputTokensAssumed = 2000;
 const outputTokensAssumed = 500;
@@ -10,6 +11,16 @@ const priorFailures = 0.4;
 const exploredShareMax = 0.02;
 /** So many calls are looked back on when exploration is rationed. */
 const callsRemembered = 1000;
+
+type DemandNumber =
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'meanPrice'
+  | 'attempts'
+  | 'failures'
+  | 'atMs'
+  | 'calls'
+  | 'explored';
 
 /** What calls of one model are like, whichever target serves them. Times on a steady clock. */
 export class Demand {
@@ -63,6 +74,31 @@ export class Demand {
   lastHope(attemptsLeft: number, nowMs: number): number {
     this.#decayTo(nowMs);
     return ((this.#failures + priorFailures) / (this.#attempts + priorAttempts)) ** Math.max(0, attemptsLeft);
+  }
+
+  save(shiftMs: number): Saved<DemandNumber> {
+    return {
+      inputTokens: this.inputTokens,
+      outputTokens: this.outputTokens,
+      ...(this.#meanPrice !== null && { meanPrice: this.#meanPrice }),
+      attempts: this.#attempts,
+      failures: this.#failures,
+      atMs: this.#atMs + shiftMs,
+      calls: this.#calls,
+      explored: this.#explored,
+    };
+  }
+
+  restore(saved: Saved<DemandNumber>, shiftMs: number): void {
+    if (saved.atMs === undefined) return;
+    this.inputTokens = saved.inputTokens ?? inputTokensAssumed;
+    this.outputTokens = saved.outputTokens ?? outputTokensAssumed;
+    this.#meanPrice = saved.meanPrice ?? null;
+    this.#attempts = saved.attempts ?? 0;
+    this.#failures = saved.failures ?? 0;
+    this.#atMs = saved.atMs + shiftMs;
+    this.#calls = saved.calls ?? 0;
+    this.#explored = saved.explored ?? 0;
   }
 
   #decayTo(nowMs: number): void {

@@ -17,7 +17,12 @@ import {
 } from './route.fixture.ts';
 
 function openRouter(seed = 1, probes: 'calls' | 'synthetic' = 'calls') {
-  return new ExpectedCostRouter({ attemptsMax: 3, probes, uniform: chance(seed) });
+  return new ExpectedCostRouter({
+    attemptsMax: 3,
+    probes,
+    uniform: chance(seed),
+    hashCredential: (it) => it,
+  });
 }
 
 function priced(id: string, microUsd: bigint, rest: Partial<TargetDraft> = {}): Target {

@@ -1,9 +1,10 @@
+import type { RouterState } from '../../ports/router-state-store.ts';
 import type { Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
-import { type Candidate, Candidates, type Field } from './candidates.ts';
+import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Excluded, type ExplainedTarget, explainPlan } from './explain.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -16,6 +17,7 @@ export interface ExpectedCostOptions {
   readonly attemptsMax: number;
   readonly probes: ProbeMode;
   readonly uniform: Uniform;
+  readonly hashCredential: HashCredential;
 }
 
 /** Targets named for an attempt: those that cannot be asked for a call are passed over. */
@@ -26,6 +28,8 @@ const exploreAfterMs = 20_000;
 const exploreRatio = 4;
 /** Below this chance of the best one left, a further attempt is taken from the budget. */
 const doubtfulChance = 0.5;
+/** What was learned longer ago says nothing of now. */
+export const routerStateMsMax = 24 * 3_600_000;
 /** Of those out of service, so many that are soonest to recover are tried. */
 const panicTargets = 3;
 /** Where everything is out of service, a call asks so many targets and no more: storms are made of retries. */
@@ -38,7 +42,7 @@ const panicAttemptsMax = 2;
 export class ExpectedCostRouter implements Router {
   readonly #options: ExpectedCostOptions;
   readonly #time = new SteadyTime();
-  readonly #candidates = new Candidates();
+  readonly #candidates: Candidates;
   readonly #answers = new AnswerMemory();
   readonly #sessions = new SessionMemory();
   readonly #budget = new RetryBudget();
@@ -46,6 +50,7 @@ export class ExpectedCostRouter implements Router {
 
   constructor(options: ExpectedCostOptions) {
     this.#options = options;
+    this.#candidates = new Candidates(options.hashCredential);
     this.#start = { tried: new Set(), attemptsLeft: options.attemptsMax };
   }
 
@@ -78,6 +83,7 @@ export class ExpectedCostRouter implements Router {
   depart(target: Target, ask: Ask, clockMs: number): Flight {
     return new TargetFlight(
       {
+        candidates: this.#candidates,
         candidate: this.#candidates.candidate(target),
         demand: this.#candidates.of(ask.model).demand,
         ask,
@@ -88,6 +94,27 @@ export class ExpectedCostRouter implements Router {
       },
       clockMs,
     );
+  }
+
+  /**
+   * What has been learned since it was last asked for, or of it so much; for a later process. Sessions, answers and calls
+   * under way are not in it.
+   */
+  takeChanged(clockMs: number, statesMax = Number.POSITIVE_INFINITY): readonly RouterState[] {
+    return this.#candidates.takeChanged(statesMax, clockMs - this.#time.read(clockMs), clockMs);
+  }
+
+  /**
+   * Takes over what an earlier process has learned; before the first call. Evidence fades by its age, and time outs and
+   * blocks end when they would have. What is older than a day is left out; what comes from the future is taken as new.
+   * The same credentials must be hashed in the same way.
+   */
+  restore(states: readonly RouterState[], clockMs: number): void {
+    const nowMs = this.#time.read(clockMs);
+    for (const state of states) {
+      if (clockMs - state.savedAtMs > routerStateMsMax) continue;
+      this.#candidates.restore(state, nowMs - Math.max(clockMs, state.savedAtMs));
+    }
   }
 
   /** Attempts under way there. */

@@ -1,5 +1,6 @@
 import { decayFactor } from './decay.ts';
 import { LogHistogram, type Quantiles } from './log-histogram.ts';
+import type { Saved } from './saved.ts';
 
 const riseShare = 0.15;
 const fallShare = 0.08;
@@ -20,6 +21,8 @@ const deadlineMsMin = 4000;
 const deadlineMsMax = 30_000;
 /** While too little is known for a deadline of its own. */
 const deadlineMsAssumed = 15_000;
+
+type LatencyNumber = 'firstContentMs' | 'usualMs' | 'noteAtMs' | 'tokensPerSecond';
 
 /** How long a target takes to begin an answer and to write it. Milliseconds; times on a steady clock. */
 export class Latency {
@@ -61,6 +64,25 @@ export class Latency {
   deadlineMs(nowMs: number): number {
     const { p99 } = this.quantiles(nowMs) ?? { p99: deadlineMsAssumed / 3 };
     return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * p99));
+  }
+
+  save(shiftMs: number): { readonly latency: Saved<LatencyNumber>; readonly histogram: Saved<string> } {
+    const latency = {
+      ...(this.#firstContentMs !== null && { firstContentMs: this.#firstContentMs }),
+      usualMs: this.#usualMs,
+      noteAtMs: this.#noteAtMs + shiftMs,
+      tokensPerSecond: this.#tokensPerSecond,
+    };
+    return { latency, histogram: this.#histogram.save(shiftMs) };
+  }
+
+  restore(saved: Saved<LatencyNumber>, histogram: Saved<string>, shiftMs: number): void {
+    this.#histogram.restore(histogram, shiftMs);
+    if (saved.noteAtMs === undefined) return;
+    this.#firstContentMs = saved.firstContentMs ?? null;
+    this.#usualMs = saved.usualMs ?? 0;
+    this.#noteAtMs = saved.noteAtMs + shiftMs;
+    this.#tokensPerSecond = saved.tokensPerSecond ?? tokensPerSecondAssumed;
   }
 
   #beginsMs(nowMs: number): number {

@@ -1,3 +1,5 @@
+import type { Saved } from './saved.ts';
+
 /** Six bins an octave from 50 ms: the last one holds all above 72 s, and a bin is 12 % wide. */
 const binsPerOctave = 6;
 const bins = 64;
@@ -47,6 +49,21 @@ export class LogHistogram {
       ? { p50: this.#quantile(0.5), p95: this.#quantile(0.95), p99: this.#quantile(0.99) }
       : null;
     return this.#quantiles;
+  }
+
+  /** Weights by the number of their bin, beside the landmark they are counted from. */
+  save(shiftMs: number): Saved<string> {
+    const saved: Record<string, number> = { landmarkMs: this.#landmarkMs + shiftMs, total: this.#total };
+    for (const [bin, weight] of this.#weights.entries()) if (weight > 0) saved[bin] = weight;
+    return saved;
+  }
+
+  restore(saved: Saved<string>, shiftMs: number): void {
+    const { landmarkMs, total } = saved;
+    if (landmarkMs === undefined || total === undefined) return;
+    this.#landmarkMs = landmarkMs + shiftMs;
+    this.#total = total;
+    for (let bin = 0; bin < bins; bin++) this.#weights[bin] = saved[bin] ?? 0;
   }
 
   #quantile(share: number): number {

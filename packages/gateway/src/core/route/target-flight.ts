@@ -2,7 +2,7 @@ import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Uniform } from './beta-draw.ts';
-import type { Candidate, CredentialState } from './candidates.ts';
+import type { Candidate, Candidates, CredentialState } from './candidates.ts';
 import type { Demand } from './demand.ts';
 import type { Outcome } from './outcome.ts';
 import { readHeadroom } from './rate-limits.ts';
@@ -17,6 +17,7 @@ const credentialBlockMsMax = 3_600_000;
 const missingBlockMs = 3_600_000;
 
 interface Departure {
+  readonly candidates: Candidates;
   readonly candidate: Candidate;
   readonly demand: Demand;
   readonly ask: Ask;
@@ -58,12 +59,13 @@ export class TargetFlight implements Flight {
   began(clockMs: number): void {
     if (this.#beganMs !== null || this.#hasEnded) return;
     const nowMs = this.#departure.time.read(clockMs);
-    const { candidate, demand, ask } = this.#departure;
+    const { candidates, candidate, demand, ask } = this.#departure;
     const { state } = candidate;
     this.#beganMs = nowMs;
     state.succeeded(nowMs, this.#startMs);
     demand.attempted(nowMs, false);
     candidate.credential.strikes = 0;
+    candidates.changed(candidate, ask.model.id);
     if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
@@ -75,9 +77,11 @@ export class TargetFlight implements Flight {
     const nowMs = this.#departure.time.read(clockMs);
     if (outcome?.kind === 'answered') this.began(clockMs);
     this.#hasEnded = true;
-    const { state } = this.#departure.candidate;
+    const { candidates, candidate, ask } = this.#departure;
+    candidates.changed(candidate, ask.model.id);
+    const { state } = candidate;
     state.inFlight--;
-    if (this.#departure.ask.facts.stream) state.silence.ended(this.#startMs);
+    if (ask.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
     this.#learn(verdict, nowMs);

@@ -1,5 +1,6 @@
 import { drawBeta, type Uniform } from './beta-draw.ts';
 import { decayFactor } from './decay.ts';
+import type { Saved } from './saved.ts';
 
 const fastHalfLifeMs = 12_000;
 const slowHalfLifeMs = 120_000;
@@ -28,7 +29,19 @@ class Tally {
     this.good *= left;
     this.bad *= left;
   }
+
+  restore(good = 0, bad = 0): void {
+    this.good = good;
+    this.bad = bad;
+  }
 }
+
+type HealthNumber =
+  | 'atMs'
+  | 'failureMs'
+  | `${'fast' | 'slow'}${'Good' | 'Bad'}`
+  // Answers that came to their end, and those that did not.
+  | `${'fast' | 'slow'}${'Whole' | 'Broken'}`;
 
 /** How often a target answers, and how often an answer of it breaks off. All of it fades; times on a steady clock. */
 export class TargetHealth {
@@ -107,6 +120,31 @@ export class TargetHealth {
       return before.bad / (before.good + before.bad);
     };
     return Math.min(0.95, Math.max(0.02, share(this.#fast), share(this.#slow)));
+  }
+
+  save(shiftMs: number): Saved<HealthNumber> {
+    return {
+      atMs: this.#atMs + shiftMs,
+      failureMs: this.failureMs,
+      fastGood: this.#fast.good,
+      fastBad: this.#fast.bad,
+      slowGood: this.#slow.good,
+      slowBad: this.#slow.bad,
+      fastWhole: this.#breaksFast.good,
+      fastBroken: this.#breaksFast.bad,
+      slowWhole: this.#breaksSlow.good,
+      slowBroken: this.#breaksSlow.bad,
+    };
+  }
+
+  restore(saved: Saved<HealthNumber>, shiftMs: number): void {
+    if (saved.atMs === undefined) return;
+    this.#atMs = saved.atMs + shiftMs;
+    this.failureMs = saved.failureMs ?? this.failureMs;
+    this.#fast.restore(saved.fastGood, saved.fastBad);
+    this.#slow.restore(saved.slowGood, saved.slowBad);
+    this.#breaksFast.restore(saved.fastWhole, saved.fastBroken);
+    this.#breaksSlow.restore(saved.slowWhole, saved.slowBroken);
   }
 
   #evidence(nowMs: number): Evidence {

@@ -2,6 +2,7 @@ import type { Uniform } from './beta-draw.ts';
 import { Capacity } from './capacity.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
+import type { SavedParts } from './saved.ts';
 import { Silence } from './silence.ts';
 import { TargetHealth } from './target-health.ts';
 
@@ -46,5 +47,30 @@ export class TargetState {
   foundCached(tokens: number, expectedTokens: number): void {
     const step = cacheShareStep * Math.min(1, expectedTokens / tellingTokens);
     this.cacheShare += step * (Math.min(1, tokens / expectedTokens) - this.cacheShare);
+  }
+
+  /** All but what ends with the process: calls under way. `shiftMs`: from the steady clock to that of the wall. */
+  save(shiftMs: number): SavedParts {
+    const { cacheShare, missingUntilMs, lastSentMs } = this;
+    return {
+      target: { cacheShare, missingUntilMs: missingUntilMs + shiftMs, lastSentMs: lastSentMs + shiftMs },
+      health: this.health.save(shiftMs),
+      ...this.latency.save(shiftMs),
+      circuit: this.circuit.save(shiftMs),
+      capacity: this.capacity.save(shiftMs),
+    };
+  }
+
+  /** `shiftMs`: from the clock of the wall to the steady one. */
+  restore(saved: SavedParts, shiftMs: number): void {
+    const { target = {}, health = {}, latency = {}, histogram = {}, circuit = {}, capacity = {} } = saved;
+    const { cacheShare, missingUntilMs, lastSentMs } = target;
+    this.cacheShare = cacheShare ?? cacheShareAssumed;
+    this.missingUntilMs = (missingUntilMs ?? 0) + shiftMs;
+    this.lastSentMs = (lastSentMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.health.restore(health, shiftMs);
+    this.latency.restore(latency, histogram, shiftMs);
+    this.circuit.restore(circuit, shiftMs);
+    this.capacity.restore(capacity, shiftMs);
   }
 }
