@@ -17,6 +17,11 @@ export interface TestChannel {
   /** Protocols it speaks and their paths; those of the simulator if left out. */
   readonly protocols?: Readonly<Record<string, string>>;
   readonly dialect?: Readonly<Record<string, unknown>>;
+  /** Sent as a bearer token; without one the provider asks for none. */
+  readonly credential?: string;
+  /** Of the provider. */
+  readonly name?: string;
+  readonly alias?: string;
 }
 
 export interface TestGatewayOptions {
@@ -73,9 +78,12 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
     'call-log': 'false',
     ...options.flags,
   };
-  const secrets = Object.entries({ ...keys, ...moreKeys }).map(
-    ([id, key]) => [keyVariable(id), key] as const,
-  );
+  const secrets = [
+    ...Object.entries({ ...keys, ...moreKeys }).map(([id, key]) => [keyVariable(id), key] as const),
+    ...options.channels.flatMap(({ id, credential }) =>
+      credential === undefined ? [] : [[credentialVariable(id), credential] as const],
+    ),
+  ];
   const environment = environmentOf(Object.fromEntries(secrets));
   const file = expectValue(readConfigurationFile(text, configFile));
   const settings = expectValue(readSettings({ flags, environment, file }));
@@ -97,7 +105,15 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
 }
 
 function keyVariable(id: string): string {
-  return `TEST_KEY_${id.toUpperCase().replaceAll('-', '_')}`;
+  return `TEST_KEY_${variableWord(id)}`;
+}
+
+function credentialVariable(id: string): string {
+  return `TEST_CREDENTIAL_${variableWord(id)}`;
+}
+
+function variableWord(id: string): string {
+  return id.toUpperCase().replaceAll(/[-.]/g, '_');
 }
 
 function expectValue<Value>(result: { ok: true; value: Value } | { ok: false; error: unknown }): Value {
@@ -154,20 +170,26 @@ const simulatedPaths = {
   'generate-content': '/models/{model}:{action}',
 };
 
-function providerOf({ origin, dialect, protocols }: TestChannel) {
+function providerOf({ origin, dialect, protocols, credential, name = 'Test provider' }: TestChannel) {
   return {
-    name: 'Test provider',
+    name,
     baseUrl: `${origin}/v1`,
     protocols: protocols ?? simulatedPaths,
-    credential: { scheme: 'none' },
+    credential: { scheme: credential === undefined ? 'none' : 'bearer' },
     ...(dialect === undefined ? {} : { dialect }),
   };
 }
 
-function channelOf({ id, models, cost = '1' }: TestChannel) {
+function channelOf({ id, models, cost = '1', credential, alias }: TestChannel) {
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
     ([model, upstream]) => [model, { upstream, cost: classes }] as const,
   );
-  return { provider: `p-${id}`, allowPrivate: true, models: Object.fromEntries(priced) };
+  return {
+    provider: `p-${id}`,
+    allowPrivate: true,
+    models: Object.fromEntries(priced),
+    ...(credential === undefined ? {} : { credential: { environment: credentialVariable(id) } }),
+    ...(alias === undefined ? {} : { alias }),
+  };
 }

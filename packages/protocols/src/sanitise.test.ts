@@ -30,6 +30,27 @@ test.each([
   expect(sanitiseUpstreamMessage(message)).toBe(message);
 });
 
+test.each([
+  [
+    "The model `sim-7b` does not exist in Acme's region",
+    "The model `public` does not exist in the provider's region",
+  ],
+  ['ACME: sim-7b.', 'the provider: public.'],
+  ['models/sim-7b, sim-7b-large, sim-7b.1, a-sim-7b', 'models/public, sim-7b-large, sim-7b.1, a-sim-7b'],
+  ['pacmen of ab', 'pacmen of ab'],
+])('names of our own are told as callers know them: %j', (message, clean) => {
+  const names = new Map([
+    ['sim-7b', 'public'],
+    ['Acme', 'the provider'],
+    ['ab', 'x'],
+  ]);
+  expect(sanitiseUpstreamMessage(message, names)).toBe(clean);
+});
+
+test('a name may be made of signs', () => {
+  expect(sanitiseUpstreamMessage('at (a+b)*$1 now', new Map([['(a+b)*$1', '$&']]))).toBe('at $& now');
+});
+
 test('is bounded and on one line', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (message) => {

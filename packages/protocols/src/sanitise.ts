@@ -18,13 +18,30 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Shorter names are words of every language, and say nothing. */
+const nameCharsMin = 3;
+
+/** What only we and one upstream call something, and what stands in its place for callers. */
+export type PrivateNames = ReadonlyMap<string, string>;
+
+const noNames: PrivateNames = new Map();
+
 /**
- * An upstream's message, fit for a caller's eyes: keys, accounts and addresses taken out, on one line, bounded. Words
- * that clients look for, as in `maximum context length`, stay.
+ * An upstream's message, fit for a caller's eyes: keys, accounts, addresses and `names` taken out, on one line, bounded.
+ * Words that clients look for, as in `maximum context length`, stay.
  */
-export function sanitiseUpstreamMessage(message: string): string {
+export function sanitiseUpstreamMessage(message: string, names: PrivateNames = noNames): string {
   let text = message.slice(0, readCharsMax).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
   for (const [pattern, placeholder] of secrets) text = text.replace(pattern, placeholder);
+  for (const [name, placeholder] of names) text = withoutName(text, name, placeholder);
   text = text.trim();
   return text.length <= keptCharsMax ? text : `${text.slice(0, keptCharsMax - 1)}…`;
+}
+
+/** Whole names only: `gpt-4` is not a part of `gpt-4.1`. */
+function withoutName(text: string, name: string, placeholder: string): string {
+  if (name.length < nameCharsMin || name === placeholder) return text;
+  const literal = name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const pattern = new RegExp(`(?<![\\w-]|\\w\\.)${literal}(?![\\w-]|\\.\\w)`, 'gi');
+  return text.replace(pattern, () => placeholder);
 }

@@ -1,6 +1,7 @@
 import { type Fault, fail, fault, unreachable, type Work } from '@headgate/protocols';
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
+import { privateNamesOf } from '../core/route/private-names.ts';
 import type { Flight, Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
@@ -119,7 +120,7 @@ function shareEndsAt({ gateway, deadlineAt }: Conversation, sharedBy: number): n
 }
 
 function finishOf(
-  { reply }: Conversation,
+  { reply, ask }: Conversation,
   plan: Plan,
   attempts: readonly AttemptRecord[],
   unspeakable: Fault | null,
@@ -138,6 +139,7 @@ function finishOf(
     fault: faultOf(
       attempts.map(({ outcome }) => outcome),
       plan.blockedRetryMs,
+      privateNamesOf(last.target, ask.model),
     ),
     begun,
   };

@@ -1,6 +1,7 @@
 import {
   type Fault,
   fault,
+  type PrivateNames,
   sanitiseUpstreamMessage,
   type UpstreamRefusal,
   unreachable,
@@ -109,15 +110,20 @@ export function isCallersFault({ kind }: UpstreamRefusal): boolean {
 
 /**
  * What the caller sees when no target gave an answer, from all that was tried. `blockedRetryMs`: milliseconds until the
- * first of the targets that were not tried for their rate limit may be, or null when there is none.
+ * first of the targets that were not tried for their rate limit may be, or null when there is none. `names` are those of
+ * the target tried last, whose words may be passed on.
  */
-export function faultOf(outcomes: readonly Outcome[], blockedRetryMs: number | null): Fault {
+export function faultOf(
+  outcomes: readonly Outcome[],
+  blockedRetryMs: number | null,
+  names?: PrivateNames,
+): Fault {
   const last = outcomes.at(-1);
   if (last === undefined) return fault('no_available_channel');
   if (last.kind === 'shut-down') return fault('overloaded');
   if (last.kind === 'bug') return fault('internal');
   if (last.kind === 'refused') {
-    const said = faultOfCallerRefusal(last.refusal);
+    const said = faultOfCallerRefusal(last.refusal, names);
     if (said !== null) return said;
   }
   if (outcomes.every((outcome) => isRefusal(outcome, 'model-missing')))
@@ -135,14 +141,14 @@ export function faultOf(outcomes: readonly Outcome[], blockedRetryMs: number | n
 const callerStatuses: readonly number[] = [400, 403, 404, 413, 414, 415, 422, 431];
 
 /** Refusals that are the caller's own fault pass through, sanitised; null for every other kind. */
-function faultOfCallerRefusal(refusal: UpstreamRefusal): Fault | null {
-  const message = sanitiseUpstreamMessage(refusal.message);
+function faultOfCallerRefusal(refusal: UpstreamRefusal, names?: PrivateNames): Fault | null {
+  const message = sanitiseUpstreamMessage(refusal.message, names);
   const said = {
     status: callerStatuses.includes(refusal.status) ? refusal.status : 400,
     // Without words of the upstream's, the table's stand.
     ...(message === '' ? {} : { message }),
     param: pathOrNull(refusal.param),
-    upstreamCode: codeWordOrNull(refusal.code),
+    upstreamCode: codeWordOrNull(refusal.code, names),
   };
   switch (refusal.kind) {
     case 'invalid-request':
@@ -163,9 +169,9 @@ function pathOrNull(param: string | null): string | null {
 }
 
 /** A number is a status again, and what the sanitiser would change is no word but a key, an account or an address. */
-function codeWordOrNull(code: string | null): string | null {
+function codeWordOrNull(code: string | null, names?: PrivateNames): string | null {
   const isWord = code !== null && /^[a-z][\w.-]{0,63}$/i.test(code);
-  return isWord && sanitiseUpstreamMessage(code) === code ? code : null;
+  return isWord && sanitiseUpstreamMessage(code, names) === code ? code : null;
 }
 
 function isRefusal(outcome: Outcome, kind: UpstreamRefusal['kind']): boolean {
