@@ -163,7 +163,7 @@ afterAll(async () => {
   for (const simulator of ailing) await simulator.close();
 });
 
-/** Three that fail alike; or one, and a dear one that is well. */
+/** Three that fail alike; or one, and another that is well. */
 function channelsOf(upstream: Surface, { name, company, place }: Case): readonly TestChannel[] {
   const channel = (rank: number, { origin }: Simulator): TestChannel => ({
     id: `zebra-${name}-${rank}`,
@@ -171,14 +171,14 @@ function channelsOf(upstream: Surface, { name, company, place }: Case): readonly
     name: 'Quagga Works',
     credential: 'sk-kudu-000000001',
     origin,
-    cost: String(5 ** rank),
+    priority: rank,
     models: { [name]: 'bongo-model' },
     protocols: { [upstream]: paths[upstream] },
   });
   const failing = ailing[place] ?? healthy;
   return company === 'failing'
     ? [0, 1, 2].map((rank) => channel(rank, failing))
-    : [channel(0, failing), channel(3, healthy)];
+    : [channel(0, failing), channel(1, healthy)];
 }
 
 describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
@@ -214,7 +214,7 @@ describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
         const answer = await callSurface(gateway, surface, name, mode);
         const isRescued = next !== 'no';
         expect(isComplete(answer, surface, mode)).toBe(isRescued);
-        const asked = [`zebra-${name}-0`, ...(isRescued ? [`zebra-${name}-3`] : [])];
+        const asked = [`zebra-${name}-0`, ...(isRescued ? [`zebra-${name}-1`] : [])];
         expect(await askedOf(gateway, name)).toEqual(asked);
         expect(leaksOf(answer)).toEqual([]);
       },

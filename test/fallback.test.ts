@@ -17,9 +17,9 @@ const modes: readonly Mode[] = ['json', 'stream'];
 const privateWords =
   'Bad key sk-proj-abcdefghijklmnop of org-a1b2c3d4 at https://10.0.0.7:8443/v1: at most 2';
 
-/** What the channels c1, c2 … do under each model, cheapest first. Each test has models of its own. */
+/** What the channels c1, c2 … do under each model, in the order they are tried. Each test has models of its own. */
 const scenes = {
-  'three-down': ['fault=500', 'fault=500', 'fault=500', ''],
+  'seven-down': Array.from({ length: 7 }, () => 'fault=500'),
   'two-conflicts': ['fault=409', 'fault=409', ''],
   'one-ails': ['fault=503', ''],
   'all-silent': ['fault=stall-before-head', 'fault=stall-before-head', 'fault=stall-before-head'],
@@ -48,10 +48,10 @@ function modelOf(scene: Scene, mode: Mode): string {
 }
 
 function channelsOf(origin: string): readonly TestChannel[] {
-  return [0, 1, 2, 3].map((place) => ({
+  return Array.from({ length: 7 }, (_, place) => ({
     id: `c${place + 1}`,
     origin,
-    cost: String(place + 1),
+    priority: place,
     models: Object.fromEntries(
       Object.entries<readonly string[]>(scenes).flatMap(([scene, commands]) => {
         const command = commands[place];
@@ -81,7 +81,7 @@ beforeAll(async () => {
   const unreachable = (id: string, origin: string): TestChannel => ({
     id,
     origin,
-    cost: '0.5',
+    priority: 0,
     models: Object.fromEntries(
       modes.flatMap((mode) => [
         [`${id}.${mode}`, `${id}-${mode}`],
@@ -92,6 +92,7 @@ beforeAll(async () => {
   const healthy = {
     id: 'healthy',
     origin: simulator.origin,
+    priority: 1,
     models: Object.fromEntries(
       modes.flatMap((mode) => ['gone', 'mute'].map((id) => [`${id}-rescued.${mode}`, 'sim'])),
     ),
@@ -157,19 +158,20 @@ describe('connections that cannot be had', () => {
 });
 
 describe('how many channels are tried', () => {
-  test('three, each once', async () => {
-    const down = await call('three-down');
+  test('each once, and twice as many as attempts are allowed where each refuses at once', async () => {
+    const down = await call('seven-down');
     expect(down.answer.status).toBe(502);
-    expect(down.answer.headers.get('x-headgate-attempts')).toBe('3');
-    expect(resultsOf(down)).toEqual(['c1 refused', 'c2 refused', 'c3 refused']);
+    expect(down.answer.headers.get('x-headgate-attempts')).toBe('6');
+    expect(resultsOf(down)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((id) => `${id} refused`));
   });
 
   test('one more after a conflict, and then it is believed', async () => {
     expect(resultsOf(await call('two-conflicts'))).toEqual(['c1 refused', 'c2 refused']);
   });
 
-  test('a failed channel comes after the healthy ones for a while', async () => {
+  test('a channel that goes on failing is left alone for a while', async () => {
     expect(resultsOf(await call('one-ails'))).toEqual(['c1 refused', 'c2 answered']);
+    for (let more = 0; more < 6; more++) await call('one-ails');
     expect(resultsOf(await call('one-ails'))).toEqual(['c2 answered']);
   });
 

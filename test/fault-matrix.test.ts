@@ -10,7 +10,7 @@ import {
   promptTokens,
   textOf,
 } from './support/faulty-calls.ts';
-import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 
 /**
  * What a caller sees of each fault when no other channel is there, and what its attempt is recorded as. `200` before a
@@ -101,20 +101,28 @@ type Company = 'alone' | 'rescued';
 
 const healthy = { upstream: 'well+tokens=7', tokens: 7, text: 'This is a simulated answer; no real' };
 
-/** Every test has a model of its own, here and upstream, so that none knows the health another one left behind. */
+/** Every test has a model and channels of its own, so that none knows the health another one left behind. */
 function modelOf({ mode, fault }: Row, company: Company): string {
-  return `${mode}.${fault.replace(/[^\w-]+/g, '.')}.${company}`;
+  return `${mode}.${fault
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '.')
+    .slice(0, 40)}.${company}`;
 }
 
-function models(
-  companies: readonly Company[],
-  upstream: (row: Row, company: Company) => string,
-): Record<string, string> {
-  return Object.fromEntries(
-    cases.flatMap((row) =>
-      companies.map((company) => [modelOf(row, company), upstream(row, company)] as const),
-    ),
-  );
+function idOf(what: 'bad' | 'good', row: Row, company: Company): string {
+  return `${what}.${modelOf(row, company)}`;
+}
+
+/** One that fails; beside it, if it is to be rescued, one that is well and comes after it. */
+function channelsOf(row: Row, company: Company, origin: string): readonly TestChannel[] {
+  const model = modelOf(row, company);
+  const bad = {
+    id: idOf('bad', row, company),
+    origin,
+    models: { [model]: `sim+tokens=6,fault=${row.fault}` },
+  };
+  const good = { id: idOf('good', row, company), origin, priority: 1, models: { [model]: healthy.upstream } };
+  return company === 'alone' ? [bad] : [bad, good];
 }
 
 let simulator: Simulator;
@@ -124,17 +132,10 @@ beforeAll(async () => {
   simulator = await startSimulator();
   const { origin } = simulator;
   gateway = await openTestGateway({
-    channels: [
-      {
-        id: 'bad',
-        origin,
-        models: models(
-          ['alone', 'rescued'],
-          (row, company) => `${modelOf(row, company)}+tokens=6,fault=${row.fault}`,
-        ),
-      },
-      { id: 'good', origin, cost: '1.5', models: models(['rescued'], () => healthy.upstream) },
-    ],
+    channels: cases.flatMap((row) => [
+      ...channelsOf(row, 'alone', origin),
+      ...channelsOf(row, 'rescued', origin),
+    ]),
     flags: { 'first-content-timeout': '1s', 'stall-timeout': '1s', 'whole-answer-timeout': '1s' },
   });
 });
@@ -154,8 +155,10 @@ describe.concurrent('alone', () => {
     const error = isBegun ? errorAfterContent(call) : errorBeforeContent(call, row);
     expect(error).toMatchObject({ code: row.code, trace_id: call.entry.traceId });
     expect(call.answer.headers.get('x-headgate-attempts')).toBe('1');
-    expectUncharged(call, { ...endingOf(row), httpStatus: row.status, channelId: 'bad' });
-    expect(call.entry.attempts).toMatchObject([{ n: 1, channelId: 'bad', result: row.result }]);
+    expectUncharged(call, { ...endingOf(row), httpStatus: row.status, channelId: idOf('bad', row, 'alone') });
+    expect(call.entry.attempts).toMatchObject([
+      { n: 1, channelId: idOf('bad', row, 'alone'), result: row.result },
+    ]);
   });
 });
 
@@ -185,12 +188,12 @@ describe.concurrent('with a healthy, dearer channel beside it', () => {
     expect(entry).toMatchObject({
       status: 'complete',
       unbilledReason: null,
-      channelId: 'good',
+      channelId: idOf('good', row, 'rescued'),
       usageSource: 'upstream',
     });
     expect(entry.attempts.map(({ channelId, result }) => [channelId, result])).toEqual([
-      ['bad', row.result],
-      ['good', 'answered'],
+      [idOf('bad', row, 'rescued'), row.result],
+      [idOf('good', row, 'rescued'), 'answered'],
     ]);
     // 1 and 2 USD per million tokens are 1,000 and 2,000 nano-dollars a token.
     expect(entry.chargeNanoUsd).toBe(BigInt(promptTokens * 1000 + healthy.tokens * 2000));
@@ -202,7 +205,9 @@ describe.concurrent('with a healthy, dearer channel beside it', () => {
     expect(error.code).toBe(row.code);
     expect(call.answer.headers.get('x-headgate-attempts')).toBe('1');
     expectUncharged(call, endingOf(row));
-    expect(call.entry.attempts).toMatchObject([{ channelId: 'bad', result: row.result }]);
+    expect(call.entry.attempts).toMatchObject([
+      { channelId: idOf('bad', row, 'rescued'), result: row.result },
+    ]);
   });
 });
 

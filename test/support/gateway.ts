@@ -22,6 +22,8 @@ export interface TestChannel {
   /** Of the provider. */
   readonly name?: string;
   readonly alias?: string;
+  /** Lower comes first, whatever the price; 0 if left out. */
+  readonly priority?: number;
 }
 
 export interface TestGatewayOptions {
@@ -180,7 +182,7 @@ function providerOf({ origin, dialect, protocols, credential, name = 'Test provi
   };
 }
 
-function channelOf({ id, models, cost = '1', credential, alias }: TestChannel) {
+function channelOf({ id, models, cost = '1', credential, alias, priority = 0 }: TestChannel) {
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
     ([model, upstream]) => [model, { upstream, cost: classes }] as const,
@@ -188,6 +190,7 @@ function channelOf({ id, models, cost = '1', credential, alias }: TestChannel) {
   return {
     provider: `p-${id}`,
     allowPrivate: true,
+    priority,
     models: Object.fromEntries(priced),
     ...(credential === undefined ? {} : { credential: { environment: credentialVariable(id) } }),
     ...(alias === undefined ? {} : { alias }),

@@ -24,7 +24,7 @@ const nameCharsMin = 3;
 /** What only we and one upstream call something, and what stands in its place for callers. */
 export type PrivateNames = ReadonlyMap<string, string>;
 
-const noNames: PrivateNames = new Map();
+const noNames: ReadonlyMap<string, string> = new Map();
 
 /**
  * An upstream's message, fit for a caller's eyes: keys, accounts, addresses and `names` taken out, on one line, bounded.
