@@ -88,7 +88,10 @@ export interface Facts {
   /** Answers asked for (`n`). */
   readonly choices: number;
   readonly needs: ReadonlySet<Need>;
-  /** The earlier answer this one goes on from, by the id its upstream gave it: nobody else knows it. Absent for none. */
+  /**
+   * What this request goes on from and one upstream keeps, by the id which that gave it and nobody else knows: an earlier answer,
+   * a conversation, a container, a cache of a prefix. It is never lost in translation. Absent for none.
+   */
   readonly continues?: string;
   /** Of the images asked for; absent in protocols that answer with text. */
   readonly imageKind?: ImageKind;

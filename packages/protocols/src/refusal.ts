@@ -281,6 +281,9 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
     new RegExp(`^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`),
     'model-missing',
   ],
+  // What is kept upstream: the words are those of the servers that keep it.
+  [/^conversation with id not found\b/, 'answer-missing'],
+  [/^cached ?content( \w{1,100})? (is )?not found\b|^not found: cached content\b/, 'answer-missing'],
   [/^no endpoints found for\b|^not found the model\b/, 'model-missing'],
   [/^this model's maximum context length|^prompt is too long|^input is too long/, 'context-length'],
   [

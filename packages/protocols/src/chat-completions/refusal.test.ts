@@ -42,6 +42,8 @@ describe('readRefusal', () => {
     [404, error('The model `x` does not exist', 'model_not_found'), 'model-missing'],
     [404, { detail: 'Not Found' }, 'model-missing'],
     [405, { detail: 'Method Not Allowed' }, 'model-missing'],
+    [404, error("Conversation with id 'conv_1' not found."), 'answer-missing'],
+    [400, error('Previous response not found', 'previous_response_not_found'), 'answer-missing'],
     [408, error('Timed out'), 'conflict'],
     [409, error('Conflict'), 'conflict'],
     [425, error('Early'), 'conflict'],

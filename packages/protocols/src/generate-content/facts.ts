@@ -53,6 +53,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
   const config = readConfig(body, span(members, 'generationConfig', 'generation_config'));
   if (!config.ok) return config;
   const { model = '', action = '' } = params;
+  const cache = members.value('cachedContent') ?? members.value('cached_content');
   const facts = {
     model,
     stream: action === 'streamGenerateContent',
@@ -60,6 +61,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     inputTokensEstimate: watch.estimate(body.length),
     choices: config.value.candidateCount,
     needs: readNeeds(members, config.value, watch.needs),
+    ...(typeof cache === 'string' ? { continues: cache } : {}),
   };
   return succeed({
     facts,

@@ -101,6 +101,11 @@ describe('facts', () => {
     expect(accept(text, { work: 'count' }).facts.inputTokensEstimate).toBeLessThan(1_100);
   });
 
+  test.each(['cachedContent', 'cached_content'])('what %s names is kept upstream', (name) => {
+    expect(accept(`{${hello},"${name}":"cachedContents/1"}`).facts.continues).toBe('cachedContents/1');
+    expect(accept(`{${hello},"${name}":null}`).facts.continues).toBeUndefined();
+  });
+
   test.each(['count', 'embed'] as const)('a request to %s needs no contents and has no output', (work) => {
     expect(accept('{}', { work }).facts.maxOutputTokens).toBe(0);
   });

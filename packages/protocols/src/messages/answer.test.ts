@@ -52,6 +52,12 @@ describe('a whole answer', () => {
     });
   });
 
+  test('names the container that it worked in', () => {
+    const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' };
+    expect(readingOf({ ...answer, container }).answerId).toBe('container_1');
+    expect(readingOf({ ...answer, container: null }).answerId).toBeNull();
+  });
+
   test.each([
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],

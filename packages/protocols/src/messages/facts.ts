@@ -15,6 +15,7 @@ import {
 import { findMembers, type RequestMembers } from '../request/request-members.ts';
 import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
 import { type ProtocolHeaders, readHeaders } from './headers.ts';
 import { blockNeeds, type RequestMember, requestMembers } from './wire.ts';
 
@@ -50,6 +51,7 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
   // None at all is a request to do no more than fill the prompt cache.
   const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
   if (!limit.ok) return limit;
+  const container = containerId(members);
   const facts = {
     model: model.value,
     // Nothing is written where tokens are counted, whatever is said of it.
@@ -58,8 +60,15 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
+    ...(typeof container === 'string' ? { continues: container } : {}),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
+}
+
+/** By itself, or beside the skills it is to have; without an id it is a new one. */
+function containerId(members: RequestMembers<RequestMember>): unknown {
+  const container = members.value('container');
+  return isRecord(container) ? container['id'] : container;
 }
 
 function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {

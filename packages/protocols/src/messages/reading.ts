@@ -13,6 +13,7 @@ export class RunningReading implements Reading {
   usage: Usage | null = null;
   finishReasonRaw: string | null = null;
   modelServed: string | null = null;
+  answerId: string | null = null;
   hasOutput = false;
   outputBytes = 0;
   usageAtOutputBytes = 0;
@@ -28,6 +29,7 @@ export class RunningReading implements Reading {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.modelServed = textOf(message['model']);
+    this.#takeContainer(message);
     this.#firstUsage = message['usage'];
     this.usage = readUsage(this.#firstUsage);
   }
@@ -48,11 +50,17 @@ export class RunningReading implements Reading {
     return isFilled;
   }
 
-  close(stopReason: unknown, lastUsage: unknown): void {
-    this.finishReasonRaw = textOf(stopReason) ?? this.finishReasonRaw;
+  /** `end`: what a message's delta says, or the message itself. */
+  close(end: WireRecord, lastUsage: unknown): void {
+    this.finishReasonRaw = textOf(end['stop_reason']) ?? this.finishReasonRaw;
+    this.#takeContainer(end);
     if (!isRecord(lastUsage)) return;
     this.usage = readUsage(mergeUsage(this.#firstUsage, lastUsage));
     this.usageAtOutputBytes = this.outputBytes;
+  }
+
+  #takeContainer({ container }: WireRecord): void {
+    this.answerId = textOf(recordOf(container)['id']) ?? this.answerId;
   }
 
   #count(part: WireRecord): void {
@@ -67,7 +75,7 @@ export function readMessage(message: WireRecord): RunningReading {
   reading.open({ model: message['model'] });
   const content: readonly unknown[] = Array.isArray(message['content']) ? message['content'] : [];
   for (const block of content) reading.takeBlock(recordOf(block));
-  reading.close(message['stop_reason'], message['usage']);
+  reading.close(message, message['usage']);
   return reading;
 }
 

@@ -70,6 +70,15 @@ describe('facts', () => {
   });
 
   test.each([
+    ['"container_1"', 'container_1'],
+    ['{"id":"container_1","skills":[]}', 'container_1'],
+    ['{"skills":[{"type":"anthropic","skill_id":"pptx"}]}', undefined],
+    ['null', undefined],
+  ])('the container %s is kept upstream as %s', (container, id) => {
+    expect(accept(`{"model":"m",${hello},"container":${container}}`).facts.continues).toBe(id);
+  });
+
+  test.each([
     [`{${hello}}`, 'model'],
     ['{"model":"m"}', 'messages'],
     [`{"model":"m","stream":"yes",${hello}}`, 'stream'],

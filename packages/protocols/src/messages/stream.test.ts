@@ -84,6 +84,16 @@ describe('a stream', () => {
     expect(reading.outputBytes).toBe(encoder.encode(texts.join('')).length);
   });
 
+  test('names the container that it worked in, at its end', () => {
+    const id = (...frames: readonly string[]) => readFrames(...frames).reader.reading.answerId;
+    const end = finish('end_turn', {}).replace(
+      '"stop_reason"',
+      '"container":{"id":"container_1"},"stop_reason"',
+    );
+    expect(id(start, openText, text('a'), close(0), end)).toBe('container_1');
+    expect(id(start, openText, text('a'), close(0), finish('end_turn', {}))).toBeNull();
+  });
+
   test('an opening that holds nothing is not content; one that names a tool is', () => {
     expect(readFrames(start, openText, close(0)).reading.hasOutput).toBe(false);
     expect(readFrames(start, open(0, { type: 'redacted_thinking', data: 'x' })).roles).toBe('pc');

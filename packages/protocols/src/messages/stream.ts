@@ -64,7 +64,7 @@ export class MessagesStreamReader implements StreamReader {
       case 'content_block_delta':
         return this.#takeDelta(recordOf(event['delta']), frame);
       case 'message_delta':
-        this.#reading.close(recordOf(event['delta'])['stop_reason'], event['usage']);
+        this.#reading.close(recordOf(event['delta']), event['usage']);
         return 'finish';
       case 'message_stop':
         return 'terminal';

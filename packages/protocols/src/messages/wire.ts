@@ -11,6 +11,7 @@ export const requestMembers = [
   'metadata',
   'thinking',
   'thread',
+  'container',
   'output_config',
   'output_format',
 ] as const;

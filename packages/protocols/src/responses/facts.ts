@@ -15,6 +15,7 @@ import {
 import { findMembers, invalid, type Refused, type RequestMembers } from '../request/request-members.ts';
 import { readerOf, sessionClue } from '../request/session-clue.ts';
 import { type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
 /** A request as read: what routing needs of it, and what stands where in it. */
@@ -45,7 +46,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!limit.ok) return limit;
   const refused = checkInput(members) ?? checkBackground(members, stream.value);
   if (refused !== null) return refused;
-  const previous = members.value('previous_response_id');
+  const kept = members.value('previous_response_id') ?? conversationId(members);
   const facts = {
     model: model.value,
     stream: stream.value,
@@ -53,9 +54,14 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(typeof previous === 'string' ? { continues: previous } : {}),
+    ...(typeof kept === 'string' ? { continues: kept } : {}),
   };
   return succeed({ facts, members, longStrings: watch.longStrings });
+}
+
+function conversationId(members: RequestMembers<RequestMember>): unknown {
+  const conversation = members.value('conversation');
+  return isRecord(conversation) ? conversation['id'] : conversation;
 }
 
 function checkInput(members: RequestMembers<RequestMember>): Refused | null {

@@ -34,9 +34,14 @@ describe('facts', () => {
     });
   });
 
-  test('an input may be missing: there may be a conversation', () => {
-    const { facts } = accept('{"model":"m","stream":true,"previous_response_id":"resp_1"}');
-    expect(facts).toMatchObject({ stream: true, continues: 'resp_1' });
+  test.each([
+    ['"previous_response_id":"resp_1"', 'resp_1'],
+    ['"conversation":"conv_1"', 'conv_1'],
+    ['"previous_response_id":null,"conversation":{"id":"conv_1"}', 'conv_1'],
+    ['"previous_response_id":7,"conversation":{}', undefined],
+  ])('an input may be missing: there may be a conversation, %s', (kept, id) => {
+    const { facts } = accept(`{"model":"m","stream":true,${kept}}`);
+    expect([facts.stream, facts.continues]).toEqual([true, id]);
   });
 
   test.each([

@@ -1,11 +1,12 @@
-/** So many answers are remembered; about 150 bytes each. */
+/** So many ids are remembered; about 150 bytes each. */
 const answersMax = 50_000;
 /** A longer id is none that could be handed back, and is not remembered. Characters. */
 const idCharsMax = 256;
 
 /**
- * Which channel gave an answer, by the upstream's id of it: a request that goes on from an answer can only be understood
- * where that was given. What is forgotten, or was given before the process began, is looked for on every channel.
+ * Which channel keeps what a request may go on from, by the upstream's id of it: an answer, or a container, conversation or
+ * cache of a prefix. Such a request can only be understood there. What was never seen, is forgotten, or was given before
+ * the process began, is looked for on every channel.
  */
 export class AnswerMemory {
   readonly #channels = new Map<string, string>();

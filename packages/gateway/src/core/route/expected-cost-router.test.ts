@@ -223,6 +223,14 @@ describe('one call', () => {
     ]);
   });
 
+  test('goes where what is kept upstream was found once', () => {
+    const router = openRouter();
+    const kept = asking({ ...streamed, continues: 'cachedContents/1' }, model);
+    expect(idsOf(router.plan(kept, 0).targets)).toHaveLength(2);
+    router.depart(dear, kept, 0).ended(answered(), 1000);
+    expect(idsOf(router.plan(kept, 2000).targets)).toEqual(['dear']);
+  });
+
   test('stays where its prefix is warm, when that is cheaper', () => {
     const router = openRouter();
     const [a, b] = [priced('a', 10n), priced('b', 9n)];

@@ -126,6 +126,8 @@ export class TargetFlight implements Flight {
     const { facts, sessionKey } = ask;
     const { state, target } = candidate;
     if (answerId != null) answers.note(answerId, target.channel.id);
+    // It was found there, so it is there: whoever made it.
+    if (facts.continues !== undefined) answers.note(facts.continues, target.channel.id);
     if (usage === null) return;
     const outputTokens = totalOutput(usage);
     demand.used(totalInput(usage), outputTokens);
