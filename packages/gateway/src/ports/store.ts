@@ -1,5 +1,6 @@
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { CallEntry, CallStatus, Ledger } from './ledger.ts';
+import type { RouterStateStore } from './router-state-store.ts';
 import type { UsageReports } from './usage-report.ts';
 
 /** When a settlement resolves: `strict` once it is durable, `soon` at once, and durable within 10 ms or so. */
@@ -58,6 +59,7 @@ export interface Store {
   readonly ledger: Ledger;
   readonly reports: UsageReports;
   readonly configuration: ConfigurationStore;
+  readonly routerStates: RouterStateStore;
   /** Ends the open calls of processes that died, unbilled and visible. Returns how many. Calls of living ones stay. */
   recoverInterrupted(): Promise<number>;
   /** Ordered by trace id, so oldest first. Read in pages: entries settled meanwhile may or may not be among them. */

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 import type { KeyStatus } from '../core/catalogue.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { CallStatus, UnbilledReason, UsageSource } from '../ports/ledger.ts';
+import type { RouterState } from '../ports/router-state-store.ts';
 import type { usageColumns } from './call-row.ts';
 
 /** Integers come out as bigint and go in as either: no store may round one on the way. */
@@ -164,6 +165,14 @@ export interface KeysTable extends Declared, Budgets {
   replaced_by: string | null;
 }
 
+/** What the router has learned; see `RouterState`. */
+export interface RouterStatesTable {
+  kind: RouterState['kind'];
+  key: string;
+  saved_at_ms: Integer;
+  text: string;
+}
+
 export interface MetaTable {
   name: string;
   value: Integer;
@@ -185,4 +194,5 @@ export interface Schema {
   channel_models: ChannelModelsTable;
   keys: KeysTable;
   meta: MetaTable;
+  router_states: RouterStatesTable;
 }

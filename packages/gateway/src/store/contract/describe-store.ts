@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
+import { describeRouterStates } from './describe-router-states.ts';
 import { ReferenceLedger } from './reference-ledger.ts';
 import { anyEntry, declaration, epochMs, openingOf, sampleAttempt, sampleEntry, traceId } from './samples.ts';
 import type { StoreSite } from './store-site.ts';
@@ -12,6 +13,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: ledger`, () => describeLedger(createSite));
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
+  describe(`${name}: router`, () => describeRouterStates(createSite));
 }
 
 const wholeTime = { fromMs: 0, toMs: epochMs * 2 };

@@ -180,11 +180,24 @@ INSERT INTO meta (name, value) VALUES ('configuration_revision', 0);
 /** What the price of an image went by, so that its charge can be worked out again. */
 const imageKinds = 'ALTER TABLE calls ADD COLUMN image_kind TEXT;';
 
+/** What the router has learned of targets, credentials and models; none of it is worth a backup. */
+const routerStates = `
+CREATE TABLE router_states (
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  saved_at_ms INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX router_states_by_age ON router_states (saved_at_ms);
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
   'ALTER TABLE keys ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;',
   imageKinds,
+  routerStates,
 ];
 
 /** Brings the file to the newest schema; safe when several processes open it at once. */

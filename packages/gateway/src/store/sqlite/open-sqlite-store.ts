@@ -44,6 +44,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ledger,
     reports: usageReports(reader),
     configuration: configurationStore(writer, reader, clock),
+    routerStates: {
+      load: () => reader.run('loadRouterStates', () => []),
+      save: (...inputs) => writer.run('saveRouterStates', () => inputs),
+    },
     recoverInterrupted: () => writer.run('recoverInterrupted', () => []),
     exportEntries: (filter) => exportEntries(reader, filter),
     verify: () => reader.run('verify', () => []),

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { ConfigurationWriter } from '../configuration-writer.ts';
 import { readRecords } from '../ledger-records.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
+import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
 import type { Batch } from '../settle-batch.ts';
 import { SqlUsageReports } from '../usage-reports.ts';
@@ -56,6 +57,8 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     rotateKey: writer.rotateKey.bind(writer),
     revision: () => loadRevision(kysely),
     load: (nowMs: number) => loadConfiguration(kysely, nowMs),
+    saveRouterStates: saveRouterStates.bind(null, kysely),
+    loadRouterStates: () => loadRouterStates(kysely),
   };
 }
 
