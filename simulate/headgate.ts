@@ -125,7 +125,11 @@ function targetOf(index: number, multiplier: number): Target {
     perCall: none,
   };
   const cost = { id: '', effectiveFromMs: 0, tiers: [{ aboveInputTokens: 0, classes }] };
-  return { channel: channelOf(idOf(index)), upstreamModel: 'model', cost, origin: idOf(index) };
+  return {
+    ...{ channel: channelOf(idOf(index)), upstreamModel: 'model', cost, origin: idOf(index) },
+    contextWindow: null,
+    lacks: new Set(),
+  };
 }
 
 function channelOf(id: string): Channel {
@@ -146,9 +150,11 @@ function channelOf(id: string): Channel {
     alias: id,
     provider,
     baseUrl: '',
-    credential: null,
+    credentials: [],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     simulated: true,
     allowPrivate: false,
   };

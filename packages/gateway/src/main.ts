@@ -117,8 +117,8 @@ function openStore(settings: Settings, log: Log, metrics: Metrics): Promise<Stor
 
 /** What must never appear in a log, whoever writes it there. */
 function credentialsOf(catalogue: Catalogue): readonly string[] {
-  return [...catalogue.channels.values()].flatMap(({ credential }) =>
-    credential === null ? [] : [credential],
+  return [...catalogue.channels.values()].flatMap(({ credentials }) =>
+    credentials.map(({ secret }) => secret),
   );
 }
 

@@ -23,14 +23,16 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
       simulated: false,
     },
     baseUrl: `${origin}/v1`,
-    credential: 'canary',
+    credentials: [{ id: 'CANARY', secret: 'canary' }],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     simulated: false,
     allowPrivate: true,
     ...changes,
   };
-  return { channel, upstreamModel, cost: null, origin: 'here' };
+  return { channel, upstreamModel, cost: null, contextWindow: null, lacks: new Set(), origin: 'here' };
 }
 
 async function ask(
@@ -41,7 +43,10 @@ async function ask(
   await using client = await disposable(Promise.resolve(openHttp1Client()));
   const target = targetAt(simulator.value.origin, model, options.changes);
   const { call = true, timeoutMs = 5000 } = options;
-  return await testChannel(openChannelUpstream(client.value), target, { call, timeoutMs });
+  return await testChannel(openChannelUpstream(client.value), target, target.channel.credentials[0] ?? null, {
+    call,
+    timeoutMs,
+  });
 }
 
 async function disposable<Value extends { close(): Promise<void> }>(opening: Promise<Value>) {

@@ -1,11 +1,13 @@
 import { fillPath, unreachable } from '@headgate/protocols';
-import type { Channel, Target } from '../core/catalogue.ts';
-import type { Upstream } from '../ports/upstream.ts';
+import type { Channel, Credential, Target } from '../core/catalogue.ts';
+import type { Upstream, UpstreamCall } from '../ports/upstream.ts';
 import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
 
 /** What came of asking a channel for something small. */
 export interface ChannelTest {
   readonly channelId: string;
+  /** The credential it was asked with, by its id; null when it needs none. */
+  readonly credentialId: string | null;
   readonly works: boolean;
   /** Null when no answer came. */
   readonly status: number | null;
@@ -20,12 +22,15 @@ interface Exchange {
   readonly failure: UpstreamFailure | null;
 }
 
+type Question = Omit<UpstreamCall, 'credential'>;
+
 const bodyBytesMax = 1_048_576;
 
 /** Asks a channel for its list of models, or for one token of a model when it has no list or `call` wants an answer. */
 export async function testChannel(
   upstream: Upstream,
   target: Target,
+  credential: Credential | null,
   options: { readonly call: boolean; readonly timeoutMs: number },
 ): Promise<ChannelTest> {
   const { channel } = target;
@@ -36,6 +41,7 @@ export async function testChannel(
   const exchange = await exchangeWith(
     upstream,
     target,
+    credential,
     asked === 'its list of models' ? modelsPath : null,
     options.timeoutMs,
   );
@@ -44,16 +50,18 @@ export async function testChannel(
   const works = exchange.failure === null && status === 200;
   return {
     channelId: channel.id,
+    credentialId: credential?.id ?? null,
     works,
     status,
     durationMs,
-    detail: works ? `answered ${asked}` : explain(channel, exchange),
+    detail: works ? `answered ${asked}` : explain(channel, credential, exchange),
   };
 }
 
 function exchangeWith(
   upstream: Upstream,
   target: Target,
+  credential: Credential | null,
   listPath: string | null,
   timeoutMs: number,
 ): Promise<Exchange> {
@@ -66,7 +74,7 @@ function exchangeWith(
     resolve({ head, body: Buffer.concat(chunks).toString('utf8'), failure });
   };
   const exchange = upstream.send(
-    listPath === null ? oneTokenCall(target) : listCall(target.channel, listPath),
+    { credential, ...(listPath === null ? oneTokenCall(target) : listCall(target.channel, listPath)) },
     {
       onHead: (received) => {
         head = received;
@@ -83,11 +91,11 @@ function exchangeWith(
   return promise;
 }
 
-function listCall(channel: Channel, path: string): Parameters<Upstream['send']>[0] {
+function listCall(channel: Channel, path: string): Question {
   return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: [], fresh: false };
 }
 
-function oneTokenCall({ channel, upstreamModel }: Target): Parameters<Upstream['send']>[0] {
+function oneTokenCall({ channel, upstreamModel }: Target): Question {
   const spoken = spokenFirst(channel);
   const body = smallestCall(spoken.id, upstreamModel, channel);
   return {
@@ -142,9 +150,13 @@ function versionedHeaders(channel: Channel): readonly string[] {
   return [...accept, 'anthropic-version', channel.provider.dialect.messagesVersion];
 }
 
-function explain({ baseUrl, credential }: Channel, { head, body, failure }: Exchange): string {
+function explain(
+  { baseUrl }: Channel,
+  credential: Credential | null,
+  { head, body, failure }: Exchange,
+): string {
   if (failure !== null) return `${explainFailure(failure)} (${baseUrl})`;
-  const words = excerpt(credential === null ? body : body.replaceAll(credential, '…'));
+  const words = excerpt(credential === null ? body : body.replaceAll(credential.secret, '…'));
   switch (head?.status) {
     case 401:
     case 403:

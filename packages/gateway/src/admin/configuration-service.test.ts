@@ -96,7 +96,9 @@ describe('a start without configuration', () => {
     const demo = await started();
     const real = await started({ OPENAI_API_KEY: 'canary', DEEPSEEK_API_KEY: 'canary' });
     expect([...real.catalogue.current.channels.keys()]).toEqual(['deepseek', 'openai']);
-    expect(real.catalogue.current.channels.get('openai')?.credential).toBe('canary');
+    expect(real.catalogue.current.channels.get('openai')?.credentials).toEqual([
+      { id: 'OPENAI_API_KEY', secret: 'canary' },
+    ]);
     expect(real.catalogue.current.models.get('gpt-5-mini')?.price).not.toBeNull();
     if (real.selfConfiguration.kind !== 'environment' || demo.selfConfiguration.kind !== 'demo')
       throw new Error('unexpected');

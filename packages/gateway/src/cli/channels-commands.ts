@@ -2,7 +2,7 @@ import { startSimulatorWorker } from '@headgate/simulator';
 import { loadCatalogue } from '../admin/catalogue-load.ts';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import { didYouMean } from '../config/suggestion.ts';
-import type { Catalogue, Channel, Target } from '../core/catalogue.ts';
+import type { Catalogue, Channel, Credential, Target } from '../core/catalogue.ts';
 import type { BuiltCatalogue } from '../core/catalogue-build.ts';
 import { formatDecimal } from '../core/decimal.ts';
 import type { PriceVersion } from '../core/price.ts';
@@ -134,7 +134,11 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
         timeoutMs: workspace.settings.firstContentTimeoutMs,
       };
       const upstream = openChannelUpstream(client);
-      const tests = await Promise.all(targets.map((target) => testChannel(upstream, target, options)));
+      const tests = await Promise.all(
+        targets.flatMap((target) =>
+          withEachCredential(target).map((credential) => testChannel(upstream, target, credential, options)),
+        ),
+      );
       printResult(context.output, { tests }, testsText(tests, context.output.color));
       return tests.every((test) => test.works) ? 'ok' : 'failed';
     } finally {
@@ -165,16 +169,23 @@ function chooseTargets(
   return targets.length > 0 ? targets : 'there is no channel to test';
 }
 
+/** A channel works when it does with all its credentials: each of them is asked with. */
+function withEachCredential({ channel: { credentials } }: Target): readonly (Credential | null)[] {
+  return credentials.length === 0 ? [null] : credentials;
+}
+
 function testsText(tests: readonly ChannelTest[], color: boolean): string {
   const titles = [
     { title: 'channel' },
+    { title: 'credential' },
     { title: 'result' },
     { title: 'status', align: 'right' as const },
     { title: 'ms', align: 'right' as const },
     { title: 'detail' },
   ];
-  const rows = tests.map(({ channelId, works, status, durationMs, detail }) => [
+  const rows = tests.map(({ channelId, credentialId, works, status, durationMs, detail }) => [
     channelId,
+    credentialId ?? '–',
     works ? statusText('works', 'good', color) : statusText('fails', 'bad', color),
     status === null ? '–' : String(status),
     String(durationMs),

@@ -100,7 +100,7 @@ describe('the snapshot', () => {
     expect(catalogue.revision).toBe(7);
     expect(catalogue.channels.get('one')).toMatchObject({
       baseUrl: 'https://eu.acme.example/v1',
-      credential: 'the secret',
+      credentials: [{ id: 'ACME_KEY', secret: 'the secret' }],
       enabled: true,
     });
     expect(
@@ -134,7 +134,7 @@ describe('the snapshot', () => {
 
   test('a channel without its secret or its address is off, with the reason', () => {
     const noSecret = build({ secret: () => undefined });
-    expect(noSecret.catalogue.channels.get('one')).toMatchObject({ enabled: false, credential: null });
+    expect(noSecret.catalogue.channels.get('one')).toMatchObject({ enabled: false, credentials: [] });
     expect(noSecret.problems.map(({ kind, subject }) => [kind, subject])).toEqual([
       ['missing-credential', 'one'],
       ['missing-credential', 'two'],
@@ -161,7 +161,7 @@ describe('the snapshot', () => {
     const open: Provider = { ...provider, credential: { scheme: 'none' } };
     expect(
       build({ provider: () => open, secret: () => 'unasked' }).catalogue.channels.get('one'),
-    ).toMatchObject({ credential: null, enabled: true });
+    ).toMatchObject({ credentials: [], enabled: true });
   });
 
   test('a simulated provider makes its channels simulated and lets them reach this machine', () => {

@@ -8,6 +8,7 @@ import type {
 import {
   type Catalogue,
   type Channel,
+  type Credential,
   type Group,
   type KeyRecord,
   type Model,
@@ -60,7 +61,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
     const channel = buildChannel(declared, sources, problems);
     if (channel !== null) channels.set(declared.id, channel);
   }
-  const targets = targetsByModel(stored.channels, channels, priceOf);
+  const targets = targetsByModel(stored, channels, priceOf);
   const models = new Map(
     stored.models.map((model) => [
       model.id,
@@ -93,29 +94,34 @@ function buildChannel(
   }
   const { baseUrl, gaps } = fillGaps(declared.baseUrl ?? provider.baseUrl, sources.variable);
   if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
-  const credential = credentialOf(declared, provider, sources);
-  if (credential === undefined) note('missing-credential', missingCredential(declared));
+  const credentials = credentialsOf(declared, provider, sources);
+  if (credentials === null) note('missing-credential', missingCredential(declared));
   return {
     id: declared.id,
     alias: declared.alias,
     provider,
     baseUrl,
-    credential: credential ?? null,
+    credentials: credentials ?? [],
     priority: declared.priority,
-    enabled: declared.enabled && credential !== undefined && gaps.length === 0,
+    enabled: declared.enabled && credentials !== null && gaps.length === 0,
+    drain: false,
+    maxConcurrency: null,
     simulated: provider.simulated,
     allowPrivate: declared.allowPrivate || provider.simulated,
   };
 }
 
-/** The secret, null when none is needed, undefined when it is missing. */
-function credentialOf(
+/** Empty when none is needed, null when it is missing. */
+function credentialsOf(
   { credentialEnvironment }: DeclaredChannel,
   provider: Provider,
   { secret }: CatalogueSources,
-): string | null | undefined {
-  if (provider.credential.scheme === 'none') return null;
-  return credentialEnvironment === null ? undefined : secret(credentialEnvironment);
+): readonly Credential[] | null {
+  if (provider.credential.scheme === 'none') return [];
+  const value = credentialEnvironment === null ? undefined : secret(credentialEnvironment);
+  return credentialEnvironment === null || value === undefined
+    ? null
+    : [{ id: credentialEnvironment, secret: value }];
 }
 
 function missingCredential({ credentialEnvironment }: DeclaredChannel): string {
@@ -136,18 +142,28 @@ function fillGaps(
   return { baseUrl, gaps };
 }
 
+const nothing: ReadonlySet<never> = new Set<never>();
+
 function targetsByModel(
-  declared: readonly DeclaredChannel[],
+  stored: StoredConfiguration,
   channels: ReadonlyMap<string, Channel>,
   priceOf: (subject: string) => PriceVersion | null,
 ): ReadonlyMap<string, readonly Target[]> {
   const targets = new Map<string, Target[]>();
-  for (const { id, models } of declared) {
+  const windows = new Map(stored.models.map(({ id, contextWindow }) => [id, contextWindow]));
+  for (const { id, models } of stored.channels) {
     const channel = channels.get(id);
     if (channel === undefined) continue;
     for (const { modelId, upstreamModel } of models) {
       const cost = priceOf(`channel:${id}/${modelId}`);
-      const target = { channel, upstreamModel, cost, origin: originOf(id, upstreamModel) };
+      const target = {
+        channel,
+        upstreamModel,
+        cost,
+        contextWindow: windows.get(modelId) ?? null,
+        lacks: nothing,
+        origin: originOf(id, upstreamModel),
+      };
       targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
     }
   }

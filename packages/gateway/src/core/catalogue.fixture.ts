@@ -50,13 +50,19 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     alias: id,
     provider,
     baseUrl: provider.baseUrl,
-    credential: null,
+    credentials: [],
     priority,
     enabled,
+    drain: false,
+    maxConcurrency: null,
     simulated: false,
     allowPrivate: false,
   };
-  return { channel, upstreamModel: 'demo', cost, origin: channel.id };
+  return {
+    ...{ channel, upstreamModel: 'demo', cost, origin: channel.id },
+    contextWindow: null,
+    lacks: new Set(),
+  };
 }
 
 export function modelOf(targets: readonly Target[], id = 'demo'): Model {

@@ -2,6 +2,7 @@ import {
   type Dialect,
   type Fault,
   fault,
+  type Need,
   type Platform,
   type ProtocolId,
   upstreamProtocolOf,
@@ -30,6 +31,14 @@ export interface Provider {
   readonly simulated: boolean;
 }
 
+/** What a provider knows its customer by. */
+export interface Credential {
+  /** Where it is kept, such as the name of its variable: what is said in place of the secret. */
+  readonly id: string;
+  /** In memory only. */
+  readonly secret: string;
+}
+
 /** One configured way to a provider: the unit that is routed to, tested and shown. */
 export interface Channel {
   readonly id: string;
@@ -37,11 +46,15 @@ export interface Channel {
   readonly alias: string;
   readonly provider: Provider;
   readonly baseUrl: string;
-  /** The secret itself, in memory only; null when the scheme is `none`. */
-  readonly credential: string | null;
+  /** Calls take turns with them; empty when the scheme is `none`. */
+  readonly credentials: readonly Credential[];
   /** Lower comes first, whatever the price. */
   readonly priority: number;
   readonly enabled: boolean;
+  /** To be emptied: no call is sent there but those that can only go there. */
+  readonly drain: boolean;
+  /** Attempts under way at once, over all its models; null is any number. */
+  readonly maxConcurrency: number | null;
   /** Answers are made up by the simulator; said wherever a person could take them for real. */
   readonly simulated: boolean;
   /** The operator's word that this base URL may lead to a private or loopback address. */
@@ -54,6 +67,10 @@ export interface Target {
   readonly upstreamModel: string;
   /** What the upstream charges us; null when not known. */
   readonly cost: PriceVersion | null;
+  /** Tokens of prompt and answer together that it takes: what the channel declares, else the model's; null when not known. */
+  readonly contextWindow: number | null;
+  /** What it cannot do although the model can, as far as the operator has said. */
+  readonly lacks: ReadonlySet<Need>;
   /** The word by which sealed state is known to come from here; see `originOf`. */
   readonly origin: string;
 }

@@ -120,7 +120,7 @@ class Attempt implements UpstreamHandler, CallerListener {
 
   #send(): void {
     const { gateway, reply, request } = this.#conversation;
-    const { target, lane } = this.#place;
+    const { target, lane, flight } = this.#place;
     reply.listener = this;
     if (reply.gone) return this.#finish(this.#callerGone());
     const { path, body } = lane.request;
@@ -131,6 +131,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     this.#exchange = gateway.upstream.send(
       {
         channel: target.channel,
+        credential: flight.credential,
         method: 'POST',
         path,
         headers,

@@ -451,7 +451,13 @@ describe('a bug', () => {
   test('in learning from an attempt', async () => {
     const { router } = new Rig().gateway;
     const plan = router.plan.bind(router);
-    const depart = () => ({ firstContentMs: 1e9, told: () => {}, began: () => {}, ended: broken });
+    const depart = () => ({
+      credential: null,
+      firstContentMs: 1e9,
+      told: () => {},
+      began: () => {},
+      ended: broken,
+    });
     const rig = new Rig({ parts: { router: { plan, depart } } });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);

@@ -1,9 +1,11 @@
-import type { Channel } from '../core/catalogue.ts';
+import type { Channel, Credential } from '../core/catalogue.ts';
 import type { UpstreamExchange, UpstreamHandler } from './upstream-client.ts';
 
 /** A request to a channel as the pipeline knows it: what to say, not how the channel is reached. */
 export interface UpstreamCall {
   readonly channel: Channel;
+  /** One of the channel's; null where it needs none. */
+  readonly credential: Credential | null;
   readonly method: 'GET' | 'POST';
   /** Appended to the channel's base URL. */
   readonly path: string;

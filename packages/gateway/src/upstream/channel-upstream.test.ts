@@ -14,7 +14,7 @@ afterEach(() => {
   received.length = 0;
 });
 
-function channelAt(baseUrl: string, credential: string | null): Channel {
+function channelAt(baseUrl: string): Channel {
   return {
     id: 'channel',
     alias: 'Channel',
@@ -31,19 +31,22 @@ function channelAt(baseUrl: string, credential: string | null): Channel {
       documentation: null,
     },
     baseUrl,
-    credential,
+    credentials: [],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     simulated: false,
     allowPrivate: true,
   };
 }
 
-async function call(channel: Channel) {
+async function call(channel: Channel, secret: string, upstream = openChannelUpstream(workbench.client())) {
   const answer = new RecordedAnswer();
-  answer.exchange = openChannelUpstream(workbench.client()).send(
+  answer.exchange = upstream.send(
     {
       channel,
+      credential: { id: 'KEY', secret },
       method: 'POST',
       path: '/answers?x=1',
       headers: ['accept', 'a', 'cookie', 'c'],
@@ -62,7 +65,7 @@ test.each(['/v1', '/v1/', '', '/'])(
       received.push(await connection.request());
       connection.write(okAnswer);
     });
-    expect((await call(channelAt(`${upstream.origin}${base}`, 'sk-1'))).body).toBe('ok');
+    expect((await call(channelAt(`${upstream.origin}${base}`), 'sk-1')).body).toBe('ok');
     const head = received[0]?.head ?? '';
     expect(head.split('\r\n')[0]).toBe(`POST ${base.replace(/\/$/, '')}/answers?x=1 HTTP/1.1`);
     expect(head).toContain('\r\nauthorization: Bearer sk-1');
@@ -75,5 +78,5 @@ test.each([
   ['nonsense', 'sk-1', 'forbidden-address'],
   ['http://127.0.0.1:9', 'sk-1\r\nx: y', 'unreachable'],
 ])('a call to %s with the credential %j fails before it is sent', async (baseUrl, credential, kind) => {
-  expect((await call(channelAt(baseUrl, credential))).failure?.kind).toBe(kind);
+  expect((await call(channelAt(baseUrl), credential)).failure?.kind).toBe(kind);
 });

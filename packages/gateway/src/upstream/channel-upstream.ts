@@ -1,15 +1,15 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
-import type { Channel } from '../core/catalogue.ts';
+import type { Channel, Credential, CredentialScheme } from '../core/catalogue.ts';
 import type { Upstream, UpstreamCall } from '../ports/upstream.ts';
 import type { UpstreamClient, UpstreamFailure, UpstreamRequest } from '../ports/upstream-client.ts';
 import { credentialHeaders, withCredential } from './credential.ts';
 import { refuseRequest } from './refuse-request.ts';
 
-/** A channel's base URL taken apart, and its credential as headers: worked out once per channel, not per call. */
+/** A channel's base URL taken apart, and its credentials as headers: worked out once per channel, not per call. */
 interface Address {
   readonly origin: string;
   readonly basePath: string;
-  readonly credential: readonly string[];
+  readonly headersOf: (credential: Credential | null) => Result<readonly string[], UpstreamFailure>;
 }
 
 /** Sends calls to channels: adds address and credential. */
@@ -24,12 +24,14 @@ export function openChannelUpstream(client: UpstreamClient): Upstream {
         addresses.set(call.channel, address);
       }
       if (!address.ok) return refuseRequest(handler, address.error);
-      return client.send(requestTo(address.value, call), handler);
+      const credential = address.value.headersOf(call.credential);
+      if (!credential.ok) return refuseRequest(handler, credential.error);
+      return client.send(requestTo(address.value, credential.value, call), handler);
     },
   };
 }
 
-function addressOf({ baseUrl, provider, credential }: Channel): Result<Address, UpstreamFailure> {
+function addressOf({ baseUrl, provider }: Channel): Result<Address, UpstreamFailure> {
   const url = URL.parse(baseUrl);
   if (url === null || url.username !== '' || url.password !== '') {
     return fail({
@@ -37,22 +39,32 @@ function addressOf({ baseUrl, provider, credential }: Channel): Result<Address, 
       detail: 'the base URL is no URL, or has user information in it',
     });
   }
-  const headers = credentialHeaders(provider.credential, credential);
-  if (!headers.ok) return fail({ kind: 'unreachable', detail: headers.error });
   return succeed({
     origin: url.origin,
     basePath: url.pathname.replace(/\/$/, ''),
-    credential: headers.value,
+    headersOf: rememberHeaders(provider.credential),
   });
 }
 
-function requestTo(address: Address, call: UpstreamCall): UpstreamRequest {
+function rememberHeaders(scheme: CredentialScheme): Address['headersOf'] {
+  const known = new Map<Credential | null, Result<readonly string[], UpstreamFailure>>();
+  return (credential) => {
+    const before = known.get(credential);
+    if (before !== undefined) return before;
+    const made = credentialHeaders(scheme, credential?.secret ?? null);
+    const headers = made.ok ? made : fail<UpstreamFailure>({ kind: 'unreachable', detail: made.error });
+    known.set(credential, headers);
+    return headers;
+  };
+}
+
+function requestTo(address: Address, credential: readonly string[], call: UpstreamCall): UpstreamRequest {
   const { channel, method, path, headers, body, fresh } = call;
   return {
     origin: address.origin,
     path: address.basePath + path,
     method,
-    headers: withCredential(headers, address.credential),
+    headers: withCredential(headers, credential),
     body,
     channelId: channel.id,
     allowPrivate: channel.allowPrivate,

@@ -117,7 +117,8 @@ export class Candidates {
 
   #make(target: Target): Candidate {
     const { channel, upstreamModel, cost } = target;
-    const secret = channel.credential === null ? '' : this.#hashCredential(channel.credential);
+    const first = channel.credentials[0];
+    const secret = first === undefined ? '' : this.#hashCredential(first.secret);
     const credentialKey = `${channel.id}\n${secret}`;
     const key = `${channel.id}\n${upstreamModel}\n${secret}`;
     return {

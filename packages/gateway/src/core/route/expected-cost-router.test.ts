@@ -323,7 +323,7 @@ describe('in trouble', () => {
     tryOnce(router, one, model, 0, { outcome: refusedWith('credential') });
     const other = { ...one, upstreamModel: 'other' };
     expect(router.plan(asking(streamed, modelOf([other], 'm2')), 1000).targets).toEqual([]);
-    const renewed = { ...other, channel: { ...other.channel, credential: 'new' } };
+    const renewed = { ...other, channel: { ...other.channel, credentials: [{ id: 'NEW', secret: 'new' }] } };
     expect(router.plan(asking(streamed, modelOf([renewed], 'm3')), 1000).targets).toEqual([renewed]);
     expect(idsOf(router.plan(asking(streamed, modelOf([other], 'm2')), 70_000).targets)).toEqual(['one']);
   });

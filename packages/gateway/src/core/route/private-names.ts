@@ -8,7 +8,7 @@ export function privateNamesOf({ channel, upstreamModel }: Target, model: Model)
     [channel.provider.name, 'the provider'],
     [hostOf(channel.baseUrl), '[address]'],
   ]);
-  if (channel.credential !== null) names.set(channel.credential, '[key]');
+  for (const { secret } of channel.credentials) names.set(secret, '[key]');
   return names;
 }
 

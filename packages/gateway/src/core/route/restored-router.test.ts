@@ -73,7 +73,10 @@ const histories = fc.array(
 const targets = (count: number): readonly Target[] =>
   Array.from({ length: count }, (_, place) => {
     const target = targetOf({ id: `c${place}`, cost: priceOf(BigInt(place + 1)) });
-    return { ...target, channel: { ...target.channel, credential: 's'.repeat(place) } };
+    return {
+      ...target,
+      channel: { ...target.channel, credentials: [{ id: 'KEY', secret: 's'.repeat(place + 1) }] },
+    };
   });
 
 const [one] = targets(1) as readonly [Target]; // of a list of one
@@ -165,7 +168,10 @@ describe('what a router has learned, restored', () => {
 
   test('is told in portions, each change once, and never with a secret', () => {
     const { router } = openProcess();
-    const secret = { ...one, channel: { ...one.channel, credential: 'sk-very-secret' } };
+    const secret = {
+      ...one,
+      channel: { ...one.channel, credentials: [{ id: 'KEY', secret: 'sk-very-secret' }] },
+    };
     callOnce(router, secret, modelOf([secret]), epochMs, refusedWith('credential'));
     const first = router.takeChanged(epochMs, 1);
     const rest = router.takeChanged(epochMs);

@@ -1,5 +1,5 @@
 import type { Facts, ProtocolId } from '@headgate/protocols';
-import type { GroupRouting, Model, Target } from '../catalogue.ts';
+import type { Credential, GroupRouting, Model, Target } from '../catalogue.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What a call asks of the router. The same value for all its attempts. */
@@ -31,6 +31,8 @@ export interface Plan {
 
 /** One attempt under way, as the router follows it. */
 export interface Flight {
+  /** The one it is to be sent with; null where the channel needs none. */
+  readonly credential: Credential | null;
   /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
   readonly firstContentMs: number;
   /** The head of an answer has come, whatever its status. Header names in lower case. */

@@ -1,4 +1,5 @@
 import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import type { Credential } from '../catalogue.ts';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Uniform } from './beta-draw.ts';
@@ -29,6 +30,7 @@ interface Departure {
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
 export class TargetFlight implements Flight {
+  readonly credential: Credential | null;
   /** How long a stream may take to begin there. */
   readonly firstContentMs: number;
   readonly #departure: Departure;
@@ -39,8 +41,9 @@ export class TargetFlight implements Flight {
   constructor(departure: Departure, clockMs: number) {
     this.#departure = departure;
     const { candidate, ask, time } = departure;
-    const { state } = candidate;
+    const { state, target } = candidate;
     const { facts } = ask;
+    this.credential = target.channel.credentials[0] ?? null;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
     this.firstContentMs = state.latency.deadlineMs(nowMs);
