@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chatCompletions } from '../chat-completions/index.ts';
 import { generateContent } from '../generate-content/index.ts';
+import { images } from '../images/index.ts';
 import type { ProtocolId, SessionClue } from '../inbound-request.ts';
 import { messages } from '../messages/index.ts';
 import type { Protocol } from '../protocol.ts';
@@ -198,6 +199,11 @@ test('a turn whose beginning is kept upstream has no opening', () => {
   expect(clueOf('responses', { extra })).toBeNull();
   expect(clueOf('responses', { extra: { ...extra, user: 'u' } })).toBeNull();
   expect(clueOf('responses', { extra: { ...extra, prompt_cache_key: 'k' } })?.kind).toBe('conversation');
+});
+
+test('images are of no conversation: no upstream keeps their prompts', () => {
+  const request = images.readRequest(requestInput('{"model":"m","prompt":"A blue sky","user":"u"}'));
+  expect(request.ok && request.value.sessionClue).toBeUndefined();
 });
 
 test('a picture is part of what the user said', () => {

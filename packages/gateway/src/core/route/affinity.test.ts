@@ -137,9 +137,9 @@ describe('warmth', () => {
     expect(shareAfter(grown(0))).toBeLessThan(0.05);
   });
 
-  test('of a prompt too short for any cache says little, and of one that was cut short nothing worse', () => {
-    const short = Array.from({ length: 20 }, () => [200, 0] as const);
-    expect(shareAfter(short)).toBeGreaterThan(0.45);
+  test('of a short prompt says little, and of one that was cut short nothing worse', () => {
+    const short = Array.from({ length: 20 }, () => [1_000, 0] as const);
+    expect(shareAfter(short)).toBeGreaterThan(0.3);
     const cut = [[50_000, 0] as const, ...Array.from({ length: 30 }, () => [4_000, 4_000] as const)];
     expect(shareAfter(cut)).toBeGreaterThan(0.9);
   });
@@ -155,7 +155,18 @@ describe('warmth', () => {
 });
 
 describe('memory', () => {
-  const use = { ...noUsage, inputFresh: 1 };
+  const use = { ...noUsage, inputFresh: 1_000 };
+
+  test('keeps nothing of prompts that no upstream caches: all calls cost them the same', () => {
+    const memory = new SessionMemory();
+    const state = new TargetState();
+    for (let n = 0; n < 20; n++) memory.answered('s', state, { ...noUsage, inputFresh: 999 }, n);
+    expect([memory.size, state.cacheShare]).toEqual([0, 0.5]);
+    const { session, state: home } = visited();
+    const short = { inputTokens: 999, outputTokens: 10 };
+    const [here, there] = [home, faithful()].map((at) => sessionPrice(rates, short, session, at, 0));
+    expect(here).toBe(there);
+  });
 
   test('the sessions used longest ago are forgotten, and places of one as well', () => {
     const { memory, state } = visited();

@@ -6,6 +6,8 @@ const sessionsMax = 50_000;
 const placesMax = 4;
 /** Cold ones that go when another one comes: more than come, so that what is kept is what may be warm. */
 const coldOnesAtOnce = 2;
+/** Most upstreams cache no shorter prompt, and no price is decided by one. */
+const cacheableTokensMin = 1_000;
 /** How long upstreams keep a prefix that nobody asks for, and one that was written for an hour. */
 const warmMs = 300_000;
 const longWarmMs = 3_600_000;
@@ -45,8 +47,9 @@ export class SessionMemory {
 
   /** A turn of the session was answered there, and used so much. */
   answered(key: string, state: TargetState, usage: Usage, nowMs: number): void {
-    const session = this.#sessions.get(key) ?? { places: new Map<TargetState, Place>(), writes: false };
     const prefixTokens = totalInput(usage);
+    if (prefixTokens < cacheableTokensMin) return;
+    const session = this.#sessions.get(key) ?? { places: new Map<TargetState, Place>(), writes: false };
     // Where a conversation was cut short, no more of it is asked for.
     const expected = Math.min(prefixTokens, warmPrefix(session, state, nowMs));
     if (expected > 0) state.foundCached(usage.inputCacheRead, expected);
@@ -108,7 +111,8 @@ export function sessionPrice(
   if (session === null) return said + inputTokens * rates.input;
   const fresh = session.writes ? Math.max(rates.input, rates.cacheWrite) : rates.input;
   const turn = (prefix: number) => {
-    const warm = Math.min(inputTokens, prefix) * state.cacheShare;
+    const asked = Math.min(inputTokens, prefix);
+    const warm = asked < cacheableTokensMin ? 0 : asked * state.cacheShare;
     return warm * rates.cacheRead + (inputTokens - warm) * fresh;
   };
   const now = turn(warmPrefix(session, state, nowMs));
