@@ -25,9 +25,9 @@ beforeAll(async () => {
   const { origin } = simulator;
   gateway = await openTestGateway({
     channels: [
-      { id: 'failing', origin, cost: '0.1', models: { 'second-late': 'failing+fault=500' } },
-      { id: 'a', origin, cost: '1', models },
-      { id: 'dearer', origin, cost: '2', models: { 'no-penalty': 'dearer+tokens=1' } },
+      { id: 'failing', origin, models: { 'second-late': 'failing+fault=500' } },
+      { id: 'a', origin, models },
+      { id: 'next', origin, models: { 'no-penalty': 'next+tokens=1' } },
     ],
   });
 });

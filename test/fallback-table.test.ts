@@ -171,7 +171,6 @@ function channelsOf(upstream: Surface, { name, company, place }: Case): readonly
     name: 'Quagga Works',
     credential: 'sk-kudu-000000001',
     origin,
-    priority: rank,
     models: { [name]: 'bongo-model' },
     protocols: { [upstream]: paths[upstream] },
   });

@@ -17,9 +17,10 @@ const modes: readonly Mode[] = ['json', 'stream'];
 const privateWords =
   'Bad key sk-proj-abcdefghijklmnop of org-a1b2c3d4 at https://10.0.0.7:8443/v1: at most 2';
 
-/** What the channels c1, c2 … do under each model, in the order they are tried. Each test has models of its own. */
+/** What the channels c1, c2 … do under each model, in the order they are tried in. Each test has models of its own. */
 const scenes = {
-  'seven-down': Array.from({ length: 7 }, () => 'fault=500'),
+  'all-cut': [...repeated('fault=reset-before-content', 3), ''],
+  'all-refusing': [...repeated('fault=500', 6), ''],
   'two-conflicts': ['fault=409', 'fault=409', ''],
   'one-ails': ['fault=503', ''],
   'all-silent': ['fault=stall-before-head', 'fault=stall-before-head', 'fault=stall-before-head'],
@@ -39,7 +40,11 @@ const scenes = {
   'blank-then-well': ['tokens=0,finish=null', ''],
   'empty-but-stopped': ['tokens=0', ''],
   'thinks-first': ['fault=stall-before-content,for=900ms'],
-} as const satisfies Record<string, readonly string[]>;
+} satisfies Record<string, readonly string[]>;
+
+function repeated(command: string, count: number): readonly string[] {
+  return Array.from({ length: count }, () => command);
+}
 
 type Scene = keyof typeof scenes;
 
@@ -48,10 +53,9 @@ function modelOf(scene: Scene, mode: Mode): string {
 }
 
 function channelsOf(origin: string): readonly TestChannel[] {
-  return Array.from({ length: 7 }, (_, place) => ({
+  return [0, 1, 2, 3, 4, 5, 6].map((place) => ({
     id: `c${place + 1}`,
     origin,
-    priority: place,
     models: Object.fromEntries(
       Object.entries<readonly string[]>(scenes).flatMap(([scene, commands]) => {
         const command = commands[place];
@@ -81,7 +85,6 @@ beforeAll(async () => {
   const unreachable = (id: string, origin: string): TestChannel => ({
     id,
     origin,
-    priority: 0,
     models: Object.fromEntries(
       modes.flatMap((mode) => [
         [`${id}.${mode}`, `${id}-${mode}`],
@@ -92,7 +95,6 @@ beforeAll(async () => {
   const healthy = {
     id: 'healthy',
     origin: simulator.origin,
-    priority: 1,
     models: Object.fromEntries(
       modes.flatMap((mode) => ['gone', 'mute'].map((id) => [`${id}-rescued.${mode}`, 'sim'])),
     ),
@@ -158,20 +160,28 @@ describe('connections that cannot be had', () => {
 });
 
 describe('how many channels are tried', () => {
-  test('each once, and twice as many as attempts are allowed where each refuses at once', async () => {
-    const down = await call('seven-down');
+  test.each([
+    ['three, each once', 'all-cut', 'cut_before_content', ['c1', 'c2', 'c3']],
+    [
+      'twice as many where all refuse at once',
+      'all-refusing',
+      'refused',
+      ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'],
+    ],
+  ] as const)('%s', async (_, scene, result, channels) => {
+    const down = await call(scene);
     expect(down.answer.status).toBe(502);
-    expect(down.answer.headers.get('x-headgate-attempts')).toBe('6');
-    expect(resultsOf(down)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((id) => `${id} refused`));
+    expect(down.answer.headers.get('x-headgate-attempts')).toBe(String(channels.length));
+    expect(resultsOf(down)).toEqual(channels.map((id) => `${id} ${result}`));
   });
 
   test('one more after a conflict, and then it is believed', async () => {
     expect(resultsOf(await call('two-conflicts'))).toEqual(['c1 refused', 'c2 refused']);
   });
 
-  test('a channel that goes on failing is left alone for a while', async () => {
-    expect(resultsOf(await call('one-ails'))).toEqual(['c1 refused', 'c2 answered']);
-    for (let more = 0; more < 6; more++) await call('one-ails');
+  test('a channel that fails five times in a row is asked no more for a while, first in order or not', async () => {
+    for (let failures = 0; failures < 5; failures++)
+      expect(resultsOf(await call('one-ails'))).toEqual(['c1 refused', 'c2 answered']);
     expect(resultsOf(await call('one-ails'))).toEqual(['c2 answered']);
   });
 

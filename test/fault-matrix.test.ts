@@ -10,7 +10,7 @@ import {
   promptTokens,
   textOf,
 } from './support/faulty-calls.ts';
-import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
+import { channelEach, openTestGateway, type TestGateway } from './support/gateway.ts';
 
 /**
  * What a caller sees of each fault when no other channel is there, and what its attempt is recorded as. `200` before a
@@ -101,28 +101,14 @@ type Company = 'alone' | 'rescued';
 
 const healthy = { upstream: 'well+tokens=7', tokens: 7, text: 'This is a simulated answer; no real' };
 
-/** Every test has a model and channels of its own, so that none knows the health another one left behind. */
+/** Every test has a model and a failing channel of its own. */
 function modelOf({ mode, fault }: Row, company: Company): string {
-  return `${mode}.${fault
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, '.')
-    .slice(0, 40)}.${company}`;
+  const name = fault.toLowerCase().replace(/[^\w-]+/g, '.');
+  return `${mode}.${name.slice(0, 40)}.${company}`;
 }
 
-function idOf(what: 'bad' | 'good', row: Row, company: Company): string {
-  return `${what}.${modelOf(row, company)}`;
-}
-
-/** One that fails; beside it, if it is to be rescued, one that is well and comes after it. */
-function channelsOf(row: Row, company: Company, origin: string): readonly TestChannel[] {
-  const model = modelOf(row, company);
-  const bad = {
-    id: idOf('bad', row, company),
-    origin,
-    models: { [model]: `sim+tokens=6,fault=${row.fault}` },
-  };
-  const good = { id: idOf('good', row, company), origin, priority: 1, models: { [model]: healthy.upstream } };
-  return company === 'alone' ? [bad] : [bad, good];
+function models(company: Company, upstream: (row: Row) => string): Record<string, string> {
+  return Object.fromEntries(cases.map((row) => [modelOf(row, company), upstream(row)]));
 }
 
 let simulator: Simulator;
@@ -131,11 +117,12 @@ let gateway: TestGateway;
 beforeAll(async () => {
   simulator = await startSimulator();
   const { origin } = simulator;
+  const failing = ({ fault }: Row) => `sim+tokens=6,fault=${fault}`;
   gateway = await openTestGateway({
-    channels: cases.flatMap((row) => [
-      ...channelsOf(row, 'alone', origin),
-      ...channelsOf(row, 'rescued', origin),
-    ]),
+    channels: [
+      ...channelEach(origin, { ...models('alone', failing), ...models('rescued', failing) }),
+      { id: 'good', origin, models: models('rescued', () => healthy.upstream) },
+    ],
     flags: { 'first-content-timeout': '1s', 'stall-timeout': '1s', 'whole-answer-timeout': '1s' },
   });
 });
@@ -150,15 +137,14 @@ test('every fault the simulator has is among the cases', () => {
 
 describe.concurrent('alone', () => {
   test.for(cases)('$mode $fault is $status $code', async (row) => {
-    const call = await callOnce(gateway, modelOf(row, 'alone'), row.mode);
+    const model = modelOf(row, 'alone');
+    const call = await callOnce(gateway, model, row.mode);
     const isBegun = row.status === 200;
     const error = isBegun ? errorAfterContent(call) : errorBeforeContent(call, row);
     expect(error).toMatchObject({ code: row.code, trace_id: call.entry.traceId });
     expect(call.answer.headers.get('x-headgate-attempts')).toBe('1');
-    expectUncharged(call, { ...endingOf(row), httpStatus: row.status, channelId: idOf('bad', row, 'alone') });
-    expect(call.entry.attempts).toMatchObject([
-      { n: 1, channelId: idOf('bad', row, 'alone'), result: row.result },
-    ]);
+    expectUncharged(call, { ...endingOf(row), httpStatus: row.status, channelId: model });
+    expect(call.entry.attempts).toMatchObject([{ n: 1, channelId: model, result: row.result }]);
   });
 });
 
@@ -178,9 +164,10 @@ function endingOf({ status, code, result }: Row) {
   return { status: 'failed', unbilledReason: isCallers ? 'refused_by_upstream' : 'upstream_failed' } as const;
 }
 
-describe.concurrent('with a healthy, dearer channel beside it', () => {
+describe.concurrent('with a healthy channel behind it', () => {
   test.for(cases.filter(isRescued))('$mode $fault is rescued', async (row) => {
-    const { answer, entry } = await callOnce(gateway, modelOf(row, 'rescued'), row.mode);
+    const model = modelOf(row, 'rescued');
+    const { answer, entry } = await callOnce(gateway, model, row.mode);
     expect(answer).toMatchObject({ status: 200, isWhole: true });
     expect(textOf(answer, row.mode)).toBe(healthy.text);
     expect(answer.body.toString().endsWith('data: [DONE]\n\n')).toBe(row.mode === 'stream');
@@ -188,26 +175,25 @@ describe.concurrent('with a healthy, dearer channel beside it', () => {
     expect(entry).toMatchObject({
       status: 'complete',
       unbilledReason: null,
-      channelId: idOf('good', row, 'rescued'),
+      channelId: 'good',
       usageSource: 'upstream',
     });
     expect(entry.attempts.map(({ channelId, result }) => [channelId, result])).toEqual([
-      [idOf('bad', row, 'rescued'), row.result],
-      [idOf('good', row, 'rescued'), 'answered'],
+      [model, row.result],
+      ['good', 'answered'],
     ]);
     // 1 and 2 USD per million tokens are 1,000 and 2,000 nano-dollars a token.
     expect(entry.chargeNanoUsd).toBe(BigInt(promptTokens * 1000 + healthy.tokens * 2000));
   });
 
   test.for(cases.filter((row) => !isRescued(row)))('$mode $fault is not tried elsewhere', async (row) => {
-    const call = await callOnce(gateway, modelOf(row, 'rescued'), row.mode);
+    const model = modelOf(row, 'rescued');
+    const call = await callOnce(gateway, model, row.mode);
     const error = row.status === 200 ? errorAfterContent(call) : errorBeforeContent(call, row);
     expect(error.code).toBe(row.code);
     expect(call.answer.headers.get('x-headgate-attempts')).toBe('1');
     expectUncharged(call, endingOf(row));
-    expect(call.entry.attempts).toMatchObject([
-      { channelId: idOf('bad', row, 'rescued'), result: row.result },
-    ]);
+    expect(call.entry.attempts).toMatchObject([{ channelId: model, result: row.result }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { channelEach, openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entryOf } from './support/ledger.ts';
 import { exchange, request } from './support/raw-http.ts';
 
@@ -10,10 +10,9 @@ const unknown = ['500', 'reset-before-head', 'html', 'empty', 'reset-before-cont
 const refusals = ['429', '503', '401', 'error-before-content'];
 
 const modes = ['json', 'stream'] as const;
-/** A model for each failure and mode: a channel that failed a model is not asked for it again at once. */
 const modelsOf = (faults: readonly string[]) =>
   faults.flatMap((fault) => modes.map((mode) => `${fault}.${mode}`));
-const upstreamOf = (model: string) => `bad.${model}+fault=${model.split('.')[0]}`;
+const upstreamOf = (model: string) => `sim+fault=${model.split('.')[0]}`;
 
 const byKind = {
   perImage: '0.02',
@@ -36,21 +35,9 @@ beforeAll(async () => {
   gateway = await openTestGateway({
     multiplier: '1.5',
     channels: [
-      {
-        id: 'bad',
-        origin,
-        models: {
-          ...pieces,
-          tokens: 'sim',
-          ...Object.fromEntries(failing.map((model) => [model, upstreamOf(model)])),
-        },
-      },
-      {
-        id: 'good',
-        origin,
-        cost: '2',
-        models: Object.fromEntries(failing.map((model) => [model, 'well'])),
-      },
+      { id: 'own', origin, models: { ...pieces, tokens: 'sim' } },
+      ...channelEach(origin, Object.fromEntries(failing.map((model) => [model, upstreamOf(model)]))),
+      { id: 'good', origin, models: Object.fromEntries(failing.map((model) => [model, 'well'])) },
     ],
     prices: {
       ...Object.fromEntries(Object.keys(pieces).map((id) => [id, byKind])),
@@ -119,7 +106,7 @@ describe('a failure', () => {
     const { answer, entry } = await generate({ model, stream: model.endsWith('stream') });
     expect(answer.status).toBe(502);
     expect(entry).toMatchObject({ status: 'failed', chargeNanoUsd: 0n });
-    expect(entry.attempts.map(({ channelId }) => channelId)).toEqual(['bad']);
+    expect(entry.attempts.map(({ channelId }) => channelId)).toEqual([model]);
   });
 
   test.each(modelsOf(refusals))('%s is a refusal, and rescued', async (model) => {
@@ -129,6 +116,6 @@ describe('a failure', () => {
       status: 'complete',
       chargeNanoUsd: BigInt((3 * 5_000 + 256 * 40_000) * 1.5),
     });
-    expect(entry.attempts.map(({ channelId }) => channelId)).toEqual(['bad', 'good']);
+    expect(entry.attempts.map(({ channelId }) => channelId)).toEqual([model, 'good']);
   });
 });

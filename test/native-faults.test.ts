@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { channelEach, openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entryOf } from './support/ledger.ts';
 import { exchange, framesOf, nativeRequest } from './support/raw-http.ts';
 import { jsonScript, type ScriptedUpstream, startScriptedUpstream } from './support/scripted-upstream.ts';
@@ -37,7 +37,6 @@ const broken = [
   'error-before-done',
 ].flatMap((fault) => (['sse', 'array'] as const).map((mode) => ({ fault, mode, model: `${fault}.${mode}` })));
 
-const prices = { input: '1', output: '2' };
 const cached = 'sim+prompt=1000,cached=700,tokens=9,reasoning=4,hidden-reasoning=5';
 
 let simulator: Simulator;
@@ -48,9 +47,7 @@ beforeAll(async () => {
   simulator = await startSimulator();
   scripted = await startScriptedUpstream();
   const { origin } = simulator;
-  const failing = [...rescued, ...broken].map(
-    ({ model, fault }) => [model, `bad.${model}+fault=${fault}`] as const,
-  );
+  const failing = [...rescued, ...broken].map(({ model, fault }) => [model, `sim+fault=${fault}`] as const);
   const own = {
     cached,
     'no-usage': 'sim+usage=never,tokens=9',
@@ -61,11 +58,11 @@ beforeAll(async () => {
   };
   gateway = await openTestGateway({
     channels: [
-      { id: 'bad', origin, models: { ...own, ...Object.fromEntries(failing) } },
+      { id: 'own', origin, models: own },
+      ...channelEach(origin, Object.fromEntries(failing)),
       {
         id: 'good',
         origin,
-        cost: '2',
         models: Object.fromEntries(rescued.map(({ model }) => [model, 'well+tokens=7'])),
       },
       { id: 'scripted', origin: scripted.origin, models: { classes: 'classes' } },
@@ -77,11 +74,6 @@ beforeAll(async () => {
       },
     ],
     prices: {
-      ...Object.fromEntries(
-        [...Object.keys(own), ...[...rescued, ...broken].map(({ model }) => model), 'not-native'].map(
-          (id) => [id, prices],
-        ),
-      ),
       cached: { input: '3', output: '15', cacheRead: '0.3' },
       classes: {
         input: '3',

@@ -72,17 +72,15 @@ beforeAll(async () => {
       id: 'native',
       origin: simulator.origin,
       models: { m: 'sim+tokens=1', left: 'sim+tokens=1', both: 'sim+status=503' },
-      cost: '1',
       protocols: { 'generate-content': '/models/{model}:{action}' },
     },
     {
       id: 'native-too',
       origin: simulator.origin,
       models: { m: 'sim+tokens=1' },
-      cost: '2',
       protocols: { 'generate-content': '/models/{model}:{action}' },
     },
-    { id: 'chat', origin: simulator.origin, models: { both: 'sim+tokens=1' }, cost: '2' },
+    { id: 'chat', origin: simulator.origin, models: { both: 'sim+tokens=1' } },
   ];
   open = await openTestGateway({ channels, flags: { 'media-allow-private': 'true' } });
   guarded = await openTestGateway({ channels });

@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { channelEach, openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entryOf } from './support/ledger.ts';
 import { exchange, framesOf, responsesRequest } from './support/raw-http.ts';
 import {
@@ -35,7 +35,6 @@ const broken = [
 
 const spellings = ['nested', 'flat', 'failed', 'whole'] as const;
 
-/** Every test has a model of its own, so that none knows the health another one left behind. */
 const rescuedModels = rescued.flatMap((fault) => [
   { fault, stream: false, model: fault },
   { fault, stream: true, model: `${fault}.stream` },
@@ -50,30 +49,22 @@ beforeAll(async () => {
   scripted = await startScriptedUpstream();
   const { origin } = simulator;
   const failing = [
-    ...broken.map((fault) => [fault, `bad.${fault}+fault=${fault}`] as const),
-    ...rescuedModels.map(({ model, fault }) => [model, `bad.${model}+fault=${fault}`] as const),
+    ...broken.map((fault) => [fault, `sim+fault=${fault}`] as const),
+    ...rescuedModels.map(({ model, fault }) => [model, `sim+fault=${fault}`] as const),
   ];
-  const saved = [...rescuedModels.map(({ model }) => model), ...spellings];
-  const all = (upstream: string) => Object.fromEntries(saved.map((id) => [id, upstream]));
-  const prices = { input: '1', output: '2' };
+  const rescuedIds = rescuedModels.map(({ model }) => model);
   gateway = await openTestGateway({
     channels: [
+      { id: 'own', origin, models: { counted, blank: 'sim+tokens=0,finish=null' } },
+      ...channelEach(origin, Object.fromEntries(failing)),
+      ...channelEach(scripted.origin, Object.fromEntries(spellings.map((spelling) => [spelling, spelling]))),
       {
-        id: 'bad',
+        id: 'good',
         origin,
-        models: { counted, blank: 'sim+tokens=0,finish=null', ...Object.fromEntries(failing) },
-      },
-      { id: 'good', origin, cost: '2', models: all('well+tokens=7') },
-      {
-        id: 'scripted',
-        origin: scripted.origin,
-        models: Object.fromEntries(spellings.map((spelling) => [spelling, spelling])),
+        models: Object.fromEntries([...rescuedIds, ...spellings].map((id) => [id, 'well+tokens=7'])),
       },
     ],
-    prices: {
-      ...Object.fromEntries([...saved, ...broken, 'blank'].map((id) => [id, prices])),
-      counted: { input: '3', output: '15', cacheRead: '0.3', cacheWrite5m: '3.75' },
-    },
+    prices: { counted: { input: '3', output: '15', cacheRead: '0.3', cacheWrite5m: '3.75' } },
   });
 });
 afterAll(async () => {
@@ -116,7 +107,7 @@ describe('a failure before any content', () => {
     expect(answer).toMatchObject({ status: 200, isWhole: true });
     expect(answer.headers.get('x-headgate-attempts')).toBe('2');
     if (stream) expect(text).toMatch(/event: response\.completed\n.*\n\n$/);
-    expect(text).not.toContain('bad.');
+    expect(text).not.toContain('sim+');
     expect(entry).toMatchObject({ channelId: 'good', status: 'complete', chargeNanoUsd: 17_000n });
   });
 
@@ -136,10 +127,7 @@ describe('a failure before any content', () => {
     const { text, entry } = await call(model, true);
     expect(text).toMatch(/event: response\.completed\n.*\n\n$/);
     expect(text).not.toContain('upstream words');
-    expect(entry.attempts).toMatchObject([
-      { channelId: 'scripted', result: 'refused' },
-      { channelId: 'good' },
-    ]);
+    expect(entry.attempts).toMatchObject([{ channelId: model, result: 'refused' }, { channelId: 'good' }]);
   });
 
   test('told inside a whole answer is rescued', async () => {

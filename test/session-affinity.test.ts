@@ -100,6 +100,7 @@ const names = ['chat', 'responses', 'messages', 'native'] as const satisfies rea
 function channelsOf(costs: Readonly<Record<string, number>>): readonly TestChannel[] {
   return Object.entries(costs).map(([id, cost]) => ({
     id,
+    priority: 0,
     origin: upstreamOf(id).origin,
     cost: { input: String(cost), cacheRead: String(cost / 10), output: String(cost) },
     models: Object.fromEntries(

@@ -19,9 +19,9 @@ beforeAll(async () => {
   gateway = await openTestGateway({
     channels: [
       // More of them than attempts may be made.
-      ...['1', '2', '3', '4'].map((cost) => ({ id: `n${cost}`, origin, protocols: native, models, cost })),
-      { id: 'own', origin, protocols: chat, models: { rescued: 'sim+tokens=1' }, cost: '8' },
-      { id: 'busy', origin, protocols: chat, models: { waits: 'sim+fault=429,retry-after=60s' }, cost: '9' },
+      ...['n1', 'n2', 'n3', 'n4'].map((id) => ({ id, origin, protocols: native, models })),
+      { id: 'own', origin, protocols: chat, models: { rescued: 'sim+tokens=1' } },
+      { id: 'busy', origin, protocols: chat, models: { waits: 'sim+fault=429,retry-after=60s' } },
     ],
     moreKeys: { strict: { strict: true } },
   });

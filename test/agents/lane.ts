@@ -66,12 +66,10 @@ function scriptOf(agent: Agent, { task }: Site, upstream: Upstream): string {
   return `reasoning=6,steps=${encodeURIComponent(JSON.stringify(agent.script(task, upstream)))}`;
 }
 
-/** The first one is the cheapest, and so the one that is tried first. */
 function channelOf(agent: Agent, { upstream, simulator }: Model, index: number) {
   return {
     id: `model-${index}`,
     origin: simulator.origin,
-    cost: String(index + 1),
     models: { [agent.model]: 'sim-agent' },
     protocols: { [upstream]: upstreamPaths[upstream] },
   };

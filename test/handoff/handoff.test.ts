@@ -60,7 +60,6 @@ function channelsOf(origin: string): readonly TestChannel[] {
   const perUpstream = upstreamIds.map((id) => ({
     id,
     origin,
-    cost: '2',
     protocols: { [id]: upstreams[id] },
     models: Object.fromEntries<string>([
       ...commands.map(([name, command]) => [modelOf(id, name), `sim-x+${command}`] as const),
@@ -72,19 +71,17 @@ function channelsOf(origin: string): readonly TestChannel[] {
   const failing = upstreamIds.map((id) => ({
     id: `failing-${id}`,
     origin,
-    cost: '1',
     protocols: { [id]: upstreams[id] },
-    // A name of its own for each: one that has failed is not the first to be tried again.
     models: Object.fromEntries(
       handovers
         .filter(({ from }) => from === id)
         .map((handover) => [handoverModel(handover), `${handoverModel(handover)}+fault=503`]),
     ),
   }));
-  return [...perUpstream, ...failing];
+  return [...failing, ...perUpstream];
 }
 
-/** A call whose cheapest channel speaks its own protocol and fails, and whose other one speaks another. */
+/** A call whose first channel speaks its own protocol and fails, and whose other one speaks another. */
 interface Handover {
   readonly from: Upstream;
   readonly to: Upstream;

@@ -9,10 +9,12 @@ import { type RunningGateway, startGateway } from '../../packages/gateway/src/ma
 /** A channel of a test: which upstream it leads to and under which names it serves models there. */
 export interface TestChannel {
   readonly id: string;
+  /** Lower comes first; its place in the list if left out, so that what is tried first is no matter of choice. */
+  readonly priority?: number;
   readonly origin: string;
   /** Public id → name at the upstream. */
   readonly models: Readonly<Record<string, string>>;
-  /** USD per million tokens, input and output alike, or by class as in the file; cheaper channels are tried first. */
+  /** USD per million tokens, input and output alike, or by class as in the file; 1 if left out. */
   readonly cost?: string | Readonly<Record<string, string>>;
   /** Protocols it speaks and their paths; those of the simulator if left out. */
   readonly protocols?: Readonly<Record<string, string>>;
@@ -22,15 +24,25 @@ export interface TestChannel {
   /** Of the provider. */
   readonly name?: string;
   readonly alias?: string;
-  /** Lower comes first, whatever the price; 0 if left out. */
-  readonly priority?: number;
+}
+
+/**
+ * A channel for each of the models, named like it: whatever becomes of the channel's health, its limits or its credential,
+ * no other case knows of it. Model ids must do as ids of channels.
+ */
+export function channelEach(origin: string, models: TestChannel['models']): readonly TestChannel[] {
+  return Object.entries(models).map(([model, upstream]) => ({
+    id: model,
+    origin,
+    models: { [model]: upstream },
+  }));
 }
 
 export interface TestGatewayOptions {
   readonly channels: readonly TestChannel[];
   /** Flags of `headgate serve`, without dashes. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Public model ids → their prices as in the file; every model of the channels costs 1 and 2 if left out. */
+  /** Public model ids → their prices as in the file; those of the channels' models that are left out cost 1 and 2. */
   readonly prices?: Readonly<Record<string, Readonly<Record<string, string | readonly object[]>>>>;
   /** Models that think first. */
   readonly reasoning?: readonly string[];
@@ -137,8 +149,8 @@ export function configurationText({
     {
       providers: Object.fromEntries(channels.map((channel) => [`p-${channel.id}`, providerOf(channel)])),
       models: Object.fromEntries(modelIds.map((id) => [id, { reasoning: reasoning?.includes(id) ?? false }])),
-      prices: prices ?? Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])),
-      channels: Object.fromEntries(channels.map((channel) => [channel.id, channelOf(channel)])),
+      prices: { ...Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])), ...prices },
+      channels: Object.fromEntries(channels.map((channel, place) => [channel.id, channelOf(channel, place)])),
       groups: {
         ...Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
         completions: { platform: 'completions', ...(multiplier === undefined ? {} : { multiplier }) },
@@ -182,7 +194,7 @@ function providerOf({ origin, dialect, protocols, credential, name = 'Test provi
   };
 }
 
-function channelOf({ id, models, cost = '1', credential, alias, priority = 0 }: TestChannel) {
+function channelOf({ id, models, priority, cost = '1', credential, alias }: TestChannel, place: number) {
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
     ([model, upstream]) => [model, { upstream, cost: classes }] as const,
@@ -190,7 +202,7 @@ function channelOf({ id, models, cost = '1', credential, alias, priority = 0 }: 
   return {
     provider: `p-${id}`,
     allowPrivate: true,
-    priority,
+    priority: priority ?? place,
     models: Object.fromEntries(priced),
     ...(credential === undefined ? {} : { credential: { environment: credentialVariable(id) } }),
     ...(alias === undefined ? {} : { alias }),
