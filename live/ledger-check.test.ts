@@ -55,6 +55,7 @@ const entry: LedgerRecord = {
   overheadUs: 1,
   finishedAtMs: 2,
   attempts: [],
+  route: null,
 };
 
 const cut: SeenCall = { ...call, answer: { ...call.answer, ending: 'cut', usage: null } };

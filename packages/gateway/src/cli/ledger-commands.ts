@@ -1,5 +1,6 @@
 import { counted } from '../admin/counted.ts';
 import { formatNanoUsd } from '../core/money.ts';
+import { decodeRoute } from '../core/route/route-record.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { type Command, type CommandContext, command } from './command.ts';
@@ -72,7 +73,7 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async ({ store }) => {
     if (format === 'csv') output.write(`${csvColumns.map(([title]) => title).join(',')}\n`);
     for await (const entry of store.exportEntries(filter)) {
-      output.write(format === 'csv' ? csvLine(entry) : `${jsonText(entry)}\n`);
+      output.write(format === 'csv' ? csvLine(entry) : jsonLine(entry));
     }
     return 'ok';
   });
@@ -131,6 +132,10 @@ const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | 
 
 function wholeMs(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds);
+}
+
+function jsonLine(entry: LedgerRecord): string {
+  return `${jsonText({ ...entry, route: decodeRoute(entry.route) })}\n`;
 }
 
 function csvLine(entry: LedgerRecord): string {

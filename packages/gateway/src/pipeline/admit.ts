@@ -36,6 +36,13 @@ export interface Admission {
   readonly tariff: Tariff;
 }
 
+/** Why a call may not go anywhere. */
+export interface Rejection {
+  readonly fault: Fault;
+  /** Null when it was decided before anything was planned. */
+  readonly plan: Plan | null;
+}
+
 /** What is asked for, in which protocol, and what is said beside it. */
 interface Question {
   readonly protocol: ProtocolId;
@@ -50,10 +57,11 @@ export function admit(
   caller: Caller,
   catalogue: Catalogue,
   gateway: Gateway,
-): Result<Admission, Fault> {
-  if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
+): Result<Admission, Rejection> {
+  if (!gateway.ledger.isWritable()) return fail(unplanned(fault('overloaded', { retryAfterMs: 2000 })));
   const model = catalogue.models.get(request.facts.model);
-  if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(request.facts.model));
+  if (model === undefined || !mayCall(caller, model.id))
+    return fail(unplanned(modelNotFound(request.facts.model)));
   const ask = {
     facts: request.facts,
     model: work === 'answer' ? model : speaking(model, protocol),
@@ -63,13 +71,12 @@ export function admit(
   };
   const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here.
-  if (plan.targets.length === 0 && work !== 'count') return fail(nothingToTry(plan));
+  if (plan.targets.length === 0 && work !== 'count') return fail({ fault: nothingToTry(plan), plan });
   const { price } = model;
   if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });
-    return fail(
-      fault('no_available_channel', { message: 'This model has no price yet and cannot be called.' }),
-    );
+    const message = 'This model has no price yet and cannot be called.';
+    return fail({ fault: fault('no_available_channel', { message }), plan });
   }
   return succeed({
     request,
@@ -77,6 +84,11 @@ export function admit(
     plan,
     tariff: { price, multiplierPpm: caller.group.multiplierPpm },
   });
+}
+
+/** Refused before anything was planned. */
+export function unplanned(reason: Fault): Rejection {
+  return { fault: reason, plan: null };
 }
 
 function sessionOf(request: InboundRequest, { accountId }: Caller, header: HeaderLookup): string | null {

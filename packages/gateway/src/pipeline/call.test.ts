@@ -2,6 +2,8 @@ import {
   type Codec,
   countReading,
   type Dialect,
+  fail,
+  fault,
   type Protocol,
   protocols,
   type RequestInput,
@@ -9,6 +11,7 @@ import {
   type Work,
 } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
+import { decodeRoute } from '../core/route/route-record.ts';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
 const chunk = (delta: object, finishReason: string | null = null) =>
@@ -19,6 +22,45 @@ const usage = (output: number) =>
 const wholeStream = `${words}${chunk({}, 'stop')}${usage(4)}data: [DONE]\n\n`;
 const wholeAnswer =
   '{"model":"m","choices":[{"message":{"content":"One"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}';
+
+describe('how a call was routed', () => {
+  const routeOf = (rig: Rig) => decodeRoute(rig.settled[0]?.route ?? null);
+
+  test('is kept with its entry, plan by plan', async () => {
+    const rig = new Rig({ channels: 2 });
+    const { done } = rig.start(true);
+    await rig.pass(30_000);
+    rig.answer(true, wholeStream);
+    await done;
+    const [first = '', second = ''] = rig.settled[0]?.attempts.map(({ channelId }) => channelId) ?? [];
+    expect(routeOf(rig)).toMatchObject([
+      { attemptsBefore: 0, firstChannelId: first, candidateCount: 2, exclusions: [] },
+      {
+        attemptsBefore: 1,
+        firstChannelId: second,
+        candidates: [{ channelId: second, share: 1 }],
+        exclusions: [{ reason: 'tried', channelIds: [first] }],
+      },
+    ]);
+    expect(rig.reply.text).not.toMatch(/"c[12]"|tried/);
+  });
+
+  test('is kept of a call that could go nowhere, too', async () => {
+    const rig = new Rig({ speaks: { images: '/images' } });
+    await rig.start(true).done;
+    expect(rig.settled).toMatchObject([{ errorCode: 'no_available_channel', attempts: [] }]);
+    expect(routeOf(rig)).toMatchObject([
+      { choice: 'nothing', firstChannelId: null, exclusions: [{ reason: 'disabled', channelIds: ['c1'] }] },
+    ]);
+    expect(rig.reply.text).not.toContain('c1');
+  });
+
+  test('is nothing where nothing was planned', async () => {
+    const rig = new Rig({ protocol: { readRequest: () => fail(fault('invalid_request')) } });
+    await rig.start(true).done;
+    expect(rig.settled).toMatchObject([{ route: null }]);
+  });
+});
 
 describe('an end whose entry is not durable', () => {
   test.each(['unavailable', 'conflict'] as const)('%s: the body is withheld', async (settlement) => {

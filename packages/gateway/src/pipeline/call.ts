@@ -11,7 +11,7 @@ import type { Caller } from '../core/catalogue.ts';
 import type { Plan } from '../core/route/router.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
-import { type Admission, admit } from './admit.ts';
+import { type Admission, admit, type Rejection, unplanned } from './admit.ts';
 import { alertBug } from './alert-bug.ts';
 import { conclude, withheld } from './conclude.ts';
 import type { Conversation } from './conversation.ts';
@@ -72,14 +72,14 @@ export async function runCall(
 interface Consideration {
   /** Null when it could not be read. */
   readonly request: InboundRequest | null;
-  readonly admission: Result<Admission, Fault>;
+  readonly admission: Result<Admission, Rejection>;
 }
 
 /** Reads what is asked for and decides whether it may be. A bug on the way is a refusal. */
 function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway: Gateway): Consideration {
   try {
     const request = protocol.readRequest(inbound);
-    if (!request.ok) return { request: null, admission: request };
+    if (!request.ok) return { request: null, admission: fail(unplanned(request.error)) };
     const catalogue = gateway.catalogue.current;
     return {
       request: request.value,
@@ -93,7 +93,7 @@ function consider(inbound: Inbound, caller: Caller, protocol: Protocol, gateway:
     };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
-    return { request: null, admission: fail(fault('internal')) };
+    return { request: null, admission: fail(unplanned(fault('internal'))) };
   }
 }
 
@@ -119,7 +119,7 @@ async function carryOut(conversation: Conversation, plan: Plan): Promise<Deliver
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     const finish = { kind: 'failed', fault: fault('internal'), begun: reply.begun } as const;
-    return { attempts: delivery.attempts, finish };
+    return { ...delivery, finish };
   }
 }
 
@@ -129,8 +129,9 @@ function outputTokensMaxOf(request: InboundRequest | null): number | null {
   return maxOutputTokens === null ? null : maxOutputTokens * choices;
 }
 
-function refused(error: Fault): Delivery {
-  return { attempts: [], finish: { kind: 'failed', fault: error, begun: false } };
+function refused({ fault: reason, plan }: Rejection): Delivery {
+  const plans = plan === null ? [] : [{ plan, attemptsBefore: 0 }];
+  return { attempts: [], plans, finish: { kind: 'failed', fault: reason, begun: false } };
 }
 
 function openingOf(

@@ -5,9 +5,9 @@ import type { Delivery } from './deliver.ts';
 import { sendFault } from './send-fault.ts';
 
 /** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
-export function withheld({ attempts, finish }: Delivery, begun: boolean): Delivery {
-  if (finish.kind !== 'answered') return { attempts, finish };
-  return { attempts, finish: { kind: 'failed', fault: fault('internal'), begun } };
+export function withheld(delivery: Delivery, begun: boolean): Delivery {
+  if (delivery.finish.kind !== 'answered') return delivery;
+  return { ...delivery, finish: { kind: 'failed', fault: fault('internal'), begun } };
 }
 
 /**

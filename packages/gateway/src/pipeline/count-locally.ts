@@ -13,12 +13,12 @@ const requestStatuses: readonly number[] = [400, 413, 422];
  */
 export async function countLocally(conversation: Conversation, delivery: Delivery): Promise<Delivery> {
   const { protocol } = conversation;
-  const { finish, attempts } = delivery;
+  const { finish } = delivery;
   if (finish.kind !== 'failed' || requestStatuses.includes(finish.fault.status)) return delivery;
   if (protocol.encodeTokenCount === undefined) return delivery;
   const bytes = protocol.encodeTokenCount(await estimateTokens(conversation));
   const headers = ['content-type', 'application/json', ...estimatedHeader];
-  return { attempts, finish: { kind: 'answered', ending: { kind: 'whole', headers, bytes } } };
+  return { ...delivery, finish: { kind: 'answered', ending: { kind: 'whole', headers, bytes } } };
 }
 
 /** By a tokenizer in another thread; by the number of bytes where that has too much to do. */

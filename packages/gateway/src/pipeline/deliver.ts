@@ -2,6 +2,7 @@ import { type Fault, fail, fault, unreachable, type Work } from '@headgate/proto
 import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { privateNamesOf } from '../core/route/private-names.ts';
+import type { PlanMade } from '../core/route/route-record.ts';
 import type { Flight, Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
 import type { Ending } from './answer.ts';
@@ -25,6 +26,8 @@ export type Finish =
 /** All that was tried for one call, in order, and how it ended. */
 export interface Delivery {
   readonly attempts: readonly AttemptRecord[];
+  /** How it was planned; empty when it was refused before. */
+  readonly plans: readonly PlanMade[];
   readonly finish: Finish;
 }
 
@@ -32,13 +35,15 @@ export interface Delivery {
 export async function deliver(conversation: Conversation, plan: Plan): Promise<Delivery> {
   const { gateway, inbound } = conversation;
   const attempts: AttemptRecord[] = [];
+  const plans: PlanMade[] = [{ plan, attemptsBefore: 0 }];
   try {
-    const unspeakable = await tryTargets(conversation, plan, attempts);
-    return { attempts, finish: finishOf(conversation, plan, attempts, unspeakable) };
+    const unspeakable = await tryTargets(conversation, plan, attempts, plans);
+    return { attempts, plans, finish: finishOf(conversation, plan, attempts, unspeakable) };
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     return {
       attempts,
+      plans,
       finish: { kind: 'failed', fault: fault('internal'), begun: conversation.reply.begun },
     };
   }
@@ -49,6 +54,7 @@ async function tryTargets(
   conversation: Conversation,
   plan: Plan,
   attempts: AttemptRecord[],
+  plans: PlanMade[],
 ): Promise<Fault | null> {
   const { gateway, ask, request } = conversation;
   const tried = new Set<string>();
@@ -79,7 +85,9 @@ async function tryTargets(
     const retry = retryElsewhere(record.outcome, request.repeatable);
     if (retry === 'no' || attemptsLeft <= 0 || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
-    untried = [...gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft }).targets];
+    const next = gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft });
+    plans.push({ plan: next, attemptsBefore: attempts.length });
+    untried = [...next.targets];
   }
   return unspeakable;
 }

@@ -75,7 +75,7 @@ function closingOf(outcomes: readonly Outcome[], finish: Finish, isPriced = true
       userAgent: null,
     },
     tariff: { price: isPriced ? priceOf(1_000_000n) : null, multiplierPpm: 2_000_000n },
-    delivery: { attempts: outcomes.map(recordOf), finish },
+    delivery: { attempts: outcomes.map(recordOf), plans: [], finish },
     work: 'answer',
     inputTokensEstimate: 7,
     outputTokensMax: null,

@@ -13,6 +13,7 @@ import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
 import { isCallersFault } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
+import { encodeRoute } from '../core/route/route-record.ts';
 import type { AttemptEntry, AttemptResult, CallEntry, CallOpening, UnbilledReason } from '../ports/ledger.ts';
 import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
@@ -69,6 +70,7 @@ export function entryOf(closing: Closing): CallEntry {
     overheadUs: closing.overheadUs,
     finishedAtMs: closing.finishedAtMs,
     attempts: delivery.attempts.map((record, index) => attemptEntry(record, index + 1, closing)),
+    route: encodeRoute(delivery.plans),
   };
 }
 

@@ -92,6 +92,11 @@ export interface CallEntry extends CallOpening {
   readonly overheadUs: number;
   readonly finishedAtMs: number;
   readonly attempts: readonly AttemptEntry[];
+  /**
+   * What the router's plans were made from, as `encodeRoute` writes it; null when it was never asked. It names channels
+   * and what they cost: for the operator alone.
+   */
+  readonly route: string | null;
 }
 
 /**

@@ -64,6 +64,8 @@ export interface Store {
   recoverInterrupted(): Promise<number>;
   /** Ordered by trace id, so oldest first. Read in pages: entries settled meanwhile may or may not be among them. */
   exportEntries(filter: EntryFilter): AsyncIterable<LedgerRecord>;
+  /** One entry, for the operator: whose it is does not matter. */
+  findEntry(traceId: string): Promise<LedgerRecord | null>;
   verify(): Promise<Verification>;
   /** Writes what is queued and lets go of everything. */
   close(): Promise<void>;

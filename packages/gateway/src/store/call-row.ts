@@ -52,6 +52,7 @@ export const callColumns = [
   'overhead_us',
   'finished_at_ms',
   'attempts',
+  'route',
 ] as const;
 
 export type CallColumn = (typeof callColumns)[number];
@@ -78,6 +79,7 @@ export function encodeCall(entry: CallEntry): Cell[] {
     Math.round(entry.overheadUs),
     Math.round(entry.finishedAtMs),
     encodeAttempts(entry.attempts),
+    entry.route,
   ];
 }
 
@@ -88,7 +90,7 @@ export function encodeOpenCall(opening: CallOpening): Cell[] {
     ...encodeOpening(opening),
     ...['open', null, null, null],
     ...encodeUsage(noUsage),
-    ...[source, null, 0, null, null, null, null, null, null, 0, 0, null, '[]'],
+    ...[source, null, 0, null, null, null, null, null, null, 0, 0, null, '[]', null],
   ];
 }
 

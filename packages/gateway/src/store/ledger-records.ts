@@ -31,6 +31,16 @@ export async function readRecords(
   return rows.map(toRecord);
 }
 
+/** Of one call, whoever made it. */
+export async function readRecord(database: Kysely<Schema>, traceId: string): Promise<LedgerRecord | null> {
+  const row = await database
+    .selectFrom('calls')
+    .selectAll()
+    .where('trace_id', '=', traceId)
+    .executeTakeFirst();
+  return row === undefined ? null : toRecord(row);
+}
+
 export function toRecord(row: Selectable<CallsTable>): LedgerRecord {
   return {
     traceId: row.trace_id,
@@ -64,5 +74,6 @@ export function toRecord(row: Selectable<CallsTable>): LedgerRecord {
     overheadUs: Number(row.overhead_us),
     finishedAtMs: row.finished_at_ms === null ? null : Number(row.finished_at_ms),
     attempts: decodeAttempts(row.attempts),
+    route: row.route,
   };
 }

@@ -45,6 +45,8 @@ export interface CallsTable extends UsageColumns {
   finished_at_ms: Integer | null;
   /** JSON; see `encodeCall`. The view `attempts` shows it as rows. */
   attempts: string;
+  /** What the router's plans were made from; see `encodeRoute`. Null of a call that was never planned. */
+  route: string | null;
   /** The process that holds the call open; null once it has ended. */
   run: Integer | null;
 }

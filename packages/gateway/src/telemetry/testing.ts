@@ -53,6 +53,7 @@ export const completeEntry: CallEntry = {
   ttftMs: 91.234567,
   durationMs: 241.5,
   overheadUs: 180,
+  route: null,
   finishedAtMs: 1_700_000_000_241,
   attempts: [answeredAttempt],
 };

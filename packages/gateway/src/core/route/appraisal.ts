@@ -3,10 +3,18 @@ import type { RoutingPreset } from '../catalogue.ts';
 import { type Session, sessionPrice } from './affinity.ts';
 import type { Uniform } from './beta-draw.ts';
 import type { Candidate } from './candidates.ts';
+import type { Scored, ScoredInFull, Scores } from './considered.ts';
 import type { Demand } from './demand.ts';
-import type { Scored } from './explain.ts';
 import { type PriceRates, ratesFor } from './price-rates.ts';
-import { costOfFailure, costOfSuccess, type Prospect, type Stakes, scoreAt, stakesOf } from './score.ts';
+import {
+  costOfFailure,
+  costOfSuccess,
+  type Prospect,
+  type Stakes,
+  scoreAt,
+  scoreParts,
+  stakesOf,
+} from './score.ts';
 import { drawPlace, weightsOf } from './selection.ts';
 
 interface Circumstances {
@@ -21,6 +29,8 @@ interface Circumstances {
   /** Attempts that are left after this one. */
   readonly attemptsAfter: number;
   readonly uniform: Uniform;
+  /** Whether a chance that is not known well is drawn from what is known; else it is what is expected. */
+  readonly draws: boolean;
   readonly nowMs: number;
 }
 
@@ -28,11 +38,16 @@ interface Circumstances {
 const hopelessRatio = 1.3;
 /** Where failures are expected to cost less than this share of the best score, their chance needs no finding out. */
 const triflingShare = 0.01;
+/** What a call is taken to be worth where nothing costs anything, and time is all that counts: a tenth of a cent. */
+const freeCallWorth = 1e9;
 
 /** The scores of the targets that may be asked, for one attempt of one call. */
-export class Appraisal {
+export class Appraisal implements Scores {
   readonly #ready: readonly Candidate[];
   readonly #circumstances: Circumstances;
+  readonly #stakes: Stakes;
+  /** Assumed where none is known; pico-dollars. */
+  readonly #unknownPrice: number;
   readonly #tiers: number[] = [];
   readonly #chances: number[] = [];
   readonly #scores: readonly number[];
@@ -44,6 +59,8 @@ export class Appraisal {
     this.#circumstances = circumstances;
     const stakes = stakesFor(circumstances);
     const unknownPrice = areAllKnown(ready) ? 0 : 2 * dearestOf(circumstances);
+    this.#stakes = stakes;
+    this.#unknownPrice = unknownPrice;
     const [successes, failures]: [number[], number[]] = [[], []];
     for (const candidate of ready) {
       const prospect = prospectOf(candidate, circumstances, unknownPrice);
@@ -55,17 +72,36 @@ export class Appraisal {
     this.#tier = this.#tierAfter(Number.NEGATIVE_INFINITY);
     const scores = scoresAt(this.#chances, successes, failures);
     // The last attempt takes what is likely; those before it can afford to find out.
-    if (circumstances.attemptsAfter > 0) redraw(scores, ready, successes, failures, circumstances);
+    if (circumstances.draws && circumstances.attemptsAfter > 0)
+      redraw(scores, ready, successes, failures, circumstances);
     this.#scores = scores;
   }
 
-  get scored(): readonly Scored[] {
-    return this.#ready.map((candidate, place) => ({
-      candidate,
-      tier: this.#tiers[place] ?? Number.NaN,
-      score: this.#scores[place] ?? Number.NaN,
-      chance: this.#chances[place] ?? Number.NaN,
-    }));
+  get count(): number {
+    return this.#ready.length;
+  }
+
+  ranked(): readonly Scored[] {
+    const weights = this.#weights();
+    let sum = 0;
+    for (const weight of weights) sum += weight;
+    return this.#ready
+      .map((candidate, place) => ({
+        candidate,
+        tier: this.#tiers[place] ?? Number.NaN,
+        score: this.#scores[place] ?? Number.NaN,
+        chance: this.#chances[place] ?? Number.NaN,
+        share: (weights[place] ?? 0) / sum,
+      }))
+      .sort((a, b) => a.tier - b.tier || a.score - b.score);
+  }
+
+  /** With what the scores are made of, as long as nothing has been learned since. */
+  inFull(): readonly ScoredInFull[] {
+    return this.ranked().map((scored) => {
+      const prospect = prospectOf(scored.candidate, this.#circumstances, this.#unknownPrice);
+      return { ...scored, waitMs: prospect.waitMs, parts: scoreParts(prospect, this.#stakes) };
+    });
   }
 
   /** Of first content, where it is likeliest. */
@@ -74,12 +110,12 @@ export class Appraisal {
   }
 
   /** Of the draw: those of the operator's best tier by score, the others 0. */
-  weights(): readonly number[] {
+  #weights(): readonly number[] {
     return weightsOf(this.#scoresIn(this.#tier), this.#circumstances.tried);
   }
 
   draw(): Candidate {
-    const drawn = this.#ready[drawPlace(this.weights(), this.#circumstances.uniform)];
+    const drawn = this.#ready[drawPlace(this.#weights(), this.#circumstances.uniform)];
     if (drawn === undefined) throw new Error('nothing to draw from');
     return drawn;
   }
@@ -170,8 +206,7 @@ function redraw(
 
 function stakesFor({ all, demand, preset, attemptsAfter, nowMs }: Circumstances): Stakes {
   const meanPrice = demand.meanPrice ?? meanPriceOf(all, demand);
-  // Where nothing costs anything, time is all that counts.
-  return stakesOf(meanPrice > 0 ? meanPrice : 1, preset, demand.lastHope(attemptsAfter, nowMs));
+  return stakesOf(meanPrice > 0 ? meanPrice : freeCallWorth, preset, demand.lastHope(attemptsAfter, nowMs));
 }
 
 /** Of a mean call, over all targets whose price is known; 0 when none is. Pico-dollars. */

@@ -21,6 +21,8 @@ export interface Candidate {
   readonly rates: readonly PriceRates[];
   /** Shared by all targets with this credential: what is wrong with it is wrong for all of them. */
   readonly credential: CredentialState;
+  /** Its names as a record of the call has them, once one was made: to write them takes as long as all the rest. */
+  label: string | null;
   /** What it takes, as far as it has been asked for. */
   readonly serves: Partial<Record<ProtocolId, boolean>>;
 }
@@ -128,6 +130,7 @@ export class Candidates {
       state: obtain(this.#states, key, newState),
       rates: cost === null ? [] : ratesOf(cost),
       credential: obtain(this.#credentials, credentialKey, newCredential),
+      label: null,
       serves: {},
     };
   }

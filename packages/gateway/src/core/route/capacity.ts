@@ -58,6 +58,11 @@ export class Capacity {
     return this.#blockedUntilMs;
   }
 
+  /** When more is left of the upstream's limits again; in the past when nothing is known to be short. */
+  get resetsAtMs(): number {
+    return this.#headroom?.untilMs ?? 0;
+  }
+
   /** When a call fits under the learned cap. */
   freeAtMs(nowMs: number): number {
     if (this.#cap === Number.POSITIVE_INFINITY) return nowMs;

@@ -2,7 +2,7 @@ import type { Facts } from '@headgate/protocols';
 import { canServe } from '../catalogue.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Candidate } from './candidates.ts';
-import type { Excluded, Exclusion } from './explain.ts';
+import type { Excluded, Exclusion } from './considered.ts';
 import type { Ask } from './router.ts';
 
 /** What a call asks of its targets. */

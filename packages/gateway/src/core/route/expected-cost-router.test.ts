@@ -109,7 +109,7 @@ describe('whatever the targets are and have done', () => {
         const barred = new Set(['disabled', 'blocked', 'credential', 'model-missing']);
         const excluded = router
           .explain(asking(streamed, model), nowMs)
-          .filter(({ exclusion }) => exclusion !== null && barred.has(exclusion))
+          .exclusions.filter(({ reason }) => barred.has(reason))
           .map(({ channelId }) => channelId);
         for (const [place, { enabled, speaks }] of all.entries())
           expect(excluded.includes(`c${place}`) || (enabled && speaks)).toBe(true);
@@ -138,9 +138,9 @@ describe('whatever the targets are and have done', () => {
     fc.assert(
       fc.property(drafts, (all) => {
         const { router, model, nowMs } = sceneOf(all);
-        const scores = router.explain(asking(streamed, model), nowMs).flatMap(({ score }) => score ?? []);
-        expect(scores.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(true);
-        if (scores.length > 0) expect(scores.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+        const { candidates: open } = router.explain(asking(streamed, model), nowMs);
+        expect(open.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(true);
+        if (open.length > 0) expect(open.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
         const planned = idsOf(router.plan(asking(streamed, model), nowMs).targets);
         expect(new Set(planned).size).toBe(planned.length);
       }),
@@ -153,7 +153,7 @@ describe('what makes a target worse never raises its share', () => {
 
   function shareOf(router: ExpectedCostRouter, model: ReturnType<typeof modelOf>, nowMs: number): number {
     const explained = router.explain(asking(streamed, model), nowMs, lastAttempt);
-    return explained.find(({ channelId }) => channelId === 'c0')?.score?.share ?? 0;
+    return explained.candidates.find(({ channelId }) => channelId === 'c0')?.share ?? 0;
   }
 
   test('a higher price', () => {
@@ -240,10 +240,12 @@ describe('one call', () => {
     flight.began(500);
     flight.ended(answered({ inputFresh: 50_000 }), 1000);
     router.depart(b, asking(streamed, both), 1000).ended(callerGone, 1000);
-    const shares = (session: string | null) =>
-      router.explain(asking(long, both, session), 1000).map(({ score }) => score?.share ?? 0);
-    expect(shares('s')[0]).toBeGreaterThan(0.9);
-    for (const other of ['t', null]) expect(shares(other)[0]).toBeLessThan(0.5);
+    const shareOfA = (session: string | null) => {
+      const { candidates } = router.explain(asking(long, both, session), 1000);
+      return candidates.find(({ channelId }) => channelId === 'a')?.share;
+    };
+    expect(shareOfA('s')).toBeGreaterThan(0.9);
+    for (const other of ['t', null]) expect(shareOfA(other)).toBeLessThan(0.5);
   });
 
   test('a target with an unknown price comes after all that are known', () => {
@@ -389,7 +391,10 @@ test('a million random events and a clock that jumps leave numbers, and every ta
       tryOnce(router, target, model, nowMs, { outcome: answered(), beganAfterMs: 500 });
   }
   const explained = router.explain(asking(streamed, model), nowMs + 60_000);
-  expect(explained.map(({ exclusion }) => exclusion)).toEqual(targets.map(() => null));
-  expect(explained.every(({ score }) => Number.isFinite(score?.expectedCostPicoUsd))).toBe(true);
+  expect(explained.exclusions).toEqual([]);
+  expect(explained.candidates).toHaveLength(targets.length);
+  expect(explained.candidates.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(
+    true,
+  );
   expect(targets.map((target) => router.inFlight(target))).toEqual(targets.map(() => 0));
 });

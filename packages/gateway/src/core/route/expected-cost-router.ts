@@ -5,8 +5,9 @@ import { AnswerMemory } from './answer-memory.ts';
 import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
+import { type Choice, type Excluded, leftOutOf } from './considered.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
-import { type Excluded, type ExplainedTarget, explainPlan } from './explain.ts';
+import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
 import { RetryBudget } from './retry-budget.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -18,6 +19,19 @@ export interface ExpectedCostOptions {
   readonly probes: ProbeMode;
   readonly uniform: Uniform;
   readonly hashCredential: HashCredential;
+}
+
+/** A decision, before it is put into targets. */
+interface Decision {
+  readonly choice: Choice;
+  readonly appraisal: Appraisal | null;
+  readonly order: Iterable<Candidate>;
+}
+
+/** Whose turn it is: one of a few, or, where there are none, whoever is drawn by the scores. */
+interface Turn {
+  readonly choice: Choice;
+  readonly among: readonly Candidate[];
 }
 
 /** Targets named for an attempt: those that cannot be asked for a call are passed over. */
@@ -39,7 +53,7 @@ const panicAttemptsMax = 2;
  * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
  * best ones share the calls. Local state, injected time and chance: the same code in production and in simulation.
  */
-export class ExpectedCostRouter implements Router {
+export class ExpectedCostRouter implements Router, RouteExplainer {
   readonly #options: ExpectedCostOptions;
   readonly #time = new SteadyTime();
   readonly #candidates: Candidates;
@@ -63,20 +77,35 @@ export class ExpectedCostRouter implements Router {
       this.#budget.called(nowMs);
     }
     const sorted = this.#sort(field, ask, progress, nowMs);
+    const { choice, appraisal, order } = this.#decide(field, sorted, ask, progress, nowMs);
+    const { due, excluded } = sorted;
     return {
-      targets: oncePerChannel(this.#order(field, sorted, ask, progress, nowMs)),
-      blockedRetryMs: soonest(sorted.excluded, nowMs),
+      targets: oncePerChannel(order),
+      blockedRetryMs: soonest(excluded, nowMs),
+      considered: { choice, scores: appraisal, due, excluded },
     };
   }
 
-  /** What a call would find now: nothing is learned or spent by asking. */
-  explain(ask: Ask, clockMs: number, progress = this.#start): readonly ExplainedTarget[] {
+  /** What a call would find now: nothing is learned, drawn or spent by asking. */
+  explain(ask: Ask, clockMs: number, progress = this.#start): Explanation {
     const nowMs = this.#time.read(clockMs);
     const field = this.#candidates.of(ask.model);
     const sorted = this.#sort(field, ask, progress, nowMs);
-    const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs);
-    const due = sorted.due.map((candidate): Excluded => ({ candidate, reason: 'open' }));
-    return explainPlan(appraisal.scored, appraisal.weights(), [...sorted.excluded, ...due]);
+    const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs, false);
+    const { choice, among } =
+      appraisal === null
+        ? lastResort(sorted, nowMs)
+        : this.#turn(field, sorted, appraisal, ask, progress, nowMs);
+    const scored = appraisal?.inFull() ?? [];
+    const order = oncePerChannel([...among, ...scored.map(({ candidate }) => candidate)]);
+    return explanationOf({
+      choice,
+      order: order.map(({ channel }) => channel.id),
+      scored,
+      left: leftOutOf(sorted),
+      nowMs,
+      clockMs,
+    });
   }
 
   /** An attempt is sent; what is returned follows it to its end. */
@@ -142,13 +171,16 @@ export class ExpectedCostRouter implements Router {
     return sortCandidates(field.candidates, { ask, tried }, this.#answers, this.#options.probes, nowMs);
   }
 
+  /** Null where nothing may be asked. */
   #appraise(
     { demand, candidates }: Field,
     ready: readonly Candidate[],
     { facts, routing, sessionKey }: Ask,
     { tried, attemptsLeft }: Progress,
     nowMs: number,
-  ): Appraisal {
+    draws: boolean,
+  ): Appraisal | null {
+    if (ready.length === 0) return null;
     return new Appraisal(ready, {
       all: candidates,
       demand,
@@ -158,46 +190,32 @@ export class ExpectedCostRouter implements Router {
       tried: tried.size,
       attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
       uniform: this.#options.uniform,
+      draws,
       nowMs,
     });
   }
 
-  *#order(
-    field: Field,
-    { ready, due, excluded }: Sorted,
-    ask: Ask,
-    progress: Progress,
-    nowMs: number,
-  ): Generator<Candidate> {
-    const isFirst = progress.tried.size === 0;
-    if (ready.length === 0) return yield* this.#panic(due, excluded, progress.tried.size, nowMs);
-    const appraisal = this.#appraise(field, ready, ask, progress, nowMs);
-    if (!isFirst && !this.#mayGoOn(appraisal)) return;
-    yield this.#toProbe(due, isFirst && progress.attemptsLeft >= 2) ??
-      this.#toExplore(field, appraisal, isFirst, nowMs) ??
-      appraisal.draw();
-    yield* appraisal.inOrder();
+  #decide(field: Field, sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): Decision {
+    const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs, true);
+    if (appraisal === null) return this.#panic(lastResort(sorted, nowMs), progress.tried.size);
+    if (progress.tried.size > 0 && !this.#mayGoOn(appraisal))
+      return { choice: 'withheld', appraisal, order: [] };
+    const { choice, among } = this.#turn(field, sorted, appraisal, ask, progress, nowMs);
+    if (choice === 'exploration') field.demand.explored();
+    const first = (choice === 'probe' ? this.#oneOf(among) : among[0]) ?? appraisal.draw();
+    return { choice, appraisal, order: startingWith(first, appraisal) };
   }
 
   /** Nothing is ready: circuits are ignored, and what is soonest to recover is tried. */
-  #panic(
-    due: readonly Candidate[],
-    excluded: readonly Excluded[],
-    tried: number,
-    nowMs: number,
-  ): readonly Candidate[] {
-    const rest = desperateOf(excluded);
-    const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
-    const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
-    const choice = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
-    if (choice.length === 0) return [];
+  #panic({ choice, among }: Turn, tried: number): Decision {
+    if (choice === 'nothing') return { choice, appraisal: null, order: [] };
     if (tried > 0) {
-      if (tried >= panicAttemptsMax || !this.#budget.canSpend) return [];
+      if (tried >= panicAttemptsMax || !this.#budget.canSpend)
+        return { choice: 'withheld', appraisal: null, order: [] };
       this.#budget.spend();
     }
-    const soonestFirst = choice.toSorted((a, b) => recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
-    const place = Math.floor(this.#options.uniform() * Math.min(panicTargets, soonestFirst.length));
-    return [...soonestFirst.splice(place, 1), ...soonestFirst];
+    const first = this.#oneOf(among.slice(0, panicTargets));
+    return { choice, appraisal: null, order: first === null ? among : [first, ...among] };
   }
 
   #mayGoOn({ bestChance }: Appraisal): boolean {
@@ -207,18 +225,43 @@ export class ExpectedCostRouter implements Router {
     return true;
   }
 
-  #toProbe(due: readonly Candidate[], mayProbe: boolean): Candidate | null {
-    if (!mayProbe || due.length === 0) return null;
-    return due[Math.floor(this.#options.uniform() * due.length)] ?? null;
+  /** Whose turn it is, without any effect. */
+  #turn(
+    { demand }: Field,
+    { due, excluded }: Sorted,
+    appraisal: Appraisal,
+    { facts }: Ask,
+    { tried, attemptsLeft }: Progress,
+    nowMs: number,
+  ): Turn {
+    const isFirst = tried.size === 0;
+    if (isFirst && attemptsLeft >= 2 && due.length > 0) return { choice: 'probe', among: due };
+    const longest = isFirst && demand.mayExplore ? appraisal.longestUnused(exploreRatio) : null;
+    if (longest !== null && nowMs - longest.state.lastSentMs >= exploreAfterMs)
+      return { choice: 'exploration', among: [longest] };
+    const isPinned = facts.continues !== undefined && excluded.some(({ reason }) => reason === 'elsewhere');
+    return { choice: isPinned ? 'pinned' : 'score', among: [] };
   }
 
-  #toExplore({ demand }: Field, appraisal: Appraisal, isFirst: boolean, nowMs: number): Candidate | null {
-    if (!isFirst || !demand.mayExplore) return null;
-    const longest = appraisal.longestUnused(exploreRatio);
-    if (longest === null || nowMs - longest.state.lastSentMs < exploreAfterMs) return null;
-    demand.explored();
-    return longest;
+  #oneOf(candidates: readonly Candidate[]): Candidate | null {
+    if (candidates.length === 0) return null;
+    return candidates[Math.floor(this.#options.uniform() * candidates.length)] ?? null;
   }
+}
+
+function* startingWith(first: Candidate, appraisal: Appraisal): Generator<Candidate> {
+  yield first;
+  yield* appraisal.inOrder();
+}
+
+/** Where nothing is ready: all that no one has forbidden, the one first that is soonest to recover. */
+function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
+  const rest = desperateOf(excluded);
+  const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
+  const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
+  const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
+  among.sort((a, b) => recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
+  return { choice: among.length === 0 ? 'nothing' : 'panic', among };
 }
 
 function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {

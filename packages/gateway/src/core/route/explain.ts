@@ -1,67 +1,112 @@
 import type { Candidate } from './candidates.ts';
+import type { Choice, Left, LeftOut, ScoredInFull } from './considered.ts';
+import type { Ask } from './router.ts';
+import type { ScoreParts } from './score.ts';
 
-/** Why a target is not asked; the first reason that holds. */
-export type Exclusion =
-  | 'disabled' // or it speaks nothing that the call could be put into
-  | 'not-allowed' // to calls of this group
-  | 'elsewhere' // the earlier answer this call goes on from was given on another channel
-  | 'tried' // by this call, already
-  | 'credential' // refused by the upstream, until the operator mends it or its time is up
-  | 'model-missing' // the upstream does not know the model
-  | 'blocked' // rate limited until a time the upstream named
-  | 'no-headroom' // less is left of its rate limit than the call needs
-  | 'capped' // as many calls are sent as it takes, by what was learned
-  | 'open' // ejected for its failures
-  | 'probing' // ejected, and one call is out to see whether it is back
-  | 'overdue'; // calls are out that it should have answered by now
-
-/** A target that may be asked. */
-export interface Scored {
-  readonly candidate: Candidate;
-  /** The operator's; the lowest comes first, whatever the score. */
-  readonly tier: number;
-  /** Expected cost of a successful call, in pico-dollars. */
-  readonly score: number;
-  /** Expected chance of first content. */
-  readonly chance: number;
-}
-
-export interface Excluded {
-  readonly candidate: Candidate;
-  readonly reason: Exclusion;
-}
-
-/** One line of the explanation of a plan, as operators see it; never shown to callers. */
-export interface ExplainedTarget {
+/** A target that may be asked, as operators see it. */
+export interface ExplainedCandidate {
   readonly channelId: string;
   readonly upstreamModel: string;
-  /** Null of a target that is left out. */
-  readonly score: {
-    readonly expectedCostPicoUsd: number;
-    readonly chance: number;
-    readonly share: number;
-  } | null;
-  readonly exclusion: Exclusion | null;
+  readonly tier: number;
+  /** Of a successful call, all told. */
+  readonly expectedCostPicoUsd: number;
+  /** What that is made of, in pico-dollars. */
+  readonly parts: ScoreParts;
+  /** Of first content, from 0 to 1. */
+  readonly chance: number;
+  /** Until there is something to read; milliseconds. */
+  readonly waitMs: number;
+  /** Of calls like this one, from 0 to 1. */
+  readonly share: number;
 }
 
-/** `weights` are those of the draw, in the order of `open`; targets of later tiers weigh nothing. */
-export function explainPlan(
-  open: readonly Scored[],
-  weights: readonly number[],
-  excluded: readonly Excluded[],
-): readonly ExplainedTarget[] {
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  const scored = open.map(({ candidate, score, chance }, place) => ({
-    ...namesOf(candidate),
-    score: { expectedCostPicoUsd: score, chance, share: (weights[place] ?? 0) / sum },
-    exclusion: null,
-  }));
-  const left = excluded.map(({ candidate, reason }) => ({
-    ...namesOf(candidate),
-    score: null,
-    exclusion: reason,
-  }));
-  return [...scored, ...left];
+export interface ExplainedExclusion {
+  readonly channelId: string;
+  readonly upstreamModel: string;
+  readonly reason: LeftOut;
+  /** When the reason ends, on the wall clock; null where no time is known. */
+  readonly untilMs: number | null;
+}
+
+/** What a call would find: expected chances in the place of drawn ones, so the same state explains itself the same. */
+export interface Explanation {
+  readonly choice: Choice;
+  /** Ids of channels in the order in which they would be asked; where a draw decides, the likeliest first. */
+  readonly order: readonly string[];
+  /** By tier, then by expected cost. */
+  readonly candidates: readonly ExplainedCandidate[];
+  readonly exclusions: readonly ExplainedExclusion[];
+}
+
+/** Tells what a call would find, without any effect. */
+export interface RouteExplainer {
+  explain(ask: Ask, clockMs: number): Explanation;
+}
+
+/** What the planner found: `nowMs` on its steady clock, `clockMs` on the wall's. */
+interface Finding {
+  readonly choice: Choice;
+  readonly order: readonly string[];
+  readonly scored: readonly ScoredInFull[];
+  readonly left: readonly Left[];
+  readonly nowMs: number;
+  readonly clockMs: number;
+}
+
+export function explanationOf({ choice, order, scored, left, nowMs, clockMs }: Finding): Explanation {
+  return {
+    choice,
+    order,
+    candidates: scored.map(candidateOf),
+    exclusions: left.map(({ candidate, reason }) => {
+      const untilMs = endOf(candidate, reason, nowMs);
+      return {
+        ...namesOf(candidate),
+        reason,
+        untilMs: untilMs === null || untilMs <= nowMs ? null : clockMs + (untilMs - nowMs),
+      };
+    }),
+  };
+}
+
+function candidateOf({
+  candidate,
+  tier,
+  score,
+  parts,
+  chance,
+  waitMs,
+  share,
+}: ScoredInFull): ExplainedCandidate {
+  return { ...namesOf(candidate), tier, expectedCostPicoUsd: score, parts, chance, waitMs, share };
+}
+
+/** On the steady clock; in the past when it is over, null when nobody knows. */
+function endOf({ state, credential }: Candidate, reason: LeftOut, nowMs: number): number | null {
+  switch (reason) {
+    case 'credential':
+      return credential.blockedUntilMs;
+    case 'model-missing':
+      return state.missingUntilMs;
+    case 'blocked':
+      return state.capacity.blockedUntilMs;
+    case 'no-headroom':
+      return state.capacity.resetsAtMs;
+    case 'capped':
+      return state.capacity.freeAtMs(nowMs);
+    case 'open':
+      return state.circuit.openUntilMs;
+    case 'disabled':
+    case 'not-allowed':
+    case 'elsewhere':
+    case 'tried':
+    case 'due':
+    case 'probing':
+    case 'overdue':
+      return null;
+    default:
+      return reason satisfies never;
+  }
 }
 
 function namesOf({ target }: Candidate) {

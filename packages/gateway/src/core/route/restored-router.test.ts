@@ -91,7 +91,7 @@ function ejected(nowMs: number): readonly RouterState[] {
 function exclusionAfter(states: readonly RouterState[], nowMs: number) {
   const { router } = openProcess();
   router.restore(states, nowMs);
-  return router.explain(asking(streamed, only), nowMs)[0]?.exclusion;
+  return router.explain(asking(streamed, only), nowMs).exclusions[0]?.reason ?? null;
 }
 
 /** The numbers of which it is said. */
@@ -160,8 +160,9 @@ describe('what a router has learned, restored', () => {
           states.map((state) => ({ ...state, text: thinned(state.text, kept) })),
           epochMs,
         );
-        for (const { score } of router.explain(asking(streamed, only), epochMs + 20_000))
-          expect(Number.isFinite(score?.expectedCostPicoUsd ?? 0)).toBe(true);
+        const { candidates } = router.explain(asking(streamed, only), epochMs + 20_000);
+        for (const { expectedCostPicoUsd } of candidates)
+          expect(Number.isFinite(expectedCostPicoUsd)).toBe(true);
       }),
     );
   });

@@ -1,5 +1,6 @@
 import type { Facts, ProtocolId } from '@headgate/protocols';
 import type { Credential, GroupRouting, Model, Target } from '../catalogue.ts';
+import type { Considered } from './considered.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What a call asks of the router. The same value for all its attempts. */
@@ -27,6 +28,8 @@ export interface Plan {
   readonly targets: readonly Target[];
   /** Milliseconds until the first of the targets left out for their rate limit may be tried; null when none was. */
   readonly blockedRetryMs: number | null;
+  /** What it was made from, for the entry of the call. It names channels: never for callers. */
+  readonly considered: Considered;
 }
 
 /** One attempt under way, as the router follows it. */

@@ -56,3 +56,31 @@ export function costOfSuccess(prospect: Prospect, { perMs, perFailure }: Stakes)
 export function costOfFailure({ failureMs, slowStart }: Prospect, stakes: Stakes): number {
   return slowStart * (stakes.perMs * failureMs + stakes.perFailure * stakes.lastHope);
 }
+
+/** What a score is made of, in pico-dollars; the parts add up to it. */
+export interface ScoreParts {
+  readonly price: number;
+  /** What the time until there is something to read is worth. */
+  readonly waiting: number;
+  /** Of failures before first content: the time they take, and what it costs when nothing else answers either. */
+  readonly failure: number;
+  /** Of answers that break off. */
+  readonly breakage: number;
+  /** Added while the target is let back in bit by bit. */
+  readonly slowStart: number;
+}
+
+export function scoreParts(prospect: Prospect, stakes: Stakes): ScoreParts {
+  const steady = { ...prospect, slowStart: 1 };
+  const { price } = prospect;
+  const waiting = stakes.perMs * prospect.waitMs;
+  const success = costOfSuccess(steady, stakes);
+  const failure = scoreAt(prospect.chance, 0, costOfFailure(steady, stakes));
+  return {
+    price,
+    waiting,
+    failure,
+    breakage: success - price - waiting,
+    slowStart: (success + failure) * (prospect.slowStart - 1),
+  };
+}

@@ -48,6 +48,15 @@ function describeLedger(createSite: () => StoreSite): void {
     await expectSound(store);
   });
 
+  test('finds an entry by its trace id, whosever it is, ended or not', async () => {
+    await store.ledger.settle(sampleEntry());
+    store.ledger.open(openingOf(sampleEntry({ traceId: traceId(2), keyId: 'key-2' })));
+    await store.ledger.flush();
+    expect(await store.findEntry(traceId(1))).toEqual(sampleEntry());
+    expect(await store.findEntry(traceId(2))).toMatchObject({ status: 'open', keyId: 'key-2', route: null });
+    expect(await store.findEntry(traceId(3))).toBeNull();
+  });
+
   test('settles the same entry twice without changing anything', async () => {
     await store.ledger.settle(sampleEntry());
     const before = await store.reports.balance('account-1');

@@ -136,6 +136,7 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
     overheadUs: 310,
     finishedAtMs: epochMs + 900,
     attempts: [sampleAttempt()],
+    route: '[[0,"score","channel-1",1,["channel-1","alpha-2026",0,1240000,9970,10000],[]]]',
     ...changes,
   };
   return changes.chargeNanoUsd === undefined ? priced(entry) : entry;
@@ -246,6 +247,7 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
     durationMs: duration,
     overheadUs: fc.nat(1_000_000),
     attempts: fc.array(attempt, { maxLength: 3 }),
+    route: optional(text),
   })
   .map(({ ending, ...call }) =>
     sampleEntry({ ...call, ...ending, finishedAtMs: call.startedAtMs + Math.round(call.durationMs) }),

@@ -192,12 +192,16 @@ CREATE TABLE router_states (
 CREATE INDEX router_states_by_age ON router_states (saved_at_ms);
 `;
 
+/** What the router's plans were made from. */
+const routes = 'ALTER TABLE calls ADD COLUMN route TEXT;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
   'ALTER TABLE keys ADD COLUMN strict INTEGER NOT NULL DEFAULT 0;',
   imageKinds,
   routerStates,
+  routes,
 ];
 
 /** Brings the file to the newest schema; safe when several processes open it at once. */

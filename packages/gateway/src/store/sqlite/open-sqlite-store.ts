@@ -50,6 +50,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     recoverInterrupted: () => writer.run('recoverInterrupted', () => []),
     exportEntries: (filter) => exportEntries(reader, filter),
+    findEntry: (...inputs) => reader.run('record', () => inputs),
     verify: () => reader.run('verify', () => []),
     close: async () => {
       await ledger.flush();

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { ConfigurationWriter } from '../configuration-writer.ts';
-import { readRecords } from '../ledger-records.ts';
+import { readRecord, readRecords } from '../ledger-records.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
@@ -72,6 +72,7 @@ function createReadingJobs(kysely: Kysely<Schema>) {
     find: reports.find.bind(reports),
     balance: reports.balance.bind(reports),
     records: readRecords.bind(null, kysely),
+    record: readRecord.bind(null, kysely),
     verify: () => verifyLedger(kysely),
   };
 }
