@@ -14,9 +14,9 @@ export * from './loss.ts';
 export * from './protocol.ts';
 export * from './protocols.ts';
 export { readRetryDelayMs } from './refusal.ts';
-export { fillPath } from './request/upstream-request.ts';
 export * from './result.ts';
 export * from './sanitise.ts';
+export * from './smallest-call.ts';
 export {
   type FetchedMedia,
   type MediaByUrl,

@@ -1,4 +1,4 @@
-import { fillPath, unreachable } from '@headgate/protocols';
+import { answerHeaders, smallestCall, smallestProtocol } from '@headgate/protocols';
 import type { Channel, Credential, Target } from '../core/catalogue.ts';
 import type { Upstream, UpstreamCall } from '../ports/upstream.ts';
 import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
@@ -22,7 +22,11 @@ interface Exchange {
   readonly failure: UpstreamFailure | null;
 }
 
-type Question = Omit<UpstreamCall, 'credential'>;
+interface Question {
+  /** In words for the operator. */
+  readonly asked: string;
+  readonly call: Omit<UpstreamCall, 'credential'>;
+}
 
 const bodyBytesMax = 1_048_576;
 
@@ -34,17 +38,9 @@ export async function testChannel(
   options: { readonly call: boolean; readonly timeoutMs: number },
 ): Promise<ChannelTest> {
   const { channel } = target;
-  const { modelsPath } = channel.provider;
-  const asked =
-    options.call || modelsPath === null ? `one token of ${target.upstreamModel}` : 'its list of models';
+  const { asked, call } = questionFor(target, options.call);
   const started = performance.now();
-  const exchange = await exchangeWith(
-    upstream,
-    target,
-    credential,
-    asked === 'its list of models' ? modelsPath : null,
-    options.timeoutMs,
-  );
+  const exchange = await exchangeWith(upstream, { ...call, credential }, options.timeoutMs);
   const durationMs = Math.round(performance.now() - started);
   const status = exchange.head?.status ?? null;
   const works = exchange.failure === null && status === 200;
@@ -58,13 +54,7 @@ export async function testChannel(
   };
 }
 
-function exchangeWith(
-  upstream: Upstream,
-  target: Target,
-  credential: Credential | null,
-  listPath: string | null,
-  timeoutMs: number,
-): Promise<Exchange> {
+function exchangeWith(upstream: Upstream, call: UpstreamCall, timeoutMs: number): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Uint8Array[] = [];
   let head: UpstreamHead | null = null;
@@ -73,81 +63,47 @@ function exchangeWith(
     clearTimeout(timer);
     resolve({ head, body: Buffer.concat(chunks).toString('utf8'), failure });
   };
-  const exchange = upstream.send(
-    { credential, ...(listPath === null ? oneTokenCall(target) : listCall(target.channel, listPath)) },
-    {
-      onHead: (received) => {
-        head = received;
-      },
-      onData: (chunk) => {
-        bytes += chunk.length;
-        if (bytes <= bodyBytesMax) chunks.push(chunk);
-      },
-      onEnd: () => finish(null),
-      onFailure: finish,
+  const exchange = upstream.send(call, {
+    onHead: (received) => {
+      head = received;
     },
-  );
+    onData: (chunk) => {
+      bytes += chunk.length;
+      if (bytes <= bodyBytesMax) chunks.push(chunk);
+    },
+    onEnd: () => finish(null),
+    onFailure: finish,
+  });
   const timer = setTimeout(() => exchange.abort(), timeoutMs);
   return promise;
 }
 
-function listCall(channel: Channel, path: string): Question {
-  return { channel, method: 'GET', path, headers: versionedHeaders(channel), body: [], fresh: false };
+/** Where there is neither a list nor a call so small, as of images: its base URL. */
+function questionFor(target: Target, wantsCall: boolean): Question {
+  const { modelsPath } = target.channel.provider;
+  const list = modelsPath === null ? null : listOf(target.channel, modelsPath);
+  const token = oneTokenOf(target);
+  return (wantsCall ? (token ?? list) : (list ?? token)) ?? listOf(target.channel, '');
 }
 
-function oneTokenCall({ channel, upstreamModel }: Target): Question {
-  const spoken = spokenFirst(channel);
-  const body = smallestCall(spoken.id, upstreamModel, channel);
+function listOf(channel: Channel, path: string): Question {
+  const { protocols, dialect } = channel.provider;
+  const headers = answerHeaders(smallestProtocol(protocols), dialect);
   return {
-    channel,
-    method: 'POST',
-    path: fillPath(spoken.path, upstreamModel, 'generateContent'),
-    headers: ['content-type', 'application/json', ...versionedHeaders(channel)],
-    body: [new TextEncoder().encode(JSON.stringify(body))],
-    fresh: false,
+    asked: 'its list of models',
+    call: { channel, method: 'GET', path, headers, body: [], fresh: false },
   };
 }
 
-/** The protocols a test can be made in, the one preferred most first. */
-const testable = ['chat-completions', 'responses', 'messages', 'generate-content'] as const;
-
-function spokenFirst({ provider: { protocols } }: Channel) {
-  const id = testable.find((each) => protocols[each] !== undefined) ?? 'chat-completions';
-  return { id, path: protocols[id] ?? '/chat/completions' };
-}
-
-function smallestCall(
-  protocol: (typeof testable)[number],
-  model: string,
-  { provider: { dialect } }: Channel,
-): object {
-  const messages = [{ role: 'user', content: 'Hi' }];
-  switch (protocol) {
-    case 'chat-completions':
-      return dialect.maxTokensField === 'max_tokens'
-        ? { model, messages, max_tokens: 1 }
-        : { model, messages, max_completion_tokens: 1 };
-    case 'responses':
-      // The least that is accepted there.
-      return { model, input: 'Hi', max_output_tokens: 16 };
-    case 'messages':
-      return { model, messages, max_tokens: 1 };
-    case 'generate-content':
-      // The model is in the path.
-      return {
-        contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
-        generationConfig: { maxOutputTokens: 1 },
-      };
-    default:
-      return unreachable(protocol);
-  }
-}
-
-/** Who speaks messages alone wants their version on every request. */
-function versionedHeaders(channel: Channel): readonly string[] {
-  const accept = ['accept', 'application/json'];
-  if (spokenFirst(channel).id !== 'messages') return accept;
-  return [...accept, 'anthropic-version', channel.provider.dialect.messagesVersion];
+function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
+  const { protocols, dialect } = channel.provider;
+  const small = smallestCall(protocols, upstreamModel, dialect);
+  if (small === null) return null;
+  const { path, headers, body } = small;
+  return {
+    asked: `one token of ${upstreamModel}`,
+    call: { channel, method: 'POST', path, headers, body: [body], fresh: false },
+  };
 }
 
 function explain(

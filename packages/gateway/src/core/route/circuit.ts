@@ -51,6 +51,7 @@ export class Circuit {
   #probeAtMs: number | null = null;
   #successes = 0;
   #failures = 0;
+  #isThere = false;
 
   state(nowMs: number): CircuitState {
     if (this.#isClosed) return 'closed';
@@ -63,9 +64,23 @@ export class Circuit {
     return this.#isClosed ? 0 : this.#openUntilMs;
   }
 
-  /** Whether a probe has come back well since the ejection. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Whether something has come back well since the ejection. */
   get isPromising(): boolean {
-    return this.#successes > 0;
+    return this.#successes > 0 || this.#isThere;
+  }
+
+  /** In service, and its last call failed. */
+  get isDoubtful(): boolean {
+    return this.#isClosed && this.#consecutive > 0;
+  }
+
+  /** A probe was understood and refused: somebody is there, and a real call will show the rest. */
+  wasThere(): void {
+    this.#isThere = true;
   }
 
   /** A call has been sent; while the circuit is not closed it is a probe. */
@@ -161,6 +176,7 @@ export class Circuit {
     this.#openedAtMs = nowMs;
     this.#successes = 0;
     this.#failures = 0;
+    this.#isThere = false;
     this.#consecutive = 0;
     this.#ejections = Math.min(this.#ejections + 1, 12);
     const longestMs = failureMs < hangingMs ? ejectionMsMax : ejectionMsMaxHanging;

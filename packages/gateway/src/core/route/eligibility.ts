@@ -1,8 +1,9 @@
 import type { Facts } from '@headgate/protocols';
-import { canServe } from '../catalogue.ts';
+import { canServe, type Model } from '../catalogue.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Candidate } from './candidates.ts';
 import type { Excluded, Exclusion } from './considered.ts';
+import { canProbe } from './probes.ts';
 import type { Ask } from './router.ts';
 
 /** What a call asks of its targets. */
@@ -35,7 +36,8 @@ export function sortCandidates(
   const due: Candidate[] = [];
   const excluded: Excluded[] = [];
   for (const candidate of candidates) {
-    const reason = barTo(candidate, need, answers, nowMs) ?? ailmentOf(candidate, probes, nowMs);
+    const reason =
+      barTo(candidate, need, answers, nowMs) ?? ailmentOf(candidate, need.ask.model, probes, nowMs);
     if (reason !== null) excluded.push({ candidate, reason });
     else if (candidate.state.circuit.state(nowMs) === 'closed') ready.push(candidate);
     else due.push(candidate);
@@ -70,10 +72,14 @@ function limitOf(
 }
 
 /** Reasons that nobody is left out for when nothing else is left. */
-function ailmentOf({ state }: Candidate, probes: ProbeMode, nowMs: number): Exclusion | null {
+function ailmentOf(candidate: Candidate, model: Model, probes: ProbeMode, nowMs: number): Exclusion | null {
+  const { state } = candidate;
   const circuit = state.circuit.state(nowMs);
   if (circuit === 'open' || circuit === 'probing') return circuit;
-  if (circuit === 'due') return probes === 'calls' || state.circuit.isPromising ? null : 'open';
+  if (circuit === 'due') {
+    const isForCalls = probes === 'calls' || state.circuit.isPromising || !canProbe(model, candidate);
+    return isForCalls ? null : 'open';
+  }
   return state.silence.isOverdue(nowMs, state.latency.quantiles(nowMs)) ? 'overdue' : null;
 }
 

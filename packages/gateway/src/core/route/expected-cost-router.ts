@@ -6,12 +6,14 @@ import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
 import { type Choice, type Excluded, leftOutOf } from './considered.ts';
+import { Demand } from './demand.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
+import { canProbe, idleOnes, isProbeDue, probeAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
-import { TargetFlight } from './target-flight.ts';
+import { type Errand, type ServiceListener, TargetFlight } from './target-flight.ts';
 
 export interface ExpectedCostOptions {
   /** Attempts of one call. */
@@ -19,6 +21,7 @@ export interface ExpectedCostOptions {
   readonly probes: ProbeMode;
   readonly uniform: Uniform;
   readonly hashCredential: HashCredential;
+  readonly onService?: ServiceListener;
 }
 
 /** A decision, before it is put into targets. */
@@ -110,19 +113,12 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 
   /** An attempt is sent; what is returned follows it to its end. */
   depart(target: Target, ask: Ask, clockMs: number): Flight {
-    return new TargetFlight(
-      {
-        candidates: this.#candidates,
-        candidate: this.#candidates.candidate(target),
-        demand: this.#candidates.of(ask.model).demand,
-        ask,
-        sessions: this.#sessions,
-        answers: this.#answers,
-        time: this.#time,
-        uniform: this.#options.uniform,
-      },
-      clockMs,
-    );
+    return this.#fly(target, { ask, demand: this.#candidates.of(ask.model).demand, isProbe: false }, clockMs);
+  }
+
+  /** A probe of ours is sent. It teaches of the target what a call would, and of calls nothing. */
+  probe(target: Target, model: Model, clockMs: number): Flight {
+    return this.#fly(target, { ask: probeAsk(model), demand: new Demand(), isProbe: true }, clockMs);
   }
 
   /**
@@ -151,20 +147,40 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return this.#candidates.candidate(target).state.inFlight;
   }
 
-  /** Targets of the model that a synthetic probe of one token should be sent to now. */
+  /** Targets of the model that are out of service, and that a probe of one token should be sent to now. */
   probesDue(model: Model, clockMs: number): readonly Target[] {
     const nowMs = this.#time.read(clockMs);
     return this.#candidates
       .of(model)
-      .candidates.filter(
-        ({ target, state, credential }) =>
-          target.channel.enabled &&
-          credential.blockedUntilMs <= nowMs &&
-          state.capacity.blockedUntilMs <= nowMs &&
-          !state.circuit.isPromising &&
-          state.circuit.state(nowMs) === 'due',
-      )
+      .candidates.filter((candidate) => isProbeDue(candidate, nowMs) && canProbe(model, candidate))
       .map(({ target }) => target);
+  }
+
+  /** Targets in service to send a probe to, lest a caller is the first to find out that they are not; see `idleOnes`. */
+  probesIdle(models: Iterable<Model>, clockMs: number, idleMs: number): readonly Target[] {
+    const nowMs = this.#time.read(clockMs);
+    const all: Candidate[] = [];
+    for (const model of models) {
+      for (const candidate of this.#candidates.of(model).candidates)
+        if (canProbe(model, candidate)) all.push(candidate);
+    }
+    return idleOnes(all, nowMs, idleMs).map(({ target }) => target);
+  }
+
+  #fly(target: Target, errand: Errand, clockMs: number): Flight {
+    return new TargetFlight(
+      {
+        ...errand,
+        candidates: this.#candidates,
+        candidate: this.#candidates.candidate(target),
+        sessions: this.#sessions,
+        answers: this.#answers,
+        time: this.#time,
+        uniform: this.#options.uniform,
+        onService: this.#options.onService ?? unheard,
+      },
+      clockMs,
+    );
   }
 
   #sort(field: Field, ask: Ask, { tried }: Progress, nowMs: number): Sorted {
@@ -248,6 +264,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return candidates[Math.floor(this.#options.uniform() * candidates.length)] ?? null;
   }
 }
+
+const unheard: ServiceListener = () => undefined;
 
 function* startingWith(first: Candidate, appraisal: Appraisal): Generator<Candidate> {
   yield first;

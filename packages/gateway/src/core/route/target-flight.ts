@@ -1,5 +1,5 @@
 import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
-import type { Credential } from '../catalogue.ts';
+import type { Credential, Target } from '../catalogue.ts';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Uniform } from './beta-draw.ts';
@@ -17,16 +17,26 @@ const credentialBlockMsMax = 3_600_000;
 /** A model the upstream does not know will not be there in a minute. */
 const missingBlockMs = 3_600_000;
 
-interface Departure {
+/** What an attempt is sent for. */
+export interface Errand {
+  readonly ask: Ask;
+  readonly demand: Demand;
+  /** Ours, not a caller's. */
+  readonly isProbe: boolean;
+}
+
+interface Departure extends Errand {
   readonly candidates: Candidates;
   readonly candidate: Candidate;
-  readonly demand: Demand;
-  readonly ask: Ask;
   readonly sessions: SessionMemory;
   readonly answers: AnswerMemory;
   readonly time: SteadyTime;
   readonly uniform: Uniform;
+  readonly onService: ServiceListener;
 }
+
+/** Hears of targets that are taken out of service, and of those that are back in it. */
+export type ServiceListener = (target: Target, change: 'ejected' | 'back') => void;
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
 export class TargetFlight implements Flight {
@@ -62,10 +72,12 @@ export class TargetFlight implements Flight {
   began(clockMs: number): void {
     if (this.#beganMs !== null || this.#hasEnded) return;
     const nowMs = this.#departure.time.read(clockMs);
-    const { candidates, candidate, demand, ask } = this.#departure;
-    const { state } = candidate;
+    const { candidates, candidate, demand, ask, onService } = this.#departure;
+    const { state, target } = candidate;
     this.#beganMs = nowMs;
+    const wasClosed = state.circuit.isClosed;
     state.succeeded(nowMs, this.#startMs);
+    if (!wasClosed && state.circuit.isClosed) onService(target, 'back');
     demand.attempted(nowMs, false);
     candidate.credential.strikes = 0;
     candidates.changed(candidate, ask.model.id);
@@ -80,19 +92,23 @@ export class TargetFlight implements Flight {
     const nowMs = this.#departure.time.read(clockMs);
     if (outcome?.kind === 'answered') this.began(clockMs);
     this.#hasEnded = true;
-    const { candidates, candidate, ask } = this.#departure;
+    const { candidates, candidate, ask, isProbe, onService } = this.#departure;
     candidates.changed(candidate, ask.model.id);
-    const { state } = candidate;
+    const { state, target } = candidate;
     state.inFlight--;
     if (ask.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
+    const wasClosed = state.circuit.isClosed;
     this.#learn(verdict, nowMs);
+    if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
+    const isUnderstood = outcome?.kind === 'refused' && isAlive(verdict);
+    if (isProbe && isUnderstood) state.circuit.wasThere();
     if (outcome?.kind === 'answered') this.#learnUse(outcome.reading, nowMs);
   }
 
   #learn(verdict: Verdict, nowMs: number): void {
-    const { candidate, demand, uniform } = this.#departure;
+    const { candidate, demand, uniform, isProbe } = this.#departure;
     const { state, credential } = candidate;
     const lostMs = nowMs - this.#startMs;
     switch (verdict.kind) {
@@ -112,7 +128,8 @@ export class TargetFlight implements Flight {
         return strike(credential, nowMs);
       case 'model-missing':
         state.circuit.released();
-        state.missingUntilMs = nowMs + missingBlockMs;
+        // The model may be there for what it is made for, if it is not made for answers.
+        if (!isProbe) state.missingUntilMs = nowMs + missingBlockMs;
         return;
       case 'nothing':
         return state.circuit.released();
@@ -137,6 +154,11 @@ export class TargetFlight implements Flight {
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
     if (sessionKey !== null) sessions.answered(sessionKey, state, usage, nowMs);
   }
+}
+
+/** Of a refusal: whether what gave it is in service, and had its reasons. */
+function isAlive({ kind }: Verdict): boolean {
+  return kind === 'nothing' || kind === 'rate-limited' || kind === 'model-missing';
 }
 
 function strike(credential: CredentialState, nowMs: number): void {

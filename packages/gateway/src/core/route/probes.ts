@@ -1,0 +1,73 @@
+import { type Facts, smallestProtocol } from '@headgate/protocols';
+import { type Model, plainRouting } from '../catalogue.ts';
+import type { Candidate } from './candidates.ts';
+import type { Ask } from './router.ts';
+
+/** A target whose last call failed, and that nobody has asked since, is asked again after so long. */
+const doubtfulMs = 10_000;
+
+/** What is asked in a probe: a word or two, and for one token. */
+const facts: Facts = {
+  model: '',
+  stream: true, // its one token comes when a stream would begin
+  maxOutputTokens: 1,
+  inputTokensEstimate: 10,
+  choices: 1,
+  needs: new Set(),
+};
+
+/** A probe as the router is told of it. */
+export function probeAsk(model: Model): Ask {
+  return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey: null };
+}
+
+/** Whether one token can be asked for there. Where it cannot, as of images, callers' own calls are the probes. */
+export function canProbe(model: Model, { target }: Candidate): boolean {
+  const { outputModalities } = model;
+  const isSpoken = outputModalities.length === 0 || outputModalities.includes('text');
+  return isSpoken && smallestProtocol(target.channel.provider.protocols) !== null;
+}
+
+/** Ejected, its time out is over, and nobody knows yet whether it is back. */
+export function isProbeDue(candidate: Candidate, nowMs: number): boolean {
+  const { circuit } = candidate.state;
+  return circuit.state(nowMs) === 'due' && !circuit.isPromising && mayProbe(candidate, nowMs);
+}
+
+/**
+ * Of each channel that nobody has called for so long its cheapest target, and all targets in service whose last call
+ * failed: so what is dead is known before a caller finds out.
+ */
+export function idleOnes(all: Iterable<Candidate>, nowMs: number, idleMs: number): readonly Candidate[] {
+  const channels = new Map<string, { usedMs: number; cheapest: Candidate | null }>();
+  const found: Candidate[] = [];
+  for (const candidate of all) {
+    const { id } = candidate.target.channel;
+    // What has never been used is taken as used when the process began.
+    const usedMs = Math.max(0, candidate.state.lastSentMs);
+    const channel = channels.get(id) ?? { usedMs, cheapest: null };
+    channels.set(id, channel);
+    channel.usedMs = Math.max(channel.usedMs, usedMs);
+    if (candidate.state.circuit.state(nowMs) !== 'closed' || !mayProbe(candidate, nowMs)) continue;
+    if (candidate.state.circuit.isDoubtful && nowMs - usedMs >= doubtfulMs) found.push(candidate);
+    if (channel.cheapest === null || priceOf(candidate) < priceOf(channel.cheapest))
+      channel.cheapest = candidate;
+  }
+  for (const { usedMs, cheapest } of channels.values())
+    if (cheapest !== null && nowMs - usedMs >= idleMs) found.push(cheapest);
+  return found;
+}
+
+function mayProbe({ target: { channel }, state, credential }: Candidate, nowMs: number): boolean {
+  if (!channel.enabled || channel.drain) return false;
+  const blockedUntilMs = Math.max(
+    credential.blockedUntilMs,
+    state.missingUntilMs,
+    state.capacity.blockedUntilMs,
+  );
+  return blockedUntilMs <= nowMs;
+}
+
+function priceOf({ rates }: Candidate): number {
+  return rates[0]?.input ?? Number.POSITIVE_INFINITY;
+}
