@@ -1,5 +1,6 @@
 // `npm run live-proof`: a real gateway under load while its cheapest channels fail in every way there is.
 import { writeFileSync } from 'node:fs';
+import { failuresOf } from './failures.ts';
 import { figuresOf } from './figures.ts';
 import { brokenGates } from './gates.ts';
 import { checkLedger } from './ledger-check.ts';
@@ -25,7 +26,8 @@ async function judge(plan: Plan): Promise<Judged> {
   const result = await run(plan, (what) => console.error(`live proof: ${what} …`));
   const { entries, complaints } = checkLedger(plan.scene, result.calls, result.ledger);
   const phases = figuresOf(result, entries).filter(({ phase }) => phase !== warmUpName);
-  return { result, phases, complaints, broken: brokenGates(phases, complaints) };
+  const failures = failuresOf(result.calls, entries);
+  return { result, phases, complaints, failures, broken: brokenGates(phases, complaints) };
 }
 
 process.exitCode = await main(process.argv.includes('--quick'));

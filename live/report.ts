@@ -9,6 +9,8 @@ export interface Judged {
   readonly result: RunResult;
   readonly phases: readonly PhaseFigures[];
   readonly complaints: readonly string[];
+  /** What failed calls met. */
+  readonly failures: readonly string[];
   readonly broken: readonly string[];
 }
 
@@ -63,12 +65,14 @@ function table({ phases }: Judged): readonly string[] {
   return textTable(columns, phases);
 }
 
-function facts({ result, complaints }: Judged): readonly string[] {
+function facts({ result, complaints, failures }: Judged): readonly string[] {
   const { calls, cpuMs, loadMs, ledger, requestsReceived, worstLagMs } = result;
   const attempts = ledger.entries.reduce((sum, entry) => sum + entry.attempts.length, 0);
   return [
     `Ledger: ${ledger.entries.length} entries of ${calls.length} calls, ${complaints.length} complaints.`,
     ...complaints.slice(0, complaintsShown).map((complaint) => `  ${complaint}`),
+    `Failed before content: ${failures.length === 0 ? 'none.' : ''}`.trimEnd(),
+    ...failures.map((failure) => `  ${failure}`),
     `Attempts: ${attempts} in the ledger; ${requestsReceived} requests came to the simulators.`,
     `Gateway: ${((100 * cpuMs) / loadMs).toFixed(0)} % of a core, ${((1000 * cpuMs) / calls.length).toFixed(0)} µs of CPU per call.`,
     `Callers: at most ${worstLagMs.toFixed(0)} ms behind their schedule, on ${cpus().length} cores shared by everything.`,
