@@ -24,6 +24,7 @@ const scenes = {
   'two-conflicts': ['fault=409', 'fault=409', ''],
   'one-ails': ['fault=503', ''],
   'all-silent': ['fault=stall-before-head', 'fault=stall-before-head', 'fault=stall-before-head'],
+  'hangs-for-all': ['fault=stall-before-head', ''],
   endless: ['tokens=1000,rate=50/s'],
   'all-limited': ['fault=429,retry-after=30s', 'fault=429,retry-after=7s'],
   'limited-in-ms': ['fault=429,retry-after=ms:1500ms'],
@@ -198,6 +199,18 @@ describe('how many channels are tried', () => {
     expect(
       (await simulator.until(({ sequence, outcome }) => sequence === last && outcome !== 'open')).outcome,
     ).toBe('client-gone');
+  });
+
+  test('an answer that is no stream goes elsewhere when its channel hangs for everybody', async () => {
+    const flags = { 'first-content-timeout': '500ms' };
+    await using patient = await openTestGateway({ channels: channelsOf(simulator.origin), flags });
+    const model = modelOf('hangs-for-all', 'json');
+    // Streams of the same model show it.
+    const [whole] = await Promise.all([
+      callOnce(patient, model, 'json'),
+      ...Array.from({ length: 5 }, () => callOnce(patient, model, 'stream')),
+    ]);
+    expect(resultsOf(whole)).toEqual(['c1 timed_out', 'c2 answered']);
   });
 
   test('the deadline also ends an answer that has begun', async () => {

@@ -22,6 +22,8 @@ import { WholeAnswer } from './whole-answer.ts';
 
 /** How long an upstream may take to close an answer that has been read to its end, before its connection is given up. */
 const drainMs = 1000;
+/** How often it is looked at whether an answer that is long in coming is still to be hoped for. */
+const hopeCheckMs = 1000;
 
 /** One request sent to one target, and what came of it. Times in milliseconds. */
 export interface AttemptRecord {
@@ -70,6 +72,7 @@ class Attempt implements UpstreamHandler, CallerListener {
   #head: UpstreamHead | null = null;
   #answer: Answer | null = null;
   #contentAt: number | null = null;
+  #hasBytes = false;
   #paused = false;
   #done = false;
 
@@ -126,7 +129,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     const { path, body } = lane.request;
     const headers = upstreamHeaders(lane.request, request.facts.stream && lane.framing === 'sse');
     this.#startedAt = this.#now();
-    this.#guard.expiresAt = this.#beginsBy();
+    this.#guard.expiresAt = this.#looksAt(this.#patienceMs());
     gateway.watchdog.watch(this.#guard);
     this.#exchange = gateway.upstream.send(
       {
@@ -152,6 +155,7 @@ class Attempt implements UpstreamHandler, CallerListener {
   #takeChunk(chunk: Uint8Array): void {
     const answer = this.#answer;
     if (this.#done || answer === null) return;
+    this.#hasBytes = true;
     const outcome = answer.read(chunk);
     this.#noteContent(answer);
     this.#guard.expiresAt = this.#expiresAt();
@@ -222,12 +226,46 @@ class Attempt implements UpstreamHandler, CallerListener {
     if (isShutDown(this.#conversation)) return this.#finish({ kind: 'shut-down', committed, reading });
     // Time passed while the caller did not read is the caller's, not the upstream's, whichever limit it ran into.
     if (this.#paused) return this.#finish(this.#callerGone());
+    if (this.#mayStillCome()) return this.#waitOn();
     const phase = isOver(this.#conversation)
       ? 'deadline'
       : this.#contentAt === null
         ? 'first-content'
         : 'stall';
     this.#finish({ kind: 'timed-out', phase, committed, reading });
+  }
+
+  /**
+   * An answer that is no stream says nothing until it is whole. It is waited for as long as its target may be well; but where
+   * that hangs, another one is worth more than the wait.
+   */
+  #mayStillCome(): boolean {
+    const inVainMs = this.#place.flight.waitedInVainMs(this.#conversation.gateway.clock.now());
+    const isWaiting = this.#isBlind && !this.#hasBytes && this.#now() < this.#beginsBy();
+    return isWaiting && inVainMs < this.#patienceMs();
+  }
+
+  #waitOn(): void {
+    this.#guard.expiresAt = this.#looksAt(hopeCheckMs);
+    this.#conversation.gateway.watchdog.watch(this.#guard);
+  }
+
+  /** When an answer is next asked about that has not begun; the last time when it must have. */
+  #looksAt(afterMs: number): number {
+    const beginsBy = this.#beginsBy();
+    return this.#isBlind ? Math.min(beginsBy, this.#now() + afterMs) : beginsBy;
+  }
+
+  /** How long a stream may take to begin there. */
+  #patienceMs(): number {
+    return Math.min(this.#conversation.gateway.limits.firstContentMs, this.#place.flight.firstContentMs);
+  }
+
+  /** Whether nothing shows that an answer is coming, and giving it up is of any use. */
+  get #isBlind(): boolean {
+    const { ask, request } = this.#conversation;
+    const { isLastHope } = this.#place;
+    return !request.facts.stream && request.repeatable !== false && !ask.model.reasoning && !isLastHope;
   }
 
   #outcomeOf({ kind, detail }: UpstreamFailure): Outcome {
@@ -282,8 +320,8 @@ class Attempt implements UpstreamHandler, CallerListener {
     // Images take as long as thought.
     const isSlow = ask.model.reasoning || request.facts.imageKind !== undefined;
     // What the target usually takes says nothing of how long a model may think.
-    const usualMs = this.#place.isLastHope ? firstContentMs : this.#place.flight.firstContentMs;
-    const streamMs = isSlow ? firstContentReasoningMs : Math.min(firstContentMs, usualMs);
+    const usualMs = this.#place.isLastHope ? firstContentMs : this.#patienceMs();
+    const streamMs = isSlow ? firstContentReasoningMs : usualMs;
     return Math.min(
       this.#startedAt + (request.facts.stream ? streamMs : wholeAnswerMs),
       this.#place.beginsBy,

@@ -496,6 +496,7 @@ describe('a bug', () => {
     const depart = () => ({
       credential: null,
       firstContentMs: 1e9,
+      waitedInVainMs: () => 0,
       told: () => {},
       began: () => {},
       ended: broken,

@@ -92,9 +92,10 @@ async function tryTargets(
   return unspeakable;
 }
 
-/** What an attempt takes of those a call has. What is refused at once costs the caller next to nothing. */
+/** What an attempt takes of those a call has. What is refused at once, or cannot be reached, costs the caller next to nothing. */
 function unitsOf({ outcome, durationMs }: AttemptRecord): number {
-  return outcome.kind === 'refused' && durationMs < quickRefusalMs ? 0.5 : 1;
+  const isRefused = outcome.kind === 'refused' || outcome.kind === 'unreachable';
+  return isRefused && durationMs < quickRefusalMs ? 0.5 : 1;
 }
 
 /**

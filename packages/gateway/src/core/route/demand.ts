@@ -1,4 +1,5 @@
 import { decayFactor } from './decay.ts';
+import { LogHistogram, type Quantiles } from './log-histogram.ts';
 import type { Saved } from './saved.ts';
 
 const inputTokensAssumed = 2000;
@@ -26,6 +27,7 @@ type DemandNumber =
 export class Demand {
   inputTokens = inputTokensAssumed;
   outputTokens = outputTokensAssumed;
+  readonly #firstContent = new LogHistogram();
   #meanPrice: number | null = null;
   #attempts = 0;
   #failures = 0;
@@ -59,6 +61,16 @@ export class Demand {
   used(inputTokens: number, outputTokens: number): void {
     this.inputTokens += meanStep * (inputTokens - this.inputTokens);
     this.outputTokens += meanStep * (outputTokens - this.outputTokens);
+  }
+
+  /** A stream has begun after so long, wherever. */
+  began(afterMs: number, nowMs: number): void {
+    this.#firstContent.note(afterMs, nowMs);
+  }
+
+  /** Null while too little is known. */
+  firstContent(nowMs: number): Quantiles | null {
+    return this.#firstContent.quantiles(nowMs);
   }
 
   attempted(nowMs: number, hasFailed: boolean): void {

@@ -44,14 +44,20 @@ test.each([
 ])('answers within %d ms: a deadline of about %d ms', (afterMs, deadlineMs) => {
   const latency = new Latency();
   for (let n = 0; n < 20; n++) latency.began(afterMs, 0);
-  expect(latency.deadlineMs(0) / deadlineMs).toBeGreaterThanOrEqual(1);
-  expect(latency.deadlineMs(0) / deadlineMs).toBeLessThan(1.13);
+  expect(latency.deadlineMs(0, null) / deadlineMs).toBeGreaterThanOrEqual(1);
+  expect(latency.deadlineMs(0, null) / deadlineMs).toBeLessThan(1.13);
 });
 
 test('time-outs do not shrink the deadline that made them', () => {
   const latency = steady();
-  const beforeMs = latency.deadlineMs(100_000);
+  const beforeMs = latency.deadlineMs(100_000, null);
   for (let n = 0; n < 20; n++) latency.timedOut(beforeMs, 100_000);
-  expect(latency.deadlineMs(102_000)).toBeGreaterThan(beforeMs);
-  expect(new Latency().deadlineMs(0)).toBe(15_000);
+  expect(latency.deadlineMs(102_000, null)).toBeGreaterThan(beforeMs);
+});
+
+test('a deadline where little is known is that of the model elsewhere', () => {
+  const usual = { p50: 1000, p95: 2000, p99: 3000 };
+  expect(new Latency().deadlineMs(0, usual)).toBe(9000);
+  expect(new Latency().deadlineMs(0, null)).toBe(15_000);
+  expect(steady().deadlineMs(100_000, usual)).toBe(steady().deadlineMs(100_000, null));
 });

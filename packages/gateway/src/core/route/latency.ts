@@ -60,9 +60,12 @@ export class Latency {
     return this.#histogram.quantiles(nowMs);
   }
 
-  /** How long a stream may take to begin (routing.md, "first content"). */
-  deadlineMs(nowMs: number): number {
-    const { p99 } = this.quantiles(nowMs) ?? { p99: deadlineMsAssumed / 3 };
+  /**
+   * How long a stream may take to begin (routing.md, "first content"). `usual`: of all targets of the model, for one that has not
+   * been seen often enough.
+   */
+  deadlineMs(nowMs: number, usual: Quantiles | null): number {
+    const { p99 } = this.quantiles(nowMs) ?? usual ?? { p99: deadlineMsAssumed / 3 };
     return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * p99));
   }
 

@@ -50,15 +50,21 @@ export class TargetFlight implements Flight {
 
   constructor(departure: Departure, clockMs: number) {
     this.#departure = departure;
-    const { candidate, ask, time } = departure;
+    const { candidate, demand, ask, time } = departure;
     const { state, target } = candidate;
     const { facts } = ask;
     this.credential = target.channel.credentials[0] ?? null;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
-    this.firstContentMs = state.latency.deadlineMs(nowMs);
+    this.firstContentMs = state.latency.deadlineMs(nowMs, demand.firstContent(nowMs));
     state.sent(nowMs, facts.inputTokensEstimate);
     if (facts.stream) state.silence.sent(nowMs);
+  }
+
+  waitedInVainMs(clockMs: number): number {
+    const nowMs = this.#departure.time.read(clockMs);
+    const { circuit, hang } = this.#departure.candidate.state;
+    return circuit.state(nowMs) === 'closed' ? 0 : hang.waitedMs(this.#startMs, nowMs);
   }
 
   /** Of rate limits; reset dates in them are on the clock of the wall. */
@@ -84,6 +90,7 @@ export class TargetFlight implements Flight {
     if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
+    demand.began(nowMs - this.#startMs, nowMs);
   }
 
   /** The attempt has come to its end. A null outcome teaches nothing, but the target has one call less. */
@@ -117,7 +124,7 @@ export class TargetFlight implements Flight {
       case 'broke':
         return state.health.broke(nowMs);
       case 'failure':
-        if (verdict.isTimeOut) state.latency.timedOut(lostMs, nowMs);
+        if (verdict.isTimeOut) this.#noteTimeOut(lostMs, nowMs);
         demand.attempted(nowMs, true);
         return state.failed(nowMs, this.#startMs, verdict.weight, uniform);
       case 'rate-limited':
@@ -136,6 +143,13 @@ export class TargetFlight implements Flight {
       default:
         return verdict satisfies never;
     }
+  }
+
+  /** How long an answer takes that is no stream says nothing of when one begins. */
+  #noteTimeOut(lostMs: number, nowMs: number): void {
+    const { candidate, ask } = this.#departure;
+    candidate.state.hang.timedOut(this.#startMs);
+    if (ask.facts.stream) candidate.state.latency.timedOut(lostMs, nowMs);
   }
 
   #learnUse(

@@ -1,6 +1,7 @@
 import type { Uniform } from './beta-draw.ts';
 import { Capacity } from './capacity.ts';
 import { Circuit } from './circuit.ts';
+import { Hang } from './hang.ts';
 import { Latency } from './latency.ts';
 import type { SavedParts } from './saved.ts';
 import { Silence } from './silence.ts';
@@ -16,6 +17,7 @@ export class TargetState {
   readonly health = new TargetHealth();
   readonly latency = new Latency();
   readonly silence = new Silence();
+  readonly hang = new Hang();
   readonly circuit = new Circuit();
   readonly capacity = new Capacity();
   /** The share of a returning session's prompt that is found in the upstream's cache. */
@@ -36,6 +38,7 @@ export class TargetState {
     this.health.succeeded(nowMs);
     this.capacity.succeeded(nowMs);
     this.circuit.succeeded(nowMs, startMs, this.health);
+    this.hang.began(startMs);
   }
 
   failed(nowMs: number, startMs: number, weight: number, uniform: Uniform): void {
