@@ -13,6 +13,9 @@ import { chatRequest, framesOf, RawConnection, request } from './support/raw-htt
 // Every test starts processes, and shares the machine with other tests that do.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+/** Long enough for processes that start on a busy machine. */
+const patience = { timeout: 30_000 };
+
 const models = {
   unhurried: 'sim-fast+tokens=60,rate=20/s',
   endless: 'sim-fast+tokens=100000,rate=20/s',
@@ -56,7 +59,7 @@ async function terminate({ ready, process }: ServingProcess): Promise<void> {
   await vi.waitFor(async () => {
     const answer = await fetch(`${ready.consoleOrigin}/readyz`);
     expect(await answer.json()).toEqual({ status: 'not-ready', reasons: ['draining'] });
-  }, 10_000);
+  }, patience);
 }
 
 interface Entry {
@@ -158,14 +161,15 @@ test('a second signal ends it at once; the next start finds what was cut off', a
   await using gateway = await openGateway(['--drain-timeout', '1h']);
   const { configured, serving } = gateway;
   const stream = await beginStream(serving, configured, 'endless');
-  await vi.waitFor(async () => expect(await entriesOf(configured)).toMatchObject([{ status: 'open' }]), {
-    timeout: 10_000,
-  });
+  await vi.waitFor(
+    async () => expect(await entriesOf(configured)).toMatchObject([{ status: 'open' }]),
+    patience,
+  );
   await terminate(serving);
   serving.process.signal('SIGTERM');
   expect(await serving.process.ended).toEqual({ code: 1, signal: null });
   expect((await stream.answer()).isWhole).toBe(false);
   await using next = await serveHeadgate(configured.options);
-  await vi.waitFor(() => expect(next.process.stderr).toContain('cut off'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(next.process.stderr).toContain('cut off'), patience);
   expect(await entriesOf(configured)).toMatchObject([{ status: 'interrupted', chargeNanoUsd: '0' }]);
 });
