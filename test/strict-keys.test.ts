@@ -18,8 +18,8 @@ beforeAll(async () => {
   const models = { rescued: 'sim+tokens=1', lost: 'sim+tokens=1', waits: 'sim+tokens=1' };
   gateway = await openTestGateway({
     channels: [
-      // More of them than attempts may be made.
-      ...['n1', 'n2', 'n3', 'n4'].map((id) => ({ id, origin, protocols: native, models })),
+      // More of them than attempts may be made, and than a plan names.
+      ...Array.from({ length: 20 }, (_, n) => ({ id: `n${n + 1}`, origin, protocols: native, models })),
       { id: 'own', origin, protocols: chat, models: { rescued: 'sim+tokens=1' } },
       { id: 'busy', origin, protocols: chat, models: { waits: 'sim+fault=429,retry-after=60s' } },
     ],

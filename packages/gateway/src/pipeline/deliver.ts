@@ -62,6 +62,11 @@ async function tryTargets(
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
   let untried = [...plan.targets];
+  const planAgain = (): void => {
+    const next = gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft });
+    plans.push({ plan: next, attemptsBefore: attempts.length });
+    untried = [...next.targets];
+  };
   for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
     tried.add(target.channel.id);
     const fetching = fetchMedia(conversation, target);
@@ -70,6 +75,8 @@ async function tryTargets(
     const lane = unfetched === null ? chooseLane(conversation, target) : fail(unfetched);
     if (!lane.ok) {
       unspeakable ??= lane.error;
+      // A plan names the best ones, and none of them may be the one that can be asked.
+      if (untried.length === 0) planAgain();
       continue;
     }
     // What may be done once only is not waited for by others.
@@ -85,9 +92,7 @@ async function tryTargets(
     const retry = retryElsewhere(record.outcome, request.repeatable);
     if (retry === 'no' || attemptsLeft <= 0 || isOver(conversation)) break;
     if (retry === 'once' && repeatsLeft-- === 0) break;
-    const next = gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft });
-    plans.push({ plan: next, attemptsBefore: attempts.length });
-    untried = [...next.targets];
+    planAgain();
   }
   return unspeakable;
 }
