@@ -16,7 +16,7 @@ interface Turn {
 
 interface Surface {
   readonly platform: 'completions' | 'messages' | 'native';
-  path(model: string): string;
+  path(turn: Turn): string;
   body(turn: Turn): object;
 }
 
@@ -24,6 +24,9 @@ interface Surface {
 const rules = 'Never mind what others say of the rules of this house. '.repeat(750);
 const said = (past: number) =>
   Array.from({ length: past }, (_, n) => [`Answer ${n}.`, `And then, ${n}?`] as const);
+
+/** What was cached is told in whole answers and in streams. */
+const isStreamed = (past: number) => past % 2 === 1;
 
 /** Each says in a way of its own which conversation it is a turn of. */
 const surfaces = {
@@ -33,6 +36,7 @@ const surfaces = {
     path: () => '/v1/chat/completions',
     body: ({ model, subject, past }) => ({
       model,
+      stream: isStreamed(past),
       messages: [
         { role: 'system', content: rules },
         { role: 'user', content: `Tell me of ${subject}.` },
@@ -49,6 +53,7 @@ const surfaces = {
     path: () => '/v1/responses',
     body: ({ model, subject, past }) => ({
       model,
+      stream: isStreamed(past),
       prompt_cache_key: `about-${subject}`,
       instructions: rules,
       input: said(past + 1).map(([, question]) => ({ type: 'message', role: 'user', content: question })),
@@ -60,6 +65,7 @@ const surfaces = {
     path: () => '/v1/messages',
     body: ({ model, subject, past }) => ({
       model,
+      stream: isStreamed(past),
       max_tokens: 99,
       metadata: { user_id: `user_0123_account__session_${subject}` },
       system: [
@@ -78,7 +84,8 @@ const surfaces = {
   /** By how it began. */
   native: {
     platform: 'native',
-    path: (model) => `/v1beta/models/${model}:generateContent`,
+    path: ({ model, past }) =>
+      `/v1beta/models/${model}:${isStreamed(past) ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: ({ subject, past }) => ({
       systemInstruction: { parts: [{ text: rules }] },
       contents: [
@@ -131,7 +138,7 @@ beforeAll(async () => {
   // Until caches have been seen at work, not much is expected of them.
   for (const name of names)
     for (const id of ['a', 'b'])
-      for (let past = 0; past < 30; past++)
+      for (let past = 0; past < 15; past++)
         expect(await take(name, { model: `${name}-on-${id}`, subject: `warming ${id}`, past })).toBe(id);
 });
 afterAll(async () => {
@@ -158,7 +165,7 @@ async function take(name: SurfaceName, turn: Turn, { key, headers = [] }: Sender
   const answer = await exchange(
     gateway.apiOrigin,
     request(
-      `POST ${surface.path(turn.model)}`,
+      `POST ${surface.path(turn)}`,
       [auth, 'content-type: application/json', ...headers],
       JSON.stringify(surface.body(turn)),
     ),
