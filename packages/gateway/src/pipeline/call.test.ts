@@ -445,7 +445,7 @@ describe('a bug', () => {
   });
 
   test('in planning', async () => {
-    const rig = new Rig({ parts: { router: { plan: broken, depart: broken } } });
+    const rig = new Rig({ parts: { router: { plan: broken, depart: broken, hasRoom: () => true } } });
     await expectOneEntry(rig, rig.start(false).done, []);
   });
 
@@ -501,7 +501,7 @@ describe('a bug', () => {
       began: () => {},
       ended: broken,
     });
-    const rig = new Rig({ parts: { router: { plan, depart } } });
+    const rig = new Rig({ parts: { router: { plan, depart, hasRoom: () => true } } });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);
     await expectOneEntry(rig, done, [{ result: 'answered' }]);

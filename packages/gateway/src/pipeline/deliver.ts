@@ -1,5 +1,6 @@
 import { type Fault, fail, fault, unreachable, type Work } from '@headgate/protocols';
-import { faultOf, retryElsewhere } from '../core/route/fallback.ts';
+import type { Credential } from '../core/catalogue.ts';
+import { faultOf, mayTryOtherCredential, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import { privateNamesOf } from '../core/route/private-names.ts';
 import type { PlanMade } from '../core/route/route-record.ts';
@@ -58,12 +59,13 @@ async function tryTargets(
 ): Promise<Fault | null> {
   const { gateway, ask, request } = conversation;
   const tried = new Set<string>();
+  const refused = new Set<Credential>();
   let attemptsLeft = gateway.limits.attemptsMax;
   let repeatsLeft = 1;
   let unspeakable: Fault | null = null;
   let untried = [...plan.targets];
   const planAgain = (): void => {
-    const next = gateway.router.plan(ask, gateway.clock.now(), { tried, attemptsLeft });
+    const next = gateway.router.plan(ask, gateway.clock.now(), { tried, refused, attemptsLeft });
     plans.push({ plan: next, attemptsBefore: attempts.length });
     untried = [...next.targets];
   };
@@ -79,15 +81,24 @@ async function tryTargets(
       if (untried.length === 0) planAgain();
       continue;
     }
+    // While something was fetched, others may have taken its place.
+    if (!gateway.router.hasRoom(target)) {
+      if (untried.length === 0) planAgain();
+      continue;
+    }
     // What may be done once only is not waited for by others.
     const sharedBy = request.repeatable === false ? 1 : Math.min(Math.ceil(attemptsLeft), untried.length + 1);
     const beginsBy = shareEndsAt(conversation, sharedBy);
-    const flight = gateway.router.depart(target, ask, gateway.clock.now());
+    const flight = gateway.router.depart(target, ask, gateway.clock.now(), refused);
     const isLastHope = untried.length === 0;
     const place = { target, lane: lane.value, n: attempts.length + 1, beginsBy, isLastHope, flight };
     const record = await attempt(conversation, place);
     attempts.push(record);
     learnFrom(conversation, record, flight);
+    if (flight.credential !== null && mayTryOtherCredential(record.outcome, target)) {
+      refused.add(flight.credential);
+      tried.delete(target.channel.id);
+    }
     attemptsLeft -= unitsOf(record);
     const retry = retryElsewhere(record.outcome, request.repeatable);
     if (retry === 'no' || attemptsLeft <= 0 || isOver(conversation)) break;
@@ -124,7 +135,7 @@ function learnFrom(conversation: Conversation, record: AttemptRecord, flight: Fl
   const { gateway, inbound } = conversation;
   const isTold = teaches(inbound.work, record.outcome);
   flight.ended(isTold ? record.outcome : null, gateway.clock.now());
-  if (isTold) warnOperator(conversation, record);
+  if (isTold) warnOperator(conversation, record, flight);
 }
 
 /** An attempt may wait for its even share of the time left, so that a silent channel leaves time for those after it. */
@@ -166,13 +177,18 @@ function unaskedFault({ blockedRetryMs }: Plan, unspeakable: Fault | null): Faul
 }
 
 /** Trouble that only the operator can mend is told, and never shown as the caller's. */
-function warnOperator({ gateway }: Conversation, { target, outcome }: AttemptRecord): void {
+function warnOperator(
+  { gateway }: Conversation,
+  { target, outcome }: AttemptRecord,
+  { credential }: Flight,
+): void {
   if (outcome.kind !== 'refused') return;
   const detail = {
     channel: target.channel.id,
     model: target.upstreamModel,
     message: outcome.refusal.message,
   };
-  if (outcome.refusal.kind === 'credential') gateway.observer.alert('credential-refused', detail);
+  if (outcome.refusal.kind === 'credential')
+    gateway.observer.alert('credential-refused', { ...detail, credential: credential?.id ?? 'none' });
   if (outcome.refusal.kind === 'model-missing') gateway.observer.alert('model-missing-upstream', detail);
 }

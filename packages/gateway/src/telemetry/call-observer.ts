@@ -62,7 +62,7 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
     alert(kind, detail) {
       metrics.alertRaised(kind);
       // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.
-      const about = [kind, detail.channel, detail.model, detail.traceId].join('\n');
+      const about = [kind, detail.channel, detail.model, detail.credential, detail.traceId].join('\n');
       if (isNews(about)) log.logger.error('alert', { alert: kind, detail });
     },
   };

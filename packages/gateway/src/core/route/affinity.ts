@@ -1,6 +1,5 @@
 import { totalInput, type Usage } from '@headgate/protocols';
 import type { PriceRates } from './price-rates.ts';
-import type { TargetState } from './target-state.ts';
 
 const sessionsMax = 50_000;
 const placesMax = 4;
@@ -14,6 +13,13 @@ const longWarmMs = 3_600_000;
 /** Turns to come that are counted in: a cheap way to begin may be a dear one to go on. */
 const turnsAhead = 2;
 
+/** What keeps prefixes: that of one account at one upstream. */
+export interface Cache {
+  /** Of what was expected there, so much is found. */
+  readonly cacheShare: number;
+  foundCached(tokens: number, expectedTokens: number): void;
+}
+
 interface Place {
   readonly prefixTokens: number;
   readonly warmUntilMs: number;
@@ -21,7 +27,7 @@ interface Place {
 
 /** Where a session has been, and how much of its prompt may be warm there. */
 export interface Session {
-  readonly places: Map<TargetState, Place>;
+  readonly places: Map<Cache, Place>;
   /** Whether its calls ask for prefixes to be written to a cache. */
   writes: boolean;
 }
@@ -31,7 +37,7 @@ export interface Session {
  *
  * A session is what callers say it is (`session-identity.ts`), and they may call things one that share nothing: a name for
  * all users of a company, a key for all prompts of a program. So warmth is believed only as far as it is found: what an
- * upstream reports as read from its cache, of what was expected to be there, is the share by which its target
+ * upstream reports as read from its cache, of what was expected to be there, is the share by which its channel
  * discounts every session.
  */
 export class SessionMemory {
@@ -46,17 +52,17 @@ export class SessionMemory {
   }
 
   /** A turn of the session was answered there, and used so much. */
-  answered(key: string, state: TargetState, usage: Usage, nowMs: number): void {
+  answered(key: string, cache: Cache, usage: Usage, nowMs: number): void {
     const prefixTokens = totalInput(usage);
     if (prefixTokens < cacheableTokensMin) return;
-    const session = this.#sessions.get(key) ?? { places: new Map<TargetState, Place>(), writes: false };
+    const session = this.#sessions.get(key) ?? { places: new Map<Cache, Place>(), writes: false };
     // Where a conversation was cut short, no more of it is asked for.
-    const expected = Math.min(prefixTokens, warmPrefix(session, state, nowMs));
-    if (expected > 0) state.foundCached(usage.inputCacheRead, expected);
+    const expected = Math.min(prefixTokens, warmPrefix(session, cache, nowMs));
+    if (expected > 0) cache.foundCached(usage.inputCacheRead, expected);
     session.writes ||= usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0;
     const keptMs = usage.inputCacheWrite1h > 0 ? longWarmMs : warmMs;
-    const warmUntilMs = Math.max(session.places.get(state)?.warmUntilMs ?? 0, nowMs + keptMs);
-    putLast(session.places, state, { prefixTokens, warmUntilMs }, placesMax);
+    const warmUntilMs = Math.max(session.places.get(cache)?.warmUntilMs ?? 0, nowMs + keptMs);
+    putLast(session.places, cache, { prefixTokens, warmUntilMs }, placesMax);
     putLast(this.#sessions, key, session, sessionsMax);
     this.#forgetCold(nowMs);
   }
@@ -86,8 +92,8 @@ function isCold(places: Session['places'], nowMs: number): boolean {
 }
 
 /** Tokens of the session's last prompt there; 0 when they must have been forgotten. */
-function warmPrefix(session: Session | null, state: TargetState, nowMs: number): number {
-  const place = session?.places.get(state);
+export function warmPrefix(session: Session | null, cache: Cache, nowMs: number): number {
+  const place = session?.places.get(cache);
   return place === undefined || place.warmUntilMs < nowMs ? 0 : place.prefixTokens;
 }
 
@@ -104,7 +110,7 @@ export function sessionPrice(
   rates: PriceRates,
   { inputTokens, outputTokens }: Sizes,
   session: Session | null,
-  state: TargetState,
+  cache: Cache,
   nowMs: number,
 ): number {
   const said = rates.perCall + outputTokens * rates.output;
@@ -112,9 +118,9 @@ export function sessionPrice(
   const fresh = session.writes ? Math.max(rates.input, rates.cacheWrite) : rates.input;
   const turn = (prefix: number) => {
     const asked = Math.min(inputTokens, prefix);
-    const warm = asked < cacheableTokensMin ? 0 : asked * state.cacheShare;
+    const warm = asked < cacheableTokensMin ? 0 : asked * cache.cacheShare;
     return warm * rates.cacheRead + (inputTokens - warm) * fresh;
   };
-  const now = turn(warmPrefix(session, state, nowMs));
+  const now = turn(warmPrefix(session, cache, nowMs));
   return said + (now + turnsAhead * turn(inputTokens)) / (1 + turnsAhead);
 }

@@ -3,22 +3,22 @@ import { AnswerMemory } from './answer-memory.ts';
 
 test('a known answer binds to its channel, an unknown one to none', () => {
   const memory = new AnswerMemory();
-  memory.note('resp_1', 'a');
+  memory.note('resp_1', { channelId: 'a', accountKey: '' });
   const allowed = (id: string | undefined) => ['a', 'b'].filter((channel) => memory.allows(id, channel));
   expect([allowed('resp_1'), allowed('resp_2'), allowed(undefined)]).toEqual([['a'], ['a', 'b'], ['a', 'b']]);
 });
 
 test('the oldest are forgotten first, and the number stays bounded', () => {
   const memory = new AnswerMemory();
-  for (let n = 0; n <= 50_000; n++) memory.note(`resp_${n}`, 'a');
+  for (let n = 0; n <= 50_000; n++) memory.note(`resp_${n}`, { channelId: 'a', accountKey: '' });
   expect(memory.allows('resp_0', 'b')).toBe(true);
   expect(memory.allows('resp_1', 'b')).toBe(false);
 });
 
 test('an id of any length takes no more memory than others', () => {
   const memory = new AnswerMemory();
-  memory.note('a'.repeat(256), 'c1');
-  memory.note('a'.repeat(257), 'c1');
+  memory.note('a'.repeat(256), { channelId: 'c1', accountKey: '' });
+  memory.note('a'.repeat(257), { channelId: 'c1', accountKey: '' });
   expect(memory.allows('a'.repeat(256), 'c2')).toBe(false);
   expect(memory.allows('a'.repeat(257), 'c2')).toBe(true);
 });

@@ -1,6 +1,6 @@
 import type { Facts } from '@headgate/protocols';
 import type { RoutingPreset } from '../catalogue.ts';
-import { type Session, sessionPrice } from './affinity.ts';
+import { type Cache, type Session, sessionPrice } from './affinity.ts';
 import type { Uniform } from './beta-draw.ts';
 import type { Candidate } from './candidates.ts';
 import type { Scored, ScoredInFull, Scores } from './considered.ts';
@@ -23,6 +23,8 @@ interface Circumstances {
   readonly demand: Demand;
   readonly facts: Facts;
   readonly session: Session | null;
+  /** Where a prompt of the session would be looked for. */
+  readonly cacheOf: (candidate: Candidate) => Cache;
   readonly preset: RoutingPreset;
   /** Targets that have failed this call. */
   readonly tried: number;
@@ -245,15 +247,16 @@ function outputTokensOf({ maxOutputTokens }: Facts, demand: Demand): number {
 }
 
 function prospectOf(
-  { rates, state }: Candidate,
-  { demand, facts, session, nowMs }: Circumstances,
+  candidate: Candidate,
+  { demand, facts, session, cacheOf, nowMs }: Circumstances,
   unknownPrice: number,
 ): Prospect {
+  const { rates, state } = candidate;
   const outputTokens = outputTokensOf(facts, demand);
   const sizes = { inputTokens: facts.inputTokensEstimate, outputTokens };
   const fitting = ratesFor(rates, facts.inputTokensEstimate);
   return {
-    price: fitting === null ? unknownPrice : sessionPrice(fitting, sizes, session, state, nowMs),
+    price: fitting === null ? unknownPrice : sessionPrice(fitting, sizes, session, cacheOf(candidate), nowMs),
     // A stream that is waited for is news of the next one.
     waitMs: Math.max(
       state.latency.expectedMs(outputTokens, facts.stream, nowMs),

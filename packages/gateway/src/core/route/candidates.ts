@@ -1,6 +1,7 @@
 import type { ProtocolId } from '@headgate/protocols';
 import type { RouterState } from '../../ports/router-state-store.ts';
-import type { Model, Target } from '../catalogue.ts';
+import type { Credential, Model, Target } from '../catalogue.ts';
+import { type CredentialSlot, type CredentialSlots, CredentialUse, Standing } from './credential-slot.ts';
 import { Demand } from './demand.ts';
 import { type PriceRates, ratesOf } from './price-rates.ts';
 import { readSaved, type SavedParts, writeSaved } from './saved.ts';
@@ -12,24 +13,24 @@ const statesMax = 20_000;
 /** A target as the router sees it. */
 export interface Candidate {
   readonly target: Target;
-  /** Of channel, upstream model and credential, the latter as a hash; a new credential is a new start. */
+  /** Of channel and upstream model: a new credential changes nothing about their health. */
   readonly key: string;
-  /** Of channel and credential. */
-  readonly credentialKey: string;
   readonly state: TargetState;
   /** Empty when the price is not known. */
   readonly rates: readonly PriceRates[];
-  /** Shared by all targets with this credential: what is wrong with it is wrong for all of them. */
-  readonly credential: CredentialState;
+  /** One for each credential of the channel; one without when it needs none. */
+  readonly slots: CredentialSlots;
+  /** Shared by all targets of the channel. */
+  readonly load: ChannelLoad;
   /** Its names as a record of the call has them, once one was made: to write them takes as long as all the rest. */
   label: string | null;
   /** What it takes, as far as it has been asked for. */
   readonly serves: Partial<Record<ProtocolId, boolean>>;
 }
 
-export interface CredentialState {
-  blockedUntilMs: number;
-  strikes: number;
+export interface ChannelLoad {
+  /** Attempts under way. */
+  inFlight: number;
 }
 
 /** The candidates of one model, in an order that does not depend on how they were listed. */
@@ -47,12 +48,15 @@ export class Candidates {
   readonly #candidates = new WeakMap<Target, Candidate>();
   readonly #fields = new WeakMap<readonly Target[], Field>();
   readonly #states = new Map<string, TargetState>();
-  readonly #credentials = new Map<string, CredentialState>();
+  readonly #standings = new Map<string, Standing>();
+  readonly #uses = new Map<string, CredentialUse>();
+  readonly #loads = new Map<string, ChannelLoad>();
   readonly #demands = new Map<string, Demand>();
   /** Keys of what has changed since it was last saved, the first changed first. */
   readonly #unsaved = {
     target: new Set<string>(),
     credential: new Set<string>(),
+    capacity: new Set<string>(),
     model: new Set<string>(),
   } as const satisfies Record<RouterState['kind'], Set<string>>;
 
@@ -81,16 +85,17 @@ export class Candidates {
   }
 
   /** Something has been learned of a target, and of calls of the model. */
-  changed({ key, credentialKey }: Candidate, modelId: string): void {
+  changed({ key }: Candidate, { accountKey, useKey }: CredentialSlot, modelId: string): void {
     this.#unsaved.target.add(key);
-    this.#unsaved.credential.add(credentialKey);
+    this.#unsaved.credential.add(accountKey);
+    this.#unsaved.capacity.add(useKey);
     this.#unsaved.model.add(modelId);
   }
 
   /** Up to so many of what has changed since they were last taken. `shiftMs`: from the steady clock to that of the wall. */
   takeChanged(statesMax: number, shiftMs: number, savedAtMs: number): readonly RouterState[] {
     const taken: RouterState[] = [];
-    for (const kind of ['credential', 'target', 'model'] as const) {
+    for (const kind of ['credential', 'capacity', 'target', 'model'] as const) {
       for (const key of this.#unsaved[kind]) {
         if (taken.length >= statesMax) return taken;
         this.#unsaved[kind].delete(key);
@@ -109,7 +114,9 @@ export class Candidates {
       case 'target':
         return obtain(this.#states, key, newState).restore(saved, shiftMs);
       case 'credential':
-        return restoreCredential(obtain(this.#credentials, key, newCredential), saved, shiftMs);
+        return obtain(this.#standings, key, newStanding).restore(saved, shiftMs);
+      case 'capacity':
+        return this.#useOf(key).capacity.restore(saved['capacity'] ?? {}, shiftMs);
       case 'model':
         return obtain(this.#demands, key, newDemand).restore(saved['demand'] ?? {}, shiftMs);
       default:
@@ -119,20 +126,32 @@ export class Candidates {
 
   #make(target: Target): Candidate {
     const { channel, upstreamModel, cost } = target;
-    const first = channel.credentials[0];
-    const secret = first === undefined ? '' : this.#hashCredential(first.secret);
-    const credentialKey = `${channel.id}\n${secret}`;
-    const key = `${channel.id}\n${upstreamModel}\n${secret}`;
+    const key = `${channel.id}\n${upstreamModel}`;
+    const slot = (credential: Credential | null) => this.#slotOf(channel.id, key, credential);
+    const [first, ...others] = channel.credentials;
     return {
       target,
       key,
-      credentialKey,
       state: obtain(this.#states, key, newState),
       rates: cost === null ? [] : ratesOf(cost),
-      credential: obtain(this.#credentials, credentialKey, newCredential),
+      slots: [slot(first ?? null), ...others.map(slot)],
+      load: obtain(this.#loads, channel.id, newLoad),
       label: null,
       serves: {},
     };
+  }
+
+  #slotOf(channelId: string, targetKey: string, credential: Credential | null): CredentialSlot {
+    const secret = credential === null ? '' : this.#hashCredential(credential.secret);
+    const accountKey = `${channelId}\n${secret}`;
+    const useKey = `${targetKey}\n${secret}`;
+    const standing = obtain(this.#standings, accountKey, newStanding);
+    return { credential, accountKey, useKey, standing, use: this.#useOf(useKey) };
+  }
+
+  #useOf(useKey: string): CredentialUse {
+    const targetKey = useKey.slice(0, useKey.lastIndexOf('\n'));
+    return obtain(this.#uses, useKey, () => new CredentialUse(obtain(this.#states, targetKey, newState)));
   }
 
   #partsOf(kind: RouterState['kind'], key: string, shiftMs: number): SavedParts | null {
@@ -140,7 +159,11 @@ export class Candidates {
       case 'target':
         return this.#states.get(key)?.save(shiftMs) ?? null;
       case 'credential':
-        return savedCredential(this.#credentials.get(key), shiftMs);
+        return this.#standings.get(key)?.save(shiftMs) ?? null;
+      case 'capacity': {
+        const use = this.#uses.get(key);
+        return use === undefined ? null : { capacity: use.capacity.save(shiftMs) };
+      }
       case 'model': {
         const demand = this.#demands.get(key);
         return demand === undefined ? null : { demand: demand.save(shiftMs) };
@@ -153,20 +176,8 @@ export class Candidates {
 
 const newState = () => new TargetState();
 const newDemand = () => new Demand();
-const newCredential = (): CredentialState => ({ blockedUntilMs: 0, strikes: 0 });
-
-function savedCredential(credential: CredentialState | undefined, shiftMs: number): SavedParts | null {
-  if (credential === undefined) return null;
-  const { blockedUntilMs, strikes } = credential;
-  return { credential: { blockedUntilMs: blockedUntilMs + shiftMs, strikes } };
-}
-
-function restoreCredential(credential: CredentialState, saved: SavedParts, shiftMs: number): void {
-  const { blockedUntilMs, strikes } = saved['credential'] ?? {};
-  if (blockedUntilMs === undefined) return;
-  credential.blockedUntilMs = blockedUntilMs + shiftMs;
-  credential.strikes = strikes ?? 0;
-}
+const newStanding = () => new Standing();
+const newLoad = (): ChannelLoad => ({ inFlight: 0 });
 
 function obtain<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const known = map.get(key);

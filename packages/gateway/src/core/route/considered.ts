@@ -5,10 +5,14 @@ import type { ScoreParts } from './score.ts';
 export type Exclusion =
   | 'disabled' // or it speaks nothing that the call could be put into
   | 'not-allowed' // to calls of this group
+  | 'lacks' // what the call needs, as the operator has said
+  | 'context' // the call is clearly too long for it
+  | 'drained' // by the operator
   | 'elsewhere' // the earlier answer this call goes on from was given on another channel
   | 'tried' // by this call, already
   | 'credential' // refused by the upstream, until the operator mends it or its time is up
   | 'model-missing' // the upstream does not know the model
+  | 'full' // as many attempts are under way as the operator allows its channel
   | 'blocked' // rate limited until a time the upstream named
   | 'no-headroom' // less is left of its rate limit than the call needs
   | 'capped' // as many calls are sent as it takes, by what was learned

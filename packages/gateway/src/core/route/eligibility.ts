@@ -1,8 +1,9 @@
-import type { Facts } from '@headgate/protocols';
-import { canServe, type Model } from '../catalogue.ts';
+import { type Credential, canServe, type Model } from '../catalogue.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Candidate } from './candidates.ts';
 import type { Excluded, Exclusion } from './considered.ts';
+import { barToAll, slotsWithin } from './credential-slot.ts';
+import { misfitOf } from './fit.ts';
 import { canProbe } from './probes.ts';
 import type { Ask } from './router.ts';
 
@@ -11,6 +12,10 @@ export interface Need {
   readonly ask: Ask;
   /** Ids of the channels this call has tried. */
   readonly tried: ReadonlySet<string>;
+  /** Credentials that were refused to it. */
+  readonly refused: ReadonlySet<Credential>;
+  /** Whether it is sent to targets that it seems to be too long for. */
+  readonly anyLength?: boolean;
 }
 
 /** How probes are sent: `calls` are callers' own, `synthetic` ones are sent by the background until the first success. */
@@ -24,8 +29,25 @@ export interface Sorted {
   readonly excluded: readonly Excluded[];
 }
 
-/** Filters, the ones that never change first. Nothing here changes any state. */
+/**
+ * Filters, the ones that never change first. Nothing here changes any state. Nobody is turned away by an estimate alone:
+ * where all that could ever take the call are left out for its length, the upstream is to say so.
+ */
 export function sortCandidates(
+  candidates: readonly Candidate[],
+  need: Need,
+  answers: AnswerMemory,
+  probes: ProbeMode,
+  nowMs: number,
+): Sorted {
+  const sorted = sortBy(candidates, need, answers, probes, nowMs);
+  const isTooLong = sorted.excluded.some(({ reason }) => reason === 'context');
+  if (!isTooLong || sorted.ready.length + sorted.due.length > 0 || sorted.excluded.some(isTemporary))
+    return sorted;
+  return sortBy(candidates, { ...need, anyLength: true }, answers, probes, nowMs);
+}
+
+function sortBy(
   candidates: readonly Candidate[],
   need: Need,
   answers: AnswerMemory,
@@ -47,28 +69,26 @@ export function sortCandidates(
 
 /** Reasons that hold whatever the alternatives are. */
 function barTo(
-  { target, state, credential, serves }: Candidate,
-  { ask: { facts, protocol, routing }, tried }: Need,
+  { target, state, slots, load, serves }: Candidate,
+  { ask: { facts, protocol, routing }, tried, refused, anyLength = false }: Need,
   answers: AnswerMemory,
   nowMs: number,
 ): Exclusion | null {
   serves[protocol] ??= canServe(target, protocol);
   if (!serves[protocol]) return 'disabled';
   if (routing.channels !== null && !routing.channels.has(target.channel.id)) return 'not-allowed';
-  if (tried.has(target.channel.id)) return 'tried';
-  if (!answers.allows(facts.continues, target.channel.id)) return 'elsewhere';
-  if (credential.blockedUntilMs > nowMs) return 'credential';
+  const misfit = misfitOf(target, facts);
+  if (misfit === 'lacks' || (misfit === 'context' && !anyLength)) return misfit;
+  const { id, drain, maxConcurrency } = target.channel;
+  if (tried.has(id)) return 'tried';
+  const keeper = answers.keeperOf(facts.continues);
+  if (keeper !== null && keeper.channelId !== id) return 'elsewhere';
+  // What goes on from there can go nowhere else.
+  if (drain && keeper === null) return 'drained';
   if (state.missingUntilMs > nowMs) return 'model-missing';
-  return state.capacity.blockedUntilMs > nowMs ? 'blocked' : limitOf(state.capacity, facts, nowMs);
-}
-
-function limitOf(
-  capacity: Candidate['state']['capacity'],
-  { inputTokensEstimate }: Facts,
-  nowMs: number,
-): Exclusion | null {
-  const state = capacity.state(nowMs, inputTokensEstimate);
-  return state === 'free' ? null : state;
+  if (maxConcurrency !== null && load.inFlight >= maxConcurrency) return 'full';
+  const fitting = slotsWithin(slots, keeper);
+  return barToAll(fitting, { refused, tokens: facts.inputTokensEstimate }, nowMs);
 }
 
 /** Reasons that nobody is left out for when nothing else is left. */
@@ -88,14 +108,23 @@ export function desperateOf(excluded: readonly Excluded[]): readonly Excluded[] 
   return excluded.filter(({ reason }) => isForgivable(reason));
 }
 
+/** Whether the reason will pass. */
+function isTemporary({ reason }: Excluded): boolean {
+  return reason === 'full' || reason === 'blocked' || reason === 'credential' || isForgivable(reason);
+}
+
 function isForgivable(reason: Exclusion): boolean {
   switch (reason) {
     case 'disabled':
     case 'not-allowed':
+    case 'lacks':
+    case 'context':
+    case 'drained':
     case 'elsewhere':
     case 'tried':
     case 'credential':
     case 'model-missing':
+    case 'full':
     case 'blocked':
       return false;
     case 'no-headroom':

@@ -1,11 +1,12 @@
 import type { RouterState } from '../../ports/router-state-store.ts';
-import type { Model, Target } from '../catalogue.ts';
+import type { Credential, Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
-import { type Choice, type Excluded, leftOutOf } from './considered.ts';
+import { type Choice, type Excluded, type Exclusion, leftOutOf } from './considered.ts';
+import { barEndsAtMs, type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
 import { Demand } from './demand.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
@@ -52,6 +53,11 @@ const panicTargets = 3;
 /** Where everything is out of service, a call asks so many targets and no more: storms are made of retries. */
 const panicAttemptsMax = 2;
 
+/** Of a channel with as many calls as it may have: what callers are told to wait. */
+const fullMs = 1000;
+
+const none: ReadonlySet<never> = new Set<never>();
+
 /**
  * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
  * best ones share the calls. Local state, injected time and chance: the same code in production and in simulation.
@@ -64,6 +70,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   readonly #sessions = new SessionMemory();
   readonly #budget = new RetryBudget();
   readonly #start: Progress;
+  /** Of credentials. */
+  #turns = 0;
 
   constructor(options: ExpectedCostOptions) {
     this.#options = options;
@@ -74,8 +82,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   plan(ask: Ask, clockMs: number, progress = this.#start): Plan {
     const nowMs = this.#time.read(clockMs);
     const field = this.#candidates.of(ask.model);
-    const isFirst = progress.tried.size === 0;
-    if (isFirst) {
+    if (isFirst(progress)) {
       field.demand.called(meanPriceOf(field.candidates, field.demand));
       this.#budget.called(nowMs);
     }
@@ -112,13 +119,14 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   /** An attempt is sent; what is returned follows it to its end. */
-  depart(target: Target, ask: Ask, clockMs: number): Flight {
-    return this.#fly(target, { ask, demand: this.#candidates.of(ask.model).demand, isProbe: false }, clockMs);
+  depart(target: Target, ask: Ask, clockMs: number, refused = none): Flight {
+    const { demand } = this.#candidates.of(ask.model);
+    return this.#fly(target, { ask, demand, isProbe: false }, refused, clockMs);
   }
 
   /** A probe of ours is sent. It teaches of the target what a call would, and of calls nothing. */
   probe(target: Target, model: Model, clockMs: number): Flight {
-    return this.#fly(target, { ask: probeAsk(model), demand: new Demand(), isProbe: true }, clockMs);
+    return this.#fly(target, { ask: probeAsk(model), demand: new Demand(), isProbe: true }, none, clockMs);
   }
 
   /**
@@ -140,6 +148,11 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
       if (clockMs - state.savedAtMs > routerStateMsMax) continue;
       this.#candidates.restore(state, nowMs - Math.max(clockMs, state.savedAtMs));
     }
+  }
+
+  hasRoom(target: Target): boolean {
+    const { maxConcurrency } = target.channel;
+    return maxConcurrency === null || this.#candidates.candidate(target).load.inFlight < maxConcurrency;
   }
 
   /** Attempts under way there. */
@@ -167,12 +180,16 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return idleOnes(all, nowMs, idleMs).map(({ target }) => target);
   }
 
-  #fly(target: Target, errand: Errand, clockMs: number): Flight {
+  #fly(target: Target, errand: Errand, refused: ReadonlySet<Credential>, clockMs: number): Flight {
+    const candidate = this.#candidates.candidate(target);
+    const slot = this.#slotFor(candidate, errand.ask, refused, this.#time.read(clockMs));
+    slot.use.turn = ++this.#turns;
     return new TargetFlight(
       {
         ...errand,
         candidates: this.#candidates,
-        candidate: this.#candidates.candidate(target),
+        candidate,
+        slot,
         sessions: this.#sessions,
         answers: this.#answers,
         time: this.#time,
@@ -183,25 +200,39 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     );
   }
 
-  #sort(field: Field, ask: Ask, { tried }: Progress, nowMs: number): Sorted {
-    return sortCandidates(field.candidates, { ask, tried }, this.#answers, this.#options.probes, nowMs);
+  #slotFor(
+    { slots }: Candidate,
+    { facts, sessionKey }: Ask,
+    refused: ReadonlySet<Credential>,
+    nowMs: number,
+  ): CredentialSlot {
+    const fitting = slotsWithin(slots, this.#answers.keeperOf(facts.continues));
+    const need = { refused, tokens: facts.inputTokensEstimate };
+    return chooseSlot(fitting, need, this.#sessions.find(sessionKey), nowMs);
+  }
+
+  #sort(field: Field, ask: Ask, { tried, refused = none }: Progress, nowMs: number): Sorted {
+    const need = { ask, tried, refused };
+    return sortCandidates(field.candidates, need, this.#answers, this.#options.probes, nowMs);
   }
 
   /** Null where nothing may be asked. */
   #appraise(
     { demand, candidates }: Field,
     ready: readonly Candidate[],
-    { facts, routing, sessionKey }: Ask,
-    { tried, attemptsLeft }: Progress,
+    ask: Ask,
+    { tried, attemptsLeft, refused = none }: Progress,
     nowMs: number,
     draws: boolean,
   ): Appraisal | null {
     if (ready.length === 0) return null;
+    const { facts, routing, sessionKey } = ask;
     return new Appraisal(ready, {
       all: candidates,
       demand,
       facts,
       session: this.#sessions.find(sessionKey),
+      cacheOf: (candidate) => this.#slotFor(candidate, ask, refused, nowMs).use,
       preset: routing.preset,
       tried: tried.size,
       attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
@@ -213,9 +244,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 
   #decide(field: Field, sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): Decision {
     const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs, true);
-    if (appraisal === null) return this.#panic(lastResort(sorted, nowMs), progress.tried.size);
-    if (progress.tried.size > 0 && !this.#mayGoOn(appraisal))
-      return { choice: 'withheld', appraisal, order: [] };
+    if (appraisal === null) return this.#panic(lastResort(sorted, nowMs), asked(progress));
+    if (!isFirst(progress) && !this.#mayGoOn(appraisal)) return { choice: 'withheld', appraisal, order: [] };
     const { choice, among } = this.#turn(field, sorted, appraisal, ask, progress, nowMs);
     if (choice === 'exploration') field.demand.explored();
     const first = (choice === 'probe' ? this.#oneOf(among) : among[0]) ?? appraisal.draw();
@@ -230,7 +260,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
         return { choice: 'withheld', appraisal: null, order: [] };
       this.#budget.spend();
     }
-    const first = this.#oneOf(among.slice(0, panicTargets));
+    const inBestTier = among.filter((each) => tierOf(each) === tierOf(among[0] ?? each));
+    const first = this.#oneOf(inBestTier.slice(0, panicTargets));
     return { choice, appraisal: null, order: first === null ? among : [first, ...among] };
   }
 
@@ -244,15 +275,16 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   /** Whose turn it is, without any effect. */
   #turn(
     { demand }: Field,
-    { due, excluded }: Sorted,
+    { ready, due, excluded }: Sorted,
     appraisal: Appraisal,
     { facts }: Ask,
-    { tried, attemptsLeft }: Progress,
+    progress: Progress,
     nowMs: number,
   ): Turn {
-    const isFirst = tried.size === 0;
-    if (isFirst && attemptsLeft >= 2 && due.length > 0) return { choice: 'probe', among: due };
-    const longest = isFirst && demand.mayExplore ? appraisal.longestUnused(exploreRatio) : null;
+    const mayProbe = isFirst(progress) && progress.attemptsLeft >= 2;
+    const inTier = mayProbe ? withinTierOf(ready, due) : [];
+    if (inTier.length > 0) return { choice: 'probe', among: inTier };
+    const longest = isFirst(progress) && demand.mayExplore ? appraisal.longestUnused(exploreRatio) : null;
     if (longest !== null && nowMs - longest.state.lastSentMs >= exploreAfterMs)
       return { choice: 'exploration', among: [longest] };
     const isPinned = facts.continues !== undefined && excluded.some(({ reason }) => reason === 'elsewhere');
@@ -266,6 +298,14 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 }
 
 const unheard: ServiceListener = () => undefined;
+/** Attempts of the call so far, as far as they are to be told apart. */
+function asked({ tried, refused = none }: Progress): number {
+  return tried.size + refused.size;
+}
+
+function isFirst(progress: Progress): boolean {
+  return asked(progress) === 0;
+}
 
 function* startingWith(first: Candidate, appraisal: Appraisal): Generator<Candidate> {
   yield first;
@@ -278,7 +318,7 @@ function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
   const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
   const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
   const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
-  among.sort((a, b) => recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
+  among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
   return { choice: among.length === 0 ? 'nothing' : 'panic', among };
 }
 
@@ -294,17 +334,32 @@ function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {
   return targets;
 }
 
-function recoversAtMs({ state }: Candidate, nowMs: number): number {
-  return Math.max(state.circuit.openUntilMs, state.capacity.freeAtMs(nowMs));
+/** Of those that are due, the ones that are worth as much to the operator as the best of those that are ready. */
+function withinTierOf(ready: readonly Candidate[], due: readonly Candidate[]): readonly Candidate[] {
+  if (due.length === 0) return due;
+  const tier = Math.min(...ready.map(tierOf));
+  return due.filter((candidate) => tierOf(candidate) <= tier);
 }
 
-/** Until the first rate limit ends that a target was left out for. */
+function tierOf({ target }: Candidate): number {
+  return target.channel.priority;
+}
+
+function recoversAtMs({ state, slots }: Candidate, nowMs: number): number {
+  return Math.max(state.circuit.openUntilMs, barEndsAtMs(slots, 'capped', nowMs));
+}
+
+/** Until the first rate limit ends that a target was left out for, or one of the calls may have ended that fill it. */
 function soonest(excluded: readonly Excluded[], nowMs: number): number | null {
   let waitMs: number | null = null;
   for (const { candidate, reason } of excluded) {
-    if (reason !== 'blocked') continue;
-    const leftMs = candidate.state.capacity.blockedUntilMs - nowMs;
-    waitMs = Math.min(waitMs ?? leftMs, leftMs);
+    const endsAtMs = endOf(candidate, reason, nowMs);
+    if (endsAtMs !== null) waitMs = Math.min(waitMs ?? Number.POSITIVE_INFINITY, endsAtMs - nowMs);
   }
   return waitMs === null ? null : Math.ceil(waitMs);
+}
+
+function endOf({ slots }: Candidate, reason: Exclusion, nowMs: number): number | null {
+  if (reason === 'full') return nowMs + fullMs;
+  return reason === 'blocked' ? barEndsAtMs(slots, reason, nowMs) : null;
 }

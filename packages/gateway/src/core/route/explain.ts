@@ -1,5 +1,6 @@
 import type { Candidate } from './candidates.ts';
 import type { Choice, Left, LeftOut, ScoredInFull } from './considered.ts';
+import { barEndsAtMs } from './credential-slot.ts';
 import type { Ask } from './router.ts';
 import type { ScoreParts } from './score.ts';
 
@@ -82,22 +83,23 @@ function candidateOf({
 }
 
 /** On the steady clock; in the past when it is over, null when nobody knows. */
-function endOf({ state, credential }: Candidate, reason: LeftOut, nowMs: number): number | null {
+function endOf({ state, slots }: Candidate, reason: LeftOut, nowMs: number): number | null {
   switch (reason) {
     case 'credential':
-      return credential.blockedUntilMs;
+    case 'blocked':
+    case 'no-headroom':
+    case 'capped':
+      return barEndsAtMs(slots, reason, nowMs);
     case 'model-missing':
       return state.missingUntilMs;
-    case 'blocked':
-      return state.capacity.blockedUntilMs;
-    case 'no-headroom':
-      return state.capacity.resetsAtMs;
-    case 'capped':
-      return state.capacity.freeAtMs(nowMs);
     case 'open':
       return state.circuit.openUntilMs;
     case 'disabled':
     case 'not-allowed':
+    case 'lacks':
+    case 'context':
+    case 'drained':
+    case 'full':
     case 'elsewhere':
     case 'tried':
     case 'due':

@@ -6,6 +6,7 @@ import {
   type UpstreamRefusal,
   unreachable,
 } from '@headgate/protocols';
+import type { Target } from '../catalogue.ts';
 import type { Outcome } from './outcome.ts';
 
 type Retry = 'yes' | 'once' | 'no';
@@ -101,6 +102,15 @@ function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): Retry {
     default:
       return unreachable(kind);
   }
+}
+
+/**
+ * Whether an outcome was about the credential, and the channel has another one: then that may be tried, although no channel
+ * is asked twice for what it did itself.
+ */
+export function mayTryOtherCredential(outcome: Outcome, { channel }: Target): boolean {
+  if (outcome.kind !== 'refused' || channel.credentials.length < 2) return false;
+  return outcome.refusal.kind === 'credential' || outcome.refusal.kind === 'rate-limited';
 }
 
 /** Whether an upstream refused the request itself: then none is to blame, and unless it lacks an answer, no other is tried. */

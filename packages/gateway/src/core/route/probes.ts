@@ -1,6 +1,7 @@
 import { type Facts, smallestProtocol } from '@headgate/protocols';
 import { type Model, plainRouting } from '../catalogue.ts';
 import type { Candidate } from './candidates.ts';
+import { mayProbeWith } from './credential-slot.ts';
 import type { Ask } from './router.ts';
 
 /** A target whose last call failed, and that nobody has asked since, is asked again after so long. */
@@ -58,14 +59,10 @@ export function idleOnes(all: Iterable<Candidate>, nowMs: number, idleMs: number
   return found;
 }
 
-function mayProbe({ target: { channel }, state, credential }: Candidate, nowMs: number): boolean {
-  if (!channel.enabled || channel.drain) return false;
-  const blockedUntilMs = Math.max(
-    credential.blockedUntilMs,
-    state.missingUntilMs,
-    state.capacity.blockedUntilMs,
-  );
-  return blockedUntilMs <= nowMs;
+function mayProbe({ target: { channel }, state, slots, load }: Candidate, nowMs: number): boolean {
+  if (!channel.enabled || channel.drain || state.missingUntilMs > nowMs) return false;
+  if (channel.maxConcurrency !== null && load.inFlight >= channel.maxConcurrency) return false;
+  return slots.some((slot) => mayProbeWith(slot, nowMs));
 }
 
 function priceOf({ rates }: Candidate): number {

@@ -178,7 +178,8 @@ describe('what a router has learned, restored', () => {
     const rest = router.takeChanged(epochMs);
     expect([...first, ...rest].map(({ kind, key }) => [kind, key])).toEqual([
       ['credential', 'c0\nhash of 14'],
-      ['target', 'c0\ndemo\nhash of 14'],
+      ['capacity', 'c0\ndemo\nhash of 14'],
+      ['target', 'c0\ndemo'],
       ['model', 'demo'],
     ]);
     expect(JSON.stringify([first, rest])).not.toContain('very-secret');

@@ -20,6 +20,8 @@ export interface Progress {
   readonly tried: ReadonlySet<string>;
   /** May be a fraction: a quick refusal costs half of one. */
   readonly attemptsLeft: number;
+  /** Credentials of channels that may be asked again with another one: refused, or at their limit. None where left out. */
+  readonly refused?: ReadonlySet<Credential>;
 }
 
 /** The targets of the next attempt in the order in which they are to be tried. */
@@ -58,6 +60,8 @@ export interface Flight {
 export interface Router {
   /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
   plan(ask: Ask, nowMs: number, progress?: Progress): Plan;
-  /** An attempt is sent. */
-  depart(target: Target, ask: Ask, nowMs: number): Flight;
+  /** An attempt is sent; with none of the credentials that were refused to the call, where there is another one. */
+  depart(target: Target, ask: Ask, nowMs: number, refused?: ReadonlySet<Credential>): Flight;
+  /** Whether one more attempt may be under way on the target's channel. */
+  hasRoom(target: Target): boolean;
 }

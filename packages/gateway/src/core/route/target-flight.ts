@@ -3,7 +3,8 @@ import type { Credential, Target } from '../catalogue.ts';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Uniform } from './beta-draw.ts';
-import type { Candidate, Candidates, CredentialState } from './candidates.ts';
+import type { Candidate, Candidates } from './candidates.ts';
+import type { CredentialSlot } from './credential-slot.ts';
 import type { Demand } from './demand.ts';
 import type { Outcome } from './outcome.ts';
 import { readHeadroom } from './rate-limits.ts';
@@ -11,9 +12,6 @@ import type { Ask, Flight } from './router.ts';
 import type { SteadyTime } from './steady-time.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
-/** A credential that was refused is left alone this long, and twice as long each time it is refused again. */
-const credentialBlockMs = 60_000;
-const credentialBlockMsMax = 3_600_000;
 /** A model the upstream does not know will not be there in a minute. */
 const missingBlockMs = 3_600_000;
 
@@ -28,6 +26,8 @@ export interface Errand {
 interface Departure extends Errand {
   readonly candidates: Candidates;
   readonly candidate: Candidate;
+  /** What it is sent with. */
+  readonly slot: CredentialSlot;
   readonly sessions: SessionMemory;
   readonly answers: AnswerMemory;
   readonly time: SteadyTime;
@@ -50,14 +50,16 @@ export class TargetFlight implements Flight {
 
   constructor(departure: Departure, clockMs: number) {
     this.#departure = departure;
-    const { candidate, demand, ask, time } = departure;
-    const { state, target } = candidate;
+    const { candidate, slot, demand, ask, time } = departure;
+    const { state, load } = candidate;
     const { facts } = ask;
-    this.credential = target.channel.credentials[0] ?? null;
+    this.credential = slot.credential;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
     this.firstContentMs = state.latency.deadlineMs(nowMs, demand.firstContent(nowMs));
-    state.sent(nowMs, facts.inputTokensEstimate);
+    load.inFlight++;
+    state.sent(nowMs);
+    slot.use.capacity.sent(nowMs, facts.inputTokensEstimate);
     if (facts.stream) state.silence.sent(nowMs);
   }
 
@@ -70,23 +72,24 @@ export class TargetFlight implements Flight {
   /** Of rate limits; reset dates in them are on the clock of the wall. */
   told(headers: ReadonlyMap<string, string>, clockMs: number): void {
     const headroom = readHeadroom(headers, clockMs);
-    const { candidate, time } = this.#departure;
-    if (headroom !== null) candidate.state.capacity.told(headroom, time.read(clockMs));
+    const { slot, time } = this.#departure;
+    if (headroom !== null) slot.use.capacity.told(headroom, time.read(clockMs));
   }
 
   /** First content has come; of an answer that is no stream, the end of it. */
   began(clockMs: number): void {
     if (this.#beganMs !== null || this.#hasEnded) return;
     const nowMs = this.#departure.time.read(clockMs);
-    const { candidates, candidate, demand, ask, onService } = this.#departure;
+    const { candidates, candidate, slot, demand, ask, onService } = this.#departure;
     const { state, target } = candidate;
     this.#beganMs = nowMs;
     const wasClosed = state.circuit.isClosed;
     state.succeeded(nowMs, this.#startMs);
     if (!wasClosed && state.circuit.isClosed) onService(target, 'back');
+    slot.use.capacity.succeeded(nowMs);
     demand.attempted(nowMs, false);
-    candidate.credential.strikes = 0;
-    candidates.changed(candidate, ask.model.id);
+    slot.standing.accepted();
+    candidates.changed(candidate, slot, ask.model.id);
     if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
@@ -99,10 +102,11 @@ export class TargetFlight implements Flight {
     const nowMs = this.#departure.time.read(clockMs);
     if (outcome?.kind === 'answered') this.began(clockMs);
     this.#hasEnded = true;
-    const { candidates, candidate, ask, isProbe, onService } = this.#departure;
-    candidates.changed(candidate, ask.model.id);
-    const { state, target } = candidate;
+    const { candidates, candidate, slot, ask, isProbe, onService } = this.#departure;
+    candidates.changed(candidate, slot, ask.model.id);
+    const { state, target, load } = candidate;
     state.inFlight--;
+    load.inFlight--;
     if (ask.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
@@ -115,8 +119,8 @@ export class TargetFlight implements Flight {
   }
 
   #learn(verdict: Verdict, nowMs: number): void {
-    const { candidate, demand, uniform, isProbe } = this.#departure;
-    const { state, credential } = candidate;
+    const { candidate, slot, demand, uniform, isProbe } = this.#departure;
+    const { state } = candidate;
     const lostMs = nowMs - this.#startMs;
     switch (verdict.kind) {
       case 'success':
@@ -129,10 +133,10 @@ export class TargetFlight implements Flight {
         return state.failed(nowMs, this.#startMs, verdict.weight, uniform);
       case 'rate-limited':
         state.circuit.released();
-        return state.capacity.refused(nowMs, verdict.waitMs);
+        return slot.use.capacity.refused(nowMs, verdict.waitMs);
       case 'credential':
         state.circuit.released();
-        return strike(credential, nowMs);
+        return slot.standing.refused(nowMs);
       case 'model-missing':
         state.circuit.released();
         // The model may be there for what it is made for, if it is not made for answers.
@@ -156,27 +160,22 @@ export class TargetFlight implements Flight {
     { usage, answerId }: { readonly usage: Usage | null; readonly answerId?: string | null },
     nowMs: number,
   ): void {
-    const { candidate, demand, ask, sessions, answers } = this.#departure;
+    const { candidate, slot, demand, ask, sessions, answers } = this.#departure;
     const { facts, sessionKey } = ask;
     const { state, target } = candidate;
-    if (answerId != null) answers.note(answerId, target.channel.id);
+    const keeper = { channelId: target.channel.id, accountKey: slot.accountKey };
+    if (answerId != null) answers.note(answerId, keeper);
     // It was found there, so it is there: whoever made it.
-    if (facts.continues !== undefined) answers.note(facts.continues, target.channel.id);
+    if (facts.continues !== undefined) answers.note(facts.continues, keeper);
     if (usage === null) return;
     const outputTokens = totalOutput(usage);
     demand.used(totalInput(usage), outputTokens);
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
-    if (sessionKey !== null) sessions.answered(sessionKey, state, usage, nowMs);
+    if (sessionKey !== null) sessions.answered(sessionKey, slot.use, usage, nowMs);
   }
 }
 
 /** Of a refusal: whether what gave it is in service, and had its reasons. */
 function isAlive({ kind }: Verdict): boolean {
   return kind === 'nothing' || kind === 'rate-limited' || kind === 'model-missing';
-}
-
-function strike(credential: CredentialState, nowMs: number): void {
-  const blockMs = Math.min(credentialBlockMsMax, credentialBlockMs * 2 ** credential.strikes);
-  credential.blockedUntilMs = nowMs + blockMs;
-  credential.strikes++;
 }

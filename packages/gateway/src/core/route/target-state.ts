@@ -1,5 +1,4 @@
 import type { Uniform } from './beta-draw.ts';
-import { Capacity } from './capacity.ts';
 import { Circuit } from './circuit.ts';
 import { Hang } from './hang.ts';
 import { Latency } from './latency.ts';
@@ -12,14 +11,13 @@ const cacheShareStep = 0.1;
 /** A prefix of so many tokens makes the whole step; upstreams cache none of a few hundred, which says little. */
 const tellingTokens = 4_000;
 
-/** All that is known of one (channel, upstream model, credential): a bounded amount, however much it is used. */
+/** All that is known of one (channel, upstream model), whichever credential it is asked with: a bounded amount, however much it is used. */
 export class TargetState {
   readonly health = new TargetHealth();
   readonly latency = new Latency();
   readonly silence = new Silence();
   readonly hang = new Hang();
   readonly circuit = new Circuit();
-  readonly capacity = new Capacity();
   /** The share of a returning session's prompt that is found in the upstream's cache. */
   cacheShare = cacheShareAssumed;
   inFlight = 0;
@@ -27,16 +25,14 @@ export class TargetState {
   missingUntilMs = 0;
   lastSentMs = Number.NEGATIVE_INFINITY;
 
-  sent(nowMs: number, inputTokens: number): void {
+  sent(nowMs: number): void {
     this.inFlight++;
     this.lastSentMs = nowMs;
     this.circuit.sent(nowMs);
-    this.capacity.sent(nowMs, inputTokens);
   }
 
   succeeded(nowMs: number, startMs: number): void {
     this.health.succeeded(nowMs);
-    this.capacity.succeeded(nowMs);
     this.circuit.succeeded(nowMs, startMs, this.health);
     this.hang.began(startMs);
   }
@@ -60,13 +56,12 @@ export class TargetState {
       health: this.health.save(shiftMs),
       ...this.latency.save(shiftMs),
       circuit: this.circuit.save(shiftMs),
-      capacity: this.capacity.save(shiftMs),
     };
   }
 
   /** `shiftMs`: from the clock of the wall to the steady one. */
   restore(saved: SavedParts, shiftMs: number): void {
-    const { target = {}, health = {}, latency = {}, histogram = {}, circuit = {}, capacity = {} } = saved;
+    const { target = {}, health = {}, latency = {}, histogram = {}, circuit = {} } = saved;
     const { cacheShare, missingUntilMs, lastSentMs } = target;
     this.cacheShare = cacheShare ?? cacheShareAssumed;
     this.missingUntilMs = (missingUntilMs ?? 0) + shiftMs;
@@ -74,6 +69,5 @@ export class TargetState {
     this.health.restore(health, shiftMs);
     this.latency.restore(latency, histogram, shiftMs);
     this.circuit.restore(circuit, shiftMs);
-    this.capacity.restore(capacity, shiftMs);
   }
 }
