@@ -1,9 +1,7 @@
 import { startSimulatorWorker } from '@headgate/simulator';
-import { loadCatalogue } from '../admin/catalogue-load.ts';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import type { Catalogue, Channel, Credential, Target } from '../core/catalogue.ts';
-import type { BuiltCatalogue } from '../core/catalogue-build.ts';
 import { formatDecimal } from '../core/decimal.ts';
 import type { PriceVersion } from '../core/price.ts';
 import { openChannelUpstream } from '../upstream/channel-upstream.ts';
@@ -12,7 +10,8 @@ import { type Command, type CommandContext, command } from './command.ts';
 import type { ExitReason } from './exit-code.ts';
 import { printFailure, printResult } from './output.ts';
 import { statusText, tableText } from './table.ts';
-import { type Workspace, withWorkspace } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
+import { builtIn, workspaceCatalogue } from './workspace-catalogue.ts';
 
 export const channelsCommands: readonly Command[] = [
   command({ name: 'channels list', summary: 'List the channels and how they stand', run: listChannels }),
@@ -37,26 +36,9 @@ export const channelsCommands: readonly Command[] = [
   }),
 ];
 
-/** Stands in for the address of a simulator that a listing has no need to start. */
-const builtIn = 'http://built-in.invalid';
-
-function build(
-  workspace: Workspace,
-  context: CommandContext,
-  simulator: () => Promise<string>,
-): Promise<BuiltCatalogue> {
-  return loadCatalogue({
-    store: workspace.store.configuration,
-    catalogueFiles: workspace.catalogueFiles,
-    environment: context.environment,
-    clock: workspace.clock,
-    variable: (name) => (name === 'simulator' ? simulator() : Promise.resolve(null)),
-  });
-}
-
 function listChannels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const { catalogue, problems } = await build(workspace, context, () => Promise.resolve(builtIn));
+    const { catalogue, problems } = await workspaceCatalogue(workspace, context);
     const { color } = context.output;
     const rows = [...catalogue.channels.values()].map((channel) => {
       const problem = problems.find(({ subject }) => subject === channel.id);
@@ -123,7 +105,7 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
     const simulator = lazySimulator();
     const client = openHttp1Client({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
     try {
-      const { catalogue } = await build(workspace, context, simulator.origin);
+      const { catalogue } = await workspaceCatalogue(workspace, context, simulator.origin);
       const targets = chooseTargets(context, catalogue);
       if (typeof targets === 'string') {
         printFailure(context.output, [targets]);
@@ -207,7 +189,7 @@ function lazySimulator(): { origin: () => Promise<string>; close: () => Promise<
 
 function listModels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const { catalogue } = await build(workspace, context, () => Promise.resolve(builtIn));
+    const { catalogue } = await workspaceCatalogue(workspace, context);
     const models = [...catalogue.models.values()];
     const { color } = context.output;
     const titles = [

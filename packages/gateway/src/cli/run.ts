@@ -8,6 +8,7 @@ import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import type { Output } from './output.ts';
 import { printFailure } from './output.ts';
+import { routeCommands } from './route-commands.ts';
 import { serveCommand } from './serve-command.ts';
 import { thrownFailure } from './thrown-failure.ts';
 import { transferCommands } from './transfer-commands.ts';
@@ -16,6 +17,7 @@ const commands: readonly Command[] = [
   serveCommand,
   ...keysCommands,
   ...channelsCommands,
+  ...routeCommands,
   ...transferCommands,
   doctorCommand,
   ...ledgerCommands,
