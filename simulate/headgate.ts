@@ -16,6 +16,7 @@ import type { Failure } from './world.ts';
 
 const picoPerUsd = 1e12;
 
+const probeSizes: Sizes = { inputTokens: 1, outputTokens: 1 };
 const unchanging = { protocol: 'chat-completions', routing: plainRouting, sessionKey: null } as const;
 
 /** The router of the gateway itself, told of every attempt as the pipeline tells it. */
@@ -28,12 +29,16 @@ export function headgate(probes: ProbeMode): PolicyMaker {
       hashCredential: (secret) => secret,
     });
     const catalogue = new CatalogueInTime(setting);
-    const depart = (model: Model, channel: number, sizes: Sizes, nowMs: number): Follower => {
+    const targetOn = (channel: number, model: Model): Target => {
       const target = model.targets.find(({ channel: { id } }) => id === idOf(channel));
       if (target === undefined) throw new Error(`channel ${channel} does not serve ${model.id}`);
-      const facts = factsOf(model, sizes);
-      return follow(router.depart(target, { ...unchanging, facts, model }, nowMs), sizes);
+      return target;
     };
+    const probesOf = (model: Model, nowMs: number) =>
+      router.probesDue(model, nowMs).map((target) => {
+        const follower = follow(router.probe(target, model, nowMs), probeSizes);
+        return { channel: Number(target.channel.id), follower };
+      });
     return {
       choose: (call, nowMs) => {
         const model = catalogue.model(call.model, nowMs);
@@ -42,17 +47,17 @@ export function headgate(probes: ProbeMode): PolicyMaker {
         const { targets } = router.plan({ ...unchanging, facts, model }, nowMs, progress);
         return targets[0] === undefined ? null : Number(targets[0].channel.id);
       },
-      sent: (call, channel, nowMs) => depart(catalogue.model(call.model, nowMs), channel, call, nowMs),
+      sent: (call, channel, nowMs) => {
+        const model = catalogue.model(call.model, nowMs);
+        const ask = { ...unchanging, facts: factsOf(model, call), model };
+        return follow(router.depart(targetOn(channel, model), ask, nowMs), call);
+      },
       unitsOf: ({ kind }, afterMs) =>
         kind !== 'server-error' && kind !== 'timed-out' && afterMs < 1000 ? 0.5 : 1,
       probes: (nowMs) =>
-        setting.models.flatMap((_, index) => {
-          const model = catalogue.model(index, nowMs);
-          return router.probesDue(model, nowMs).map(({ channel: { id } }) => ({
-            channel: Number(id),
-            follower: depart(model, Number(id), { inputTokens: 1, outputTokens: 1 }, nowMs),
-          }));
-        }),
+        probes === 'synthetic'
+          ? setting.models.flatMap((_, index) => probesOf(catalogue.model(index, nowMs), nowMs))
+          : [],
     };
   };
 }

@@ -111,7 +111,7 @@ export interface Load {
 export const loads: readonly Load[] = [
   { callsPerSecond: 0.3, from: 0, to: 1200, seeds: 60, quickSeeds: 30 },
   { callsPerSecond: 15, from: 0, to: 1200, seeds: 10, quickSeeds: 1 },
-  { callsPerSecond: 100, from: 0, to: 1200, seeds: 10, quickSeeds: 1 },
+  { callsPerSecond: 100, from: 240, to: 740, seeds: 10, quickSeeds: 1 },
 ];
 
 /** Busier gateways have wider channels: those here are for 15 calls a second. */

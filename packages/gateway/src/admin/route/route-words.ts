@@ -18,6 +18,7 @@ export const exclusionWords: Readonly<Record<LeftOut, string>> = {
   open: 'out of service after failures',
   probing: 'out of service, a probe is out',
   due: 'out of service, due for a probe',
+  failing: 'failed last, as everything does',
   overdue: 'owes answers',
 };
 

@@ -38,6 +38,8 @@ interface Circumstances {
 
 /** A target that would be so many times dearer than the best, were it certain to answer, has no share worth a draw: e⁻⁶. */
 const hopelessRatio = 1.3;
+/** A target whose price alone is so many times the best score would have little share whatever else it showed: e⁻². */
+const reach = 1.1;
 /** Where failures are expected to cost less than this share of the best score, their chance needs no finding out. */
 const triflingShare = 0.01;
 /** What a call is taken to be worth where nothing costs anything, and time is all that counts: a tenth of a cent. */
@@ -51,6 +53,7 @@ export class Appraisal implements Scores {
   /** Assumed where none is known; pico-dollars. */
   readonly #unknownPrice: number;
   readonly #tiers: number[] = [];
+  readonly #prices: number[] = [];
   readonly #chances: number[] = [];
   readonly #scores: readonly number[];
   /** The best one there is. */
@@ -66,6 +69,7 @@ export class Appraisal implements Scores {
     const [successes, failures]: [number[], number[]] = [[], []];
     for (const candidate of ready) {
       const prospect = prospectOf(candidate, circumstances, unknownPrice);
+      this.#prices.push(prospect.price);
       this.#chances.push(prospect.chance);
       successes.push(costOfSuccess(prospect, stakes));
       failures.push(costOfFailure(prospect, stakes));
@@ -134,13 +138,13 @@ export class Appraisal implements Scores {
     }
   }
 
-  /** Of the best tier and among those not too dear, the one that was asked longest ago. */
-  longestUnused(ratio: number): Candidate | null {
+  /** Of the best tier and among those that could be chosen, did they answer at once and always, the one asked longest ago. */
+  longestUnused(): Candidate | null {
     const scores = this.#scoresIn(this.#tier);
-    const limit = ratio * (scores[leastOf(scores)] ?? Number.NaN);
+    const limit = reach * (scores[leastOf(scores)] ?? Number.NaN);
     let longest: Candidate | null = null;
     for (const [place, candidate] of this.#ready.entries()) {
-      if ((scores[place] ?? Number.POSITIVE_INFINITY) >= limit) continue;
+      if (this.#tiers[place] !== this.#tier || (this.#prices[place] ?? 0) >= limit) continue;
       if (longest === null || candidate.state.lastSentMs < longest.state.lastSentMs) longest = candidate;
     }
     return longest;

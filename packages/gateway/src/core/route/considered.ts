@@ -18,6 +18,7 @@ export type Exclusion =
   | 'capped' // as many calls are sent as it takes, by what was learned
   | 'open' // ejected for its failures
   | 'probing' // ejected, and one call is out to see whether it is back
+  | 'failing' // its last call has failed, and so have the last ones everywhere
   | 'overdue'; // calls are out that it should have answered by now
 
 /** The same, with those that are ejected and due: only a probe is sent there. */

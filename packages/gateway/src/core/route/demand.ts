@@ -10,6 +10,10 @@ const failureHalfLifeMs = 30_000;
 const priorAttempts = 8;
 const priorFailures = 0.4;
 const exploredShareMax = 0.02;
+/** Probes of targets that nobody asks, for each call: their one token costs a thousandth of one. */
+const probedShareMax = 0.2;
+/** So many attempts in a row have failed, on whatever target: what is wrong may be wrong with all of them. */
+const stormRun = 6;
 /** So many calls are looked back on when exploration is rationed. */
 const callsRemembered = 1000;
 
@@ -31,9 +35,11 @@ export class Demand {
   #meanPrice: number | null = null;
   #attempts = 0;
   #failures = 0;
+  #failuresInRow = 0;
   #atMs = 0;
   #calls = 0;
   #explored = 0;
+  #probed = 0;
 
   /** `meanPrice`: of a mean call over all targets, at the prices of the moment; pico-dollars. */
   called(meanPrice: number): void {
@@ -43,6 +49,7 @@ export class Demand {
     if (this.#calls < callsRemembered) return;
     this.#calls /= 2;
     this.#explored /= 2;
+    this.#probed /= 2;
   }
 
   /** What a call costs on average. It follows prices slowly: a channel that gets dearer does not make time dear at once. */
@@ -56,6 +63,14 @@ export class Demand {
 
   explored(): void {
     this.#explored++;
+  }
+
+  get mayProbe(): boolean {
+    return this.#probed + 1 <= probedShareMax * this.#calls;
+  }
+
+  probed(): void {
+    this.#probed++;
   }
 
   used(inputTokens: number, outputTokens: number): void {
@@ -77,6 +92,12 @@ export class Demand {
     this.#decayTo(nowMs);
     this.#attempts++;
     if (hasFailed) this.#failures++;
+    this.#failuresInRow = hasFailed ? this.#failuresInRow + 1 : 0;
+  }
+
+  /** Nothing has answered for long: a further attempt of a call is worth little where the last one failed, too. */
+  get isStorm(): boolean {
+    return this.#failuresInRow >= stormRun;
   }
 
   /**

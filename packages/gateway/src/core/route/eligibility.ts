@@ -1,4 +1,4 @@
-import { type Credential, canServe, type Model } from '../catalogue.ts';
+import { type Credential, canServe } from '../catalogue.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import type { Candidate } from './candidates.ts';
 import type { Excluded, Exclusion } from './considered.ts';
@@ -14,6 +14,8 @@ export interface Need {
   readonly tried: ReadonlySet<string>;
   /** Credentials that were refused to it. */
   readonly refused: ReadonlySet<Credential>;
+  /** Whether nothing has answered any call for long. */
+  readonly isStorm: boolean;
   /** Whether it is sent to targets that it seems to be too long for. */
   readonly anyLength?: boolean;
 }
@@ -58,8 +60,7 @@ function sortBy(
   const due: Candidate[] = [];
   const excluded: Excluded[] = [];
   for (const candidate of candidates) {
-    const reason =
-      barTo(candidate, need, answers, nowMs) ?? ailmentOf(candidate, need.ask.model, probes, nowMs);
+    const reason = barTo(candidate, need, answers, nowMs) ?? ailmentOf(candidate, need, probes, nowMs);
     if (reason !== null) excluded.push({ candidate, reason });
     else if (candidate.state.circuit.state(nowMs) === 'closed') ready.push(candidate);
     else due.push(candidate);
@@ -92,14 +93,20 @@ function barTo(
 }
 
 /** Reasons that nobody is left out for when nothing else is left. */
-function ailmentOf(candidate: Candidate, model: Model, probes: ProbeMode, nowMs: number): Exclusion | null {
+function ailmentOf(
+  candidate: Candidate,
+  { ask, isStorm }: Need,
+  probes: ProbeMode,
+  nowMs: number,
+): Exclusion | null {
   const { state } = candidate;
   const circuit = state.circuit.state(nowMs);
   if (circuit === 'open' || circuit === 'probing') return circuit;
   if (circuit === 'due') {
-    const isForCalls = probes === 'calls' || state.circuit.isPromising || !canProbe(model, candidate);
+    const isForCalls = probes === 'calls' || state.circuit.isPromising || !canProbe(ask.model, candidate);
     return isForCalls ? null : 'open';
   }
+  if (isStorm && state.isFailing(nowMs)) return 'failing';
   return state.silence.isOverdue(nowMs, state.latency.quantiles(nowMs)) ? 'overdue' : null;
 }
 
@@ -131,6 +138,7 @@ function isForgivable(reason: Exclusion): boolean {
     case 'capped':
     case 'open':
     case 'probing':
+    case 'failing':
     case 'overdue':
       return true;
     default:

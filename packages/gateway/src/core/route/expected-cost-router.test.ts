@@ -255,18 +255,51 @@ describe('one call', () => {
     expect(idsOf(router.plan(asking(streamed, some), 0).targets)).toEqual(['dear', 'a']);
   });
 
-  test('one in a while finds out what has not been used for long', () => {
-    const router = openRouter();
-    for (const target of model.targets)
-      router.depart(target, asking(streamed, model), 0).ended(callerGone, 0);
-    let first = 0;
-    for (let n = 0; n < 1000; n++) {
-      const nowMs = 30_000 * (n + 1);
-      router.depart(cheap, asking(streamed, model), nowMs - 1).ended(callerGone, nowMs - 1);
-      if (router.plan(asking(streamed, model), nowMs).targets[0] === dear) first++;
+  describe('a target in reach of the cheapest that nobody has used for long', () => {
+    const slow = priced('slow', 1n);
+    const twoWays = modelOf([cheap, slow]);
+
+    /** So many calls in which a slow target of the same price stays unused, and the times it was asked or due for a probe. */
+    function findOut(probes: 'calls' | 'synthetic') {
+      const router = openRouter(1, probes);
+      for (let n = 0; n < 20; n++)
+        tryOnce(router, slow, twoWays, 0, { outcome: answered(), beganAfterMs: 29_000, lastsMs: 29_000 });
+      let asked = 0;
+      let probed = 0;
+      for (let n = 2; n < 1002; n++) {
+        const nowMs = 30_000 * n;
+        const ask = asking(streamed, twoWays);
+        router.depart(cheap, ask, nowMs - 1).ended(callerGone, nowMs - 1);
+        if (router.plan(ask, nowMs).targets[0] === slow) asked++;
+        for (const target of router.probesDue(twoWays, nowMs)) {
+          router.probe(target, twoWays, nowMs).ended(callerGone, nowMs);
+          probed++;
+        }
+      }
+      return { asked, probed };
     }
-    expect(first).toBeGreaterThan(10);
-    expect(first).toBeLessThanOrEqual(21);
+
+    test('is asked by one call in fifty', () => {
+      const { asked } = findOut('calls');
+      expect(asked).toBeGreaterThan(10);
+      expect(asked).toBeLessThanOrEqual(21);
+    });
+
+    test('is probed for one call in five, where probes are synthetic, and asked by none', () => {
+      const { asked, probed } = findOut('synthetic');
+      expect(asked).toBe(0);
+      expect(probed).toBeGreaterThan(150);
+      expect(probed).toBeLessThanOrEqual(200);
+    });
+  });
+
+  test('what is out of reach is never tried to find out about', () => {
+    const router = openRouter();
+    for (let n = 1; n < 500; n++) {
+      router.depart(cheap, asking(streamed, model), 30_000 * n - 1).ended(callerGone, 30_000 * n - 1);
+      expect(router.plan(asking(streamed, model), 30_000 * n).targets[0]).toBe(cheap);
+    }
+    expect(router.probesDue(model, 14_971_000)).toEqual([]);
   });
 });
 
@@ -303,6 +336,7 @@ describe('in trouble', () => {
   test('when all are out, one is tried all the same, and one more at the most', () => {
     const router = openRouter();
     fail(router, one, 3);
+    tryOnce(router, two, model, 0, { outcome: answered(), beganAfterMs: 0, lastsMs: 0 });
     fail(router, two, 3);
     const { targets } = router.plan(asking(streamed, model), 100);
     expect(targets).toHaveLength(2);
@@ -311,6 +345,31 @@ describe('in trouble', () => {
     expect(router.plan(asking(streamed, model), 100, tried('x', 'y')).targets).toEqual([]);
     for (let n = 0; n < 40; n++) router.plan(asking(streamed, model), 100, tried('one'));
     expect(router.plan(asking(streamed, model), 100, tried('one')).targets).toEqual([]);
+  });
+
+  describe('where nothing has answered for six attempts', () => {
+    const three = priced('three', 3n);
+    const all = modelOf([one, two, three]);
+    const after = (...ids: readonly string[]) => ({ tried: new Set(ids), attemptsLeft: 2 });
+
+    test('a call goes on only to what has not failed, and nowhere when all have', () => {
+      const router = openRouter();
+      fail(router, one, 2);
+      fail(router, two, 3);
+      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toContain('one');
+      fail(router, two, 1);
+      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toEqual(['three']);
+      fail(router, three, 1);
+      expect(idsOf(router.plan(asking(streamed, all), 100).targets)).not.toEqual([]);
+      expect(router.plan(asking(streamed, all), 100, after('two')).targets).toEqual([]);
+    });
+
+    test('one answer is the end of it', () => {
+      const router = openRouter();
+      for (const target of [one, two, three]) fail(router, target, 2);
+      tryOnce(router, three, all, 50, { outcome: answered(), beganAfterMs: 10, lastsMs: 20 });
+      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toContain('one');
+    });
   });
 
   test('a rate limit that names its end is kept to even then, and told', () => {

@@ -10,7 +10,7 @@ import { barEndsAtMs, type CredentialSlot, chooseSlot, slotsWithin } from './cre
 import { Demand } from './demand.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
-import { canProbe, idleOnes, isProbeDue, probeAsk } from './probes.ts';
+import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, usualAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -42,15 +42,13 @@ interface Turn {
 const targetsMax = 12;
 /** A target nobody has used for so long is asked once, to see whether it is still what it was. */
 const exploreAfterMs = 20_000;
-/** Dearer ones would not be chosen whatever they showed. */
-const exploreRatio = 4;
 /** Below this chance of the best one left, a further attempt is taken from the budget. */
 const doubtfulChance = 0.5;
 /** What was learned longer ago says nothing of now. */
 export const routerStateMsMax = 24 * 3_600_000;
 /** Of those out of service, so many that are soonest to recover are tried. */
 const panicTargets = 3;
-/** Where everything is out of service, a call asks so many targets and no more: storms are made of retries. */
+/** Where everything is out of service, a call asks so many targets; one where nothing has answered for long. */
 const panicAttemptsMax = 2;
 
 /** Of a channel with as many calls as it may have: what callers are told to wait. */
@@ -126,6 +124,9 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 
   /** A probe of ours is sent. It teaches of the target what a call would, and of calls nothing. */
   probe(target: Target, model: Model, clockMs: number): Flight {
+    const nowMs = this.#time.read(clockMs);
+    const { circuit } = this.#candidates.candidate(target).state;
+    if (circuit.state(nowMs) === 'closed') this.#candidates.of(model).demand.probed();
     return this.#fly(target, { ask: probeAsk(model), demand: new Demand(), isProbe: true }, none, clockMs);
   }
 
@@ -160,13 +161,25 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return this.#candidates.candidate(target).state.inFlight;
   }
 
-  /** Targets of the model that are out of service, and that a probe of one token should be sent to now. */
+  /**
+   * Targets of the model that a probe of one token should be sent to now: those that are out of service and whose time is
+   * over, and one that nobody asks, though it would get calls if it were as good as it can be.
+   */
   probesDue(model: Model, clockMs: number): readonly Target[] {
     const nowMs = this.#time.read(clockMs);
-    return this.#candidates
-      .of(model)
-      .candidates.filter((candidate) => isProbeDue(candidate, nowMs) && canProbe(model, candidate))
-      .map(({ target }) => target);
+    const field = this.#candidates.of(model);
+    const able = field.candidates.filter((candidate) => canProbe(model, candidate));
+    const due = able.filter((candidate) => isProbeDue(candidate, nowMs));
+    const promising = this.#promising(field, able, model, nowMs);
+    return [...due, ...(promising === null ? [] : [promising])].map(({ target }) => target);
+  }
+
+  #promising(field: Field, able: readonly Candidate[], model: Model, nowMs: number): Candidate | null {
+    if (!field.demand.mayProbe) return null;
+    const ready = able.filter((candidate) => isInService(candidate, nowMs));
+    const ask = usualAsk(model, field.demand.inputTokens);
+    const appraisal = this.#appraise(field, ready, ask, this.#start, nowMs, false);
+    return unusedFor(exploreAfterMs, appraisal?.longestUnused() ?? null, nowMs);
   }
 
   /** Targets in service to send a probe to, lest a caller is the first to find out that they are not; see `idleOnes`. */
@@ -212,7 +225,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   #sort(field: Field, ask: Ask, { tried, refused = none }: Progress, nowMs: number): Sorted {
-    const need = { ask, tried, refused };
+    const need = { ask, tried, refused, isStorm: field.demand.isStorm };
     return sortCandidates(field.candidates, need, this.#answers, this.#options.probes, nowMs);
   }
 
@@ -244,7 +257,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 
   #decide(field: Field, sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): Decision {
     const appraisal = this.#appraise(field, sorted.ready, ask, progress, nowMs, true);
-    if (appraisal === null) return this.#panic(lastResort(sorted, nowMs), asked(progress));
+    if (appraisal === null) return this.#panic(field, lastResort(sorted, nowMs), asked(progress));
     if (!isFirst(progress) && !this.#mayGoOn(appraisal)) return { choice: 'withheld', appraisal, order: [] };
     const { choice, among } = this.#turn(field, sorted, appraisal, ask, progress, nowMs);
     if (choice === 'exploration') field.demand.explored();
@@ -253,10 +266,10 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   /** Nothing is ready: circuits are ignored, and what is soonest to recover is tried. */
-  #panic({ choice, among }: Turn, tried: number): Decision {
+  #panic({ demand }: Field, { choice, among }: Turn, tried: number): Decision {
     if (choice === 'nothing') return { choice, appraisal: null, order: [] };
     if (tried > 0) {
-      if (tried >= panicAttemptsMax || !this.#budget.canSpend)
+      if (tried >= panicAttemptsMax || demand.isStorm || !this.#budget.canSpend)
         return { choice: 'withheld', appraisal: null, order: [] };
       this.#budget.spend();
     }
@@ -284,9 +297,10 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     const mayProbe = isFirst(progress) && progress.attemptsLeft >= 2;
     const inTier = mayProbe ? withinTierOf(ready, due) : [];
     if (inTier.length > 0) return { choice: 'probe', among: inTier };
-    const longest = isFirst(progress) && demand.mayExplore ? appraisal.longestUnused(exploreRatio) : null;
-    if (longest !== null && nowMs - longest.state.lastSentMs >= exploreAfterMs)
-      return { choice: 'exploration', among: [longest] };
+    // Where probes are synthetic, they find it out.
+    const mayExplore = isFirst(progress) && this.#options.probes === 'calls' && demand.mayExplore;
+    const unused = mayExplore ? unusedFor(exploreAfterMs, appraisal.longestUnused(), nowMs) : null;
+    if (unused !== null) return { choice: 'exploration', among: [unused] };
     const isPinned = facts.continues !== undefined && excluded.some(({ reason }) => reason === 'elsewhere');
     return { choice: isPinned ? 'pinned' : 'score', among: [] };
   }
@@ -320,6 +334,10 @@ function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
   const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
   among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
   return { choice: among.length === 0 ? 'nothing' : 'panic', among };
+}
+
+function unusedFor(durationMs: number, candidate: Candidate | null, nowMs: number): Candidate | null {
+  return candidate !== null && nowMs - candidate.state.lastSentMs >= durationMs ? candidate : null;
 }
 
 function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {

@@ -104,6 +104,7 @@ function endOf({ state, slots }: Candidate, reason: LeftOut, nowMs: number): num
     case 'tried':
     case 'due':
     case 'probing':
+    case 'failing':
     case 'overdue':
       return null;
     default:

@@ -11,14 +11,42 @@ test('a target that gets slow is noticed sooner than one that gets fast', () => 
   const [slower, faster] = [steady(), steady()];
   slower.began(2000, 99_100);
   faster.began(0, 99_100);
-  expect(slower.expectedMs(0, true, 99_100)).toBeCloseTo(1150);
+  expect(slower.expectedMs(0, true, 99_100)).toBeCloseTo(1240);
   expect(faster.expectedMs(0, true, 99_100)).toBeCloseTo(920);
 });
 
+/** Answers between 500 ms and 2,000 ms. */
+function varied(): Latency {
+  const latency = new Latency();
+  for (let n = 0; n < 200; n++) latency.began(500 * 4 ** ((19 - (n % 20)) / 19), n * 1000);
+  return latency;
+}
+
 test('where answers are rare, one tells more', () => {
-  const latency = steady();
-  latency.began(2000, 130_000);
-  expect(latency.expectedMs(0, true, 130_000)).toBeCloseTo(1500);
+  const latency = varied();
+  const before = latency.expectedMs(0, true, 230_000);
+  latency.began(1600, 230_000);
+  expect(latency.expectedMs(0, true, 230_000)).toBeCloseTo((before + 1600) / 2);
+});
+
+test('later than nearly all before it: the next one may be later yet', () => {
+  const latency = varied();
+  latency.began(9000, 230_000);
+  expect(latency.expectedMs(0, true, 230_000)).toBeGreaterThan(9000);
+});
+
+test('a third of what was expected is a recovery, half of it is chance', () => {
+  const latency = varied();
+  for (let n = 0; n < 40; n++) latency.began(9000, 230_000 + n * 20_000);
+  const before = latency.expectedMs(0, true, 1_010_000);
+  const [recovered, lucky] = [1000, 4000].map((afterMs) => {
+    const fresh = varied();
+    for (let n = 0; n < 40; n++) fresh.began(9000, 230_000 + n * 20_000);
+    fresh.began(afterMs, 1_030_000);
+    return fresh.expectedMs(0, true, 1_030_000);
+  });
+  expect(recovered).toBeLessThan(0.7 * before);
+  expect(lucky).toBeGreaterThan(0.9 * before);
 });
 
 test('a bad moment is forgotten when nobody asks any more', () => {

@@ -6,6 +6,11 @@ const riseShare = 0.15;
 const fallShare = 0.08;
 /** Where answers are rare, each tells more: half of the estimate is made of what is newer than this. */
 const newsHalfLifeMs = 8000;
+/** Later than nearly all before it: nothing else tells so soon that a target has become slow, and it may be worse yet. */
+const alarmHalfLifeMs = 1000;
+const alarmFactor = 1.3;
+/** So many times faster than expected, a target is over what made it slow. */
+const recoveryRatio = 3;
 /** What a target has always been like, as against what it is like at the moment. */
 const usualShare = 0.02;
 /** A moment is believed to pass: half of the difference after so long without an answer. */
@@ -99,11 +104,29 @@ export class Latency {
 
   #note(afterMs: number, nowMs: number): void {
     const before = this.#firstContentMs === null ? afterMs : this.#beginsMs(nowMs);
-    const news = 1 - decayFactor(nowMs - this.#noteAtMs, newsHalfLifeMs);
-    const share = afterMs > before ? Math.max(riseShare, Math.min(0.5, news)) : fallShare;
+    const elapsedMs = nowMs - this.#noteAtMs;
     if (this.#firstContentMs === null) this.#usualMs = afterMs;
     this.#usualMs += usualShare * (afterMs - this.#usualMs);
-    this.#firstContentMs = before + share * (afterMs - before);
+    this.#firstContentMs =
+      afterMs > before
+        ? this.#risen(before, afterMs, elapsedMs, nowMs)
+        : before + fallenShare(before, afterMs, elapsedMs) * (afterMs - before);
     this.#noteAtMs = nowMs;
   }
+
+  #risen(before: number, afterMs: number, elapsedMs: number, nowMs: number): number {
+    const isAlarming = afterMs > (this.quantiles(nowMs)?.p95 ?? Number.POSITIVE_INFINITY);
+    if (!isAlarming) return before + Math.max(riseShare, newsOf(elapsedMs, 0.5)) * (afterMs - before);
+    const share = Math.max(riseShare, newsOf(elapsedMs, 0.9, alarmHalfLifeMs));
+    return before + share * (alarmFactor * afterMs - before);
+  }
+}
+
+function fallenShare(before: number, afterMs: number, elapsedMs: number): number {
+  return afterMs < before / recoveryRatio ? Math.max(fallShare, newsOf(elapsedMs, 0.4)) : fallShare;
+}
+
+/** How much of the estimate an answer makes that comes so long after the one before it. */
+function newsOf(elapsedMs: number, shareMax: number, halfLifeMs = newsHalfLifeMs): number {
+  return Math.min(shareMax, 1 - decayFactor(elapsedMs, halfLifeMs));
 }

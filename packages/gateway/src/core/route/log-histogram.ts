@@ -67,12 +67,13 @@ export class LogHistogram {
   }
 
   #quantile(share: number): number {
-    let below = 0;
+    let left = share * this.#total;
     for (let bin = 0; bin < bins; bin++) {
-      below += this.#weights[bin] ?? 0;
-      if (below >= share * this.#total) return upperEdgeMs(bin);
+      const weight = this.#weights[bin] ?? 0;
+      if (weight >= left) return edgeMs(bin + left / weight);
+      left -= weight;
     }
-    return upperEdgeMs(bins - 1);
+    return edgeMs(bins);
   }
 }
 
@@ -81,6 +82,7 @@ function binOf(durationMs: number): number {
   return Math.min(bins - 1, bin);
 }
 
-function upperEdgeMs(bin: number): number {
-  return lowestMs * 2 ** ((bin + 1) / binsPerOctave);
+/** Where a bin begins; of a fraction, a place within one. */
+function edgeMs(bin: number): number {
+  return lowestMs * 2 ** (bin / binsPerOctave);
 }

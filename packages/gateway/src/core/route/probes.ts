@@ -22,6 +22,12 @@ export function probeAsk(model: Model): Ask {
   return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey: null };
 }
 
+/** What a call of the model is usually like. */
+export function usualAsk(model: Model, inputTokens: number): Ask {
+  const usual = { ...facts, maxOutputTokens: null, inputTokensEstimate: inputTokens };
+  return { ...probeAsk(model), facts: usual };
+}
+
 /** Whether one token can be asked for there. Where it cannot, as of images, callers' own calls are the probes. */
 export function canProbe(model: Model, { target }: Candidate): boolean {
   const { outputModalities } = model;
@@ -33,6 +39,11 @@ export function canProbe(model: Model, { target }: Candidate): boolean {
 export function isProbeDue(candidate: Candidate, nowMs: number): boolean {
   const { circuit } = candidate.state;
   return circuit.state(nowMs) === 'due' && !circuit.isPromising && mayProbe(candidate, nowMs);
+}
+
+/** Never ejected, or back, and free to be asked. */
+export function isInService(candidate: Candidate, nowMs: number): boolean {
+  return candidate.state.circuit.state(nowMs) === 'closed' && mayProbe(candidate, nowMs);
 }
 
 /**
@@ -49,7 +60,7 @@ export function idleOnes(all: Iterable<Candidate>, nowMs: number, idleMs: number
     const channel = channels.get(id) ?? { usedMs, cheapest: null };
     channels.set(id, channel);
     channel.usedMs = Math.max(channel.usedMs, usedMs);
-    if (candidate.state.circuit.state(nowMs) !== 'closed' || !mayProbe(candidate, nowMs)) continue;
+    if (!isInService(candidate, nowMs)) continue;
     if (candidate.state.circuit.isDoubtful && nowMs - usedMs >= doubtfulMs) found.push(candidate);
     if (channel.cheapest === null || priceOf(candidate) < priceOf(channel.cheapest))
       channel.cheapest = candidate;

@@ -6,6 +6,8 @@ const callsMax = 64;
 const slowCalls = 3;
 const slowRatio = 1.5;
 const patientCalls = 12;
+/** A call that is late is no sooner done for it: of what takes so long already, as much again is likely, and more. */
+const foreboding = 3;
 /** While a target's own times are not known. */
 const quantilesAssumed: Quantiles = { p50: 1000, p95: 2000, p99: 5000 };
 
@@ -36,10 +38,10 @@ export class Silence {
     return this.#ageMs(slowCalls, nowMs) > slowRatio * p95 || this.#ageMs(patientCalls, nowMs) > p50;
   }
 
-  /** How long the first of them has been waiting, once that is longer than nearly all wait; else 0. */
+  /** How long the next call may have to wait, once the first of them waits longer than nearly all; else 0. */
   noticedMs(nowMs: number, quantiles: Quantiles | null): number {
     const ageMs = this.#ageMs(1, nowMs);
-    return ageMs > (quantiles ?? quantilesAssumed).p95 ? ageMs : 0;
+    return ageMs > (quantiles ?? quantilesAssumed).p95 ? foreboding * ageMs : 0;
   }
 
   /** Of the call that so many are at least as old as; 0 when there are not so many. */

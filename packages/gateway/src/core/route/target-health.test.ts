@@ -38,7 +38,7 @@ test('answers that break off are a share of those that began', () => {
   const health = after(90, 0);
   expect(health.breakShare(0)).toBeLessThan(0.001);
   for (let n = 0; n < 30; n++) health.broke(0);
-  expect(health.breakShare(0)).toBeCloseTo(0.3);
+  expect(health.breakShare(0)).toBeCloseTo(0.33);
 });
 
 test('a run of failures does not make failing usual, what was before it does', () => {

@@ -12,6 +12,9 @@ const stepMs = 20;
 /** What is believed of a target before anything is known: so many calls, of which this share succeeded. */
 const priorCalls = 8;
 const priorChance = 0.97;
+/** Of answers that break off: next to nothing is believed, so that the first that does is taken for what it is. */
+const priorAnswers = 1;
+const priorBreaks = 0.01;
 const chanceMin = 0.02;
 const chanceMax = 0.9995;
 
@@ -171,7 +174,7 @@ function withPrior({ good, bad }: Evidence): Evidence {
 }
 
 function breakShareOf({ good, bad }: Evidence): number {
-  return (bad + 0.01) / (Math.max(good, bad) + 10);
+  return (bad + priorBreaks) / (Math.max(good, bad) + priorAnswers);
 }
 
 function bounded(chance: number): number {

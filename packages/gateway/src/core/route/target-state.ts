@@ -8,6 +8,7 @@ import { TargetHealth } from './target-health.ts';
 
 const cacheShareAssumed = 0.5;
 const cacheShareStep = 0.1;
+const failingMs = 60_000;
 /** A prefix of so many tokens makes the whole step; upstreams cache none of a few hundred, which says little. */
 const tellingTokens = 4_000;
 
@@ -24,6 +25,8 @@ export class TargetState {
   /** The upstream does not know the model: not asked again until then. */
   missingUntilMs = 0;
   lastSentMs = Number.NEGATIVE_INFINITY;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #failedMs = Number.NEGATIVE_INFINITY;
 
   sent(nowMs: number): void {
     this.inFlight++;
@@ -32,14 +35,21 @@ export class TargetState {
   }
 
   succeeded(nowMs: number, startMs: number): void {
+    this.#answeredMs = nowMs;
     this.health.succeeded(nowMs);
     this.circuit.succeeded(nowMs, startMs, this.health);
     this.hang.began(startMs);
   }
 
   failed(nowMs: number, startMs: number, weight: number, uniform: Uniform): void {
+    this.#failedMs = nowMs;
     this.health.failed(nowMs, weight, nowMs - startMs);
     this.circuit.failed(nowMs, startMs, weight, this.health, uniform);
+  }
+
+  /** Whether the last that was heard of it is a failure, and not long ago. */
+  isFailing(nowMs: number): boolean {
+    return this.#failedMs > this.#answeredMs && nowMs - this.#failedMs < failingMs;
   }
 
   /** A session came back to a prefix of so many tokens, and so many were read from the cache. */
