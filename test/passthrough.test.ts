@@ -194,7 +194,7 @@ describe('what the caller receives', () => {
   const usage = '{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}';
   const finish = '{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
   const frames = [
-    ': hello',
+    ':',
     `data: ${chunk({ role: 'assistant', content: '' })}`,
     `data:${chunk({ content: 'Grüße 😀' })}`,
     'event: ping\ndata: {}',
@@ -239,6 +239,17 @@ describe('what the caller receives', () => {
     expect(body.toString()).toBe(whole.toString());
     connection.close();
   });
+
+  test.each(['\n', '\r\n', '\r'])(
+    'of a comment only that there was one, lines ending in %j',
+    async (lineEnd) => {
+      const connection = new RawConnection(gateway.apiOrigin);
+      const told = streamOf([': BUSY at acme', ...frames], lineEnd);
+      const { body } = await streamed([told], true, connection);
+      expect(body.toString()).toBe(streamOf([':', ...frames], lineEnd).toString());
+      connection.close();
+    },
+  );
 
   test.each(['\n', '\r\n'])(
     'all but the usage frame when it was not asked for, lines ending in %j',

@@ -7,6 +7,7 @@ import {
   type StreamReader,
   type StreamTranslator,
   unreachable,
+  withoutCommentText,
 } from '@headgate/protocols';
 import type { Outcome } from '../core/route/outcome.ts';
 import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
@@ -90,7 +91,8 @@ export class StreamAnswer implements Answer {
 
   /** The frame as the caller gets it. */
   #toCaller(frame: Uint8Array): Uint8Array {
-    return this.#translator === null ? frame : this.#translator.frame(frame);
+    if (this.#translator !== null) return this.#translator.frame(frame);
+    return this.#context.lane.framing === 'sse' ? withoutCommentText(frame) : frame;
   }
 
   #takeContent(bytes: Uint8Array): void {
@@ -107,7 +109,7 @@ export class StreamAnswer implements Answer {
       case 'foreign':
         break;
       case 'liveness':
-        if (this.#translator === null) this.#pass(frame);
+        if (this.#translator === null) this.#pass(this.#toCaller(frame));
         break;
       case 'preamble':
       case 'finish':
@@ -149,8 +151,8 @@ export class StreamAnswer implements Answer {
 
   /** What ends the stream for the caller. */
   #terminal(frame: Uint8Array): Uint8Array {
-    if (this.#translator === null) return frame;
-    return concatBytes([this.#translator.frame(frame), this.#translator.end()]);
+    const bytes = this.#toCaller(frame);
+    return this.#translator === null ? bytes : concatBytes([bytes, this.#translator.end()]);
   }
 
   #relay(bytes: Uint8Array): void {

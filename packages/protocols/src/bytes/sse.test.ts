@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readSseEvent, SseSplitter } from './sse.ts';
+import { readSseEvent, SseSplitter, withoutCommentText } from './sse.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -101,6 +101,32 @@ describe('SseSplitter', () => {
     expect(inMany.push(Uint8Array.of(0x61), keep)).toBe(false);
     expect(inMany.push(encoder.encode('\n\n'), keep)).toBe(false);
     expect(frames).toHaveLength(1);
+  });
+});
+
+describe('withoutCommentText', () => {
+  test.each([
+    [': BUSY at acme\n\n', ':\n\n'],
+    [':\n\n', ':\n\n'],
+    [': a\r\n: b\r\n\r\n', ':\r\n:\r\n\r\n'],
+    [': a\ndata: 1\n: b\ndata: 2\n\n', ':\ndata: 1\n:\ndata: 2\n\n'],
+    [': never ended', ':'],
+    ['data: ": no comment"\nid:1\n\n', 'data: ": no comment"\nid:1\n\n'],
+  ])('%j', (frame, bare) => {
+    expect(decoder.decode(withoutCommentText(encoder.encode(frame)))).toBe(bare);
+  });
+
+  test('the event stays what it was, and without comments every byte', () => {
+    const line = fc.constantFrom('data: a', 'event: b', ': c', ':', 'id: 1', 'data');
+    const end = fc.constantFrom('\n', '\r\n');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(line, end)), (lines) => {
+        const frame = encoder.encode(lines.flat().join(''));
+        const bare = withoutCommentText(frame);
+        expect(readSseEvent(bare)).toEqual(readSseEvent(frame));
+        if (lines.every(([text]) => !text.startsWith(':'))) expect(bare).toBe(frame);
+      }),
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { concatBytes } from './concat-bytes.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 
 /** How long a frame may be unless told otherwise. Bytes. */
@@ -5,6 +6,7 @@ const frameBytesMaxDefault = 4 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const colon = 0x3a;
 
 /**
  * Cuts a stream of server-sent events into frames: an event's lines with the blank line that ends them, whatever their
@@ -76,6 +78,26 @@ export class SseSplitter {
 function find(chunk: Uint8Array, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
+}
+
+/**
+ * The frame with its comments emptied: the same event, and as much a sign of life, but nothing that a server says beside its
+ * answer. The frame itself where it has none. Lines that end in CR alone are not looked for.
+ */
+export function withoutCommentText(frame: Uint8Array): Uint8Array {
+  const kept: Uint8Array[] = [];
+  let keptTo = 0;
+  for (let at = 0; at < frame.length; at = find(frame, lineFeed, at) + 1) {
+    if (frame[at] !== colon) continue;
+    kept.push(frame.subarray(keptTo, at + 1));
+    keptTo = endOfText(frame, at);
+  }
+  return keptTo === 0 ? frame : concatBytes([...kept, frame.subarray(keptTo)]);
+}
+
+/** Where the line end of the line begins that this place is in. */
+function endOfText(frame: Uint8Array, at: number): number {
+  return Math.min(find(frame, lineFeed, at), find(frame, carriageReturn, at));
 }
 
 /** An event as its frame spells it. */
