@@ -3,6 +3,7 @@ import type { RouterState } from '../../ports/router-state-store.ts';
 import type { Credential, Model, Target } from '../catalogue.ts';
 import { type CredentialSlot, type CredentialSlots, CredentialUse, Standing } from './credential-slot.ts';
 import { Demand } from './demand.ts';
+import { Hang } from './hang.ts';
 import { type PriceRates, ratesOf } from './price-rates.ts';
 import { readSaved, type SavedParts, writeSaved } from './saved.ts';
 import { TargetState } from './target-state.ts';
@@ -31,6 +32,8 @@ export interface Candidate {
 export interface ChannelLoad {
   /** Attempts under way. */
   inFlight: number;
+  /** Of all its models. */
+  readonly hang: Hang;
 }
 
 /** The candidates of one model, in an order that does not depend on how they were listed. */
@@ -177,7 +180,7 @@ export class Candidates {
 const newState = () => new TargetState();
 const newDemand = () => new Demand();
 const newStanding = () => new Standing();
-const newLoad = (): ChannelLoad => ({ inFlight: 0 });
+const newLoad = (): ChannelLoad => ({ inFlight: 0, hang: new Hang() });
 
 function obtain<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const known = map.get(key);

@@ -1,19 +1,26 @@
-/** Whether a target has given nothing to anyone for a while. Times on a steady clock. */
+/** One that waits in vain may be an accident, and so may two. */
+const callsMin = 3;
+
+/** Whether somebody has given nothing to anyone for a while. Times on a steady clock. */
 export class Hang {
-  #sinceMs: number | null = null;
+  #sinceMs = Number.POSITIVE_INFINITY;
+  #calls = 0;
 
   /** The call sent then has waited in vain for first content. */
   timedOut(startMs: number): void {
-    this.#sinceMs = Math.min(this.#sinceMs ?? startMs, startMs);
+    this.#sinceMs = Math.min(this.#sinceMs, startMs);
+    this.#calls++;
   }
 
   /** The call sent then has begun to answer: nothing hangs that was sent as late. */
   began(startMs: number): void {
-    if (this.#sinceMs !== null && startMs >= this.#sinceMs) this.#sinceMs = null;
+    if (startMs < this.#sinceMs) return;
+    this.#sinceMs = Number.POSITIVE_INFINITY;
+    this.#calls = 0;
   }
 
-  /** How long the call sent then has waited on a target that hangs; 0 where none does. */
+  /** How long the call sent then has waited where others waited in vain; 0 where there is hope. */
   waitedMs(startMs: number, nowMs: number): number {
-    return this.#sinceMs === null ? 0 : nowMs - Math.max(this.#sinceMs, startMs);
+    return this.#calls < callsMin ? 0 : nowMs - Math.max(this.#sinceMs, startMs);
   }
 }

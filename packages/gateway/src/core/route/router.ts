@@ -41,8 +41,7 @@ export interface Flight {
   /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
   readonly firstContentMs: number;
   /**
-   * How long this call has waited on a target that is out of service because others waited in vain, and that has given nothing to
-   * anyone since; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.
+   * How long this call has waited where others waited in vain and nobody has been given anything since; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.
    */
   waitedInVainMs(nowMs: number): number;
   /** The head of an answer has come, whatever its status. Header names in lower case. */

@@ -31,6 +31,20 @@ test('a call waits in vain where others did and nobody has been given anything s
   expect(whole.waitedInVainMs(9000)).toBe(0);
 });
 
+test('a call waits in vain where calls of another model do, until one of any model is given something', () => {
+  const router = openRouter();
+  const other = asking(streamed, modelOf([{ ...one, upstreamModel: 'other' }], 'm2'));
+  const [target] = other.model.targets;
+  if (target === undefined) throw new Error('the other model has a target');
+  const whole = router.depart(one, asking({ ...streamed, stream: false }, model), 0);
+  const hung = [1, 2, 3].map(() => router.depart(target, other, 1000));
+  const late = router.depart(target, other, 2000);
+  for (const flight of hung) flight.ended(timedOut('first-content'), 5000);
+  expect(whole.waitedInVainMs(6000)).toBe(5000);
+  late.began(7000);
+  expect(whole.waitedInVainMs(9000)).toBe(0);
+});
+
 test('a target nobody knows has as long for its first content as the model elsewhere', () => {
   const router = openRouter();
   expect(router.depart(two, ask, 0).firstContentMs).toBe(15_000);

@@ -65,8 +65,9 @@ export class TargetFlight implements Flight {
 
   waitedInVainMs(clockMs: number): number {
     const nowMs = this.#departure.time.read(clockMs);
-    const { circuit, hang } = this.#departure.candidate.state;
-    return circuit.state(nowMs) === 'closed' ? 0 : hang.waitedMs(this.#startMs, nowMs);
+    const { state, load } = this.#departure.candidate;
+    // What hangs for other models most likely hangs for this one, as long as that has given nothing either.
+    return Math.max(...[state.hang, load.hang].map((hang) => hang.waitedMs(this.#startMs, nowMs)));
   }
 
   /** Of rate limits; reset dates in them are on the clock of the wall. */
@@ -81,7 +82,7 @@ export class TargetFlight implements Flight {
     if (this.#beganMs !== null || this.#hasEnded) return;
     const nowMs = this.#departure.time.read(clockMs);
     const { candidates, candidate, slot, demand, ask, onService } = this.#departure;
-    const { state, target } = candidate;
+    const { state, target, load } = candidate;
     this.#beganMs = nowMs;
     const wasClosed = state.circuit.isClosed;
     state.succeeded(nowMs, this.#startMs);
@@ -89,6 +90,7 @@ export class TargetFlight implements Flight {
     slot.use.capacity.succeeded(nowMs);
     demand.attempted(nowMs, false);
     slot.standing.accepted();
+    load.hang.began(this.#startMs);
     candidates.changed(candidate, slot, ask.model.id);
     if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
@@ -153,6 +155,7 @@ export class TargetFlight implements Flight {
   #noteTimeOut(lostMs: number, nowMs: number): void {
     const { candidate, ask } = this.#departure;
     candidate.state.hang.timedOut(this.#startMs);
+    candidate.load.hang.timedOut(this.#startMs);
     if (ask.facts.stream) candidate.state.latency.timedOut(lostMs, nowMs);
   }
 
