@@ -44,11 +44,10 @@ export interface Reading {
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;
   readonly modelServed: string | null;
-  /**
-   * The upstream's id of the answer, or of the container it worked in, in protocols whose requests can go on from one; null
-   * before it is known, and where there is none.
-   */
+  /** The upstream's id of the answer, in protocols whose requests can go on from one; null before it is known. */
   readonly answerId?: string | null;
+  /** The same of the container that the answer worked in; null where there is none. */
+  readonly containerId?: string | null;
   /** Whether a token, tool call, image or sound was produced. */
   readonly hasOutput: boolean;
   /** Bytes of UTF-8 text the model produced so far; the base of an estimate when usage never came. */

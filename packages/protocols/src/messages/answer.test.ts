@@ -54,8 +54,11 @@ describe('a whole answer', () => {
 
   test('names the container that it worked in', () => {
     const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' };
-    expect(readingOf({ ...answer, container }).answerId).toBe('container_1');
-    expect(readingOf({ ...answer, container: null }).answerId).toBeNull();
+    expect(readingOf({ ...answer, container }).containerId).toBe('container_1');
+    expect(readingOf({ ...answer, id: 'msg_1', container: null })).toMatchObject({
+      answerId: 'msg_1',
+      containerId: null,
+    });
   });
 
   test.each([

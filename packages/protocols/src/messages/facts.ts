@@ -51,7 +51,7 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
   // None at all is a request to do no more than fill the prompt cache.
   const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
   if (!limit.ok) return limit;
-  const container = containerId(members);
+  const previous = previousId(members) ?? containerId(members);
   const facts = {
     model: model.value,
     // Nothing is written where tokens are counted, whatever is said of it.
@@ -60,9 +60,16 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(typeof container === 'string' ? { continues: container } : {}),
+    ...(typeof previous === 'string' ? { continues: previous } : {}),
+    ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
+}
+
+/** Of the message that a thread goes on from. */
+function previousId(members: RequestMembers<RequestMember>): unknown {
+  const thread = members.value('thread');
+  return isRecord(thread) ? (thread['previous_message_id'] ?? null) : null;
 }
 
 /** By itself, or beside the skills it is to have; without an id it is a new one. */
@@ -98,6 +105,7 @@ export function readSession({ members, longStrings }: ReadRequest): SessionClue 
   return sessionClue({
     conversation: [],
     person: [readerOf(members.reader('metadata'), userIdName)],
-    opening: new OpeningReader(members, openingMembers, longStrings),
+    // A thread that goes on has its beginning upstream.
+    opening: previousId(members) === null ? new OpeningReader(members, openingMembers, longStrings) : null,
   });
 }

@@ -14,6 +14,7 @@ export class RunningReading implements Reading {
   finishReasonRaw: string | null = null;
   modelServed: string | null = null;
   answerId: string | null = null;
+  containerId: string | null = null;
   hasOutput = false;
   outputBytes = 0;
   usageAtOutputBytes = 0;
@@ -29,6 +30,7 @@ export class RunningReading implements Reading {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.modelServed = textOf(message['model']);
+    this.answerId = textOf(message['id']);
     this.#takeContainer(message);
     this.#firstUsage = message['usage'];
     this.usage = readUsage(this.#firstUsage);
@@ -60,7 +62,7 @@ export class RunningReading implements Reading {
   }
 
   #takeContainer({ container }: WireRecord): void {
-    this.answerId = textOf(recordOf(container)['id']) ?? this.answerId;
+    this.containerId = textOf(recordOf(container)['id']) ?? this.containerId;
   }
 
   #count(part: WireRecord): void {
@@ -72,7 +74,7 @@ export class RunningReading implements Reading {
 /** A whole message in one piece. */
 export function readMessage(message: WireRecord): RunningReading {
   const reading = new RunningReading();
-  reading.open({ model: message['model'] });
+  reading.open({ id: message['id'], model: message['model'] });
   const content: readonly unknown[] = Array.isArray(message['content']) ? message['content'] : [];
   for (const block of content) reading.takeBlock(recordOf(block));
   reading.close(message, message['usage']);

@@ -78,6 +78,15 @@ describe('facts', () => {
     expect(accept(`{"model":"m",${hello},"container":${container}}`).facts.continues).toBe(id);
   });
 
+  test('a thread is kept upstream, and goes on from its last message', () => {
+    const factsOf = (thread: string) =>
+      accept(`{"model":"m",${hello},"container":"container_1","thread":${thread}}`).facts;
+    const going = factsOf('{"type":"continue","previous_message_id":"msg_1"}');
+    expect(going).toMatchObject({ kept: true, continues: 'msg_1' });
+    expect(factsOf('{"type":"create"}')).toMatchObject({ kept: true, continues: 'container_1' });
+    expect(factsOf('null').kept).toBeUndefined();
+  });
+
   test.each([
     [`{${hello}}`, 'model'],
     ['{"model":"m"}', 'messages'],

@@ -85,7 +85,7 @@ describe('a stream', () => {
   });
 
   test('names the container that it worked in, at its end', () => {
-    const id = (...frames: readonly string[]) => readFrames(...frames).reader.reading.answerId;
+    const id = (...frames: readonly string[]) => readFrames(...frames).reader.reading.containerId;
     const end = finish('end_turn', {}).replace(
       '"stop_reason"',
       '"container":{"id":"container_1"},"stop_reason"',

@@ -201,6 +201,12 @@ test('a turn whose beginning is kept upstream has no opening', () => {
   expect(clueOf('responses', { extra: { ...extra, prompt_cache_key: 'k' } })?.kind).toBe('conversation');
 });
 
+test('a thread that goes on has no opening, either', () => {
+  const thread = { type: 'continue', previous_message_id: 'msg_1' };
+  expect(clueOf('messages', { extra: { thread } })).toBeNull();
+  expect(clueOf('messages', { extra: { thread: { type: 'create' } } })).toEqual(clueOf('messages'));
+});
+
 test('images are of no conversation: no upstream keeps their prompts', () => {
   const request = images.readRequest(requestInput('{"model":"m","prompt":"A blue sky","user":"u"}'));
   expect(request.ok && request.value.sessionClue).toBeUndefined();

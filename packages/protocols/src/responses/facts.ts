@@ -46,7 +46,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!limit.ok) return limit;
   const refused = checkInput(members) ?? checkBackground(members, stream.value);
   if (refused !== null) return refused;
-  const kept = members.value('previous_response_id') ?? conversationId(members);
+  const previous = members.value('previous_response_id') ?? conversationId(members);
   const facts = {
     model: model.value,
     stream: stream.value,
@@ -54,7 +54,9 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(typeof kept === 'string' ? { continues: kept } : {}),
+    ...(typeof previous === 'string' ? { continues: previous } : {}),
+    // Unless they are told not to, upstreams keep it.
+    ...(members.value('store') === false ? {} : { kept: true as const }),
   };
   return succeed({ facts, members, longStrings: watch.longStrings });
 }

@@ -31,7 +31,13 @@ describe('facts', () => {
       inputTokensEstimate: 13,
       choices: 1,
       needs: new Set(),
+      kept: true,
     });
+  });
+
+  test('an answer is kept upstream unless the caller says no', () => {
+    const kept = (store: string) => accept(`{"model":"m",${hello},"store":${store}}`).facts.kept;
+    expect(['true', 'null', 'false'].map(kept)).toEqual([true, true, undefined]);
   });
 
   test.each([

@@ -12,6 +12,7 @@ export const requestMembers = [
   'text',
   'conversation',
   'previous_response_id',
+  'store',
   'prompt_cache_key',
   'safety_identifier',
   'user',

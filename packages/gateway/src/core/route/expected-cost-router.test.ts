@@ -223,6 +223,14 @@ describe('one call', () => {
     ]);
   });
 
+  test('is not held by an answer that nobody was to keep', () => {
+    const router = openRouter();
+    const { kept: _, ...forgotten } = streamed;
+    router.depart(dear, asking(forgotten, model), 0).ended(answered({}, 'resp_1'), 1000);
+    const going = asking({ ...forgotten, continues: 'resp_1' }, model);
+    expect(idsOf(router.plan(going, 2000).targets)).toHaveLength(2);
+  });
+
   test('goes where what is kept upstream was found once', () => {
     const router = openRouter();
     const kept = asking({ ...streamed, continues: 'cachedContents/1' }, model);

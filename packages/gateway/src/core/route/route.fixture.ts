@@ -21,6 +21,7 @@ export const streamed: Facts = {
   inputTokensEstimate: 1000,
   choices: 1,
   needs: new Set(),
+  kept: true,
 };
 
 /** A call in chat completions of a group without wishes of its own. */

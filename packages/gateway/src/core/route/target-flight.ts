@@ -1,4 +1,4 @@
-import { totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import { type Reading, totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import type { Credential, Target } from '../catalogue.ts';
 import type { SessionMemory } from './affinity.ts';
 import type { AnswerMemory } from './answer-memory.ts';
@@ -117,7 +117,9 @@ export class TargetFlight implements Flight {
     if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
     const isUnderstood = outcome?.kind === 'refused' && isAlive(verdict);
     if (isProbe && isUnderstood) state.circuit.wasThere();
-    if (outcome?.kind === 'answered') this.#learnUse(outcome.reading, nowMs);
+    if (outcome?.kind !== 'answered') return;
+    this.#rememberKept(outcome.reading);
+    this.#learnUse(outcome.reading.usage, nowMs);
   }
 
   #learn(verdict: Verdict, nowMs: number): void {
@@ -159,18 +161,21 @@ export class TargetFlight implements Flight {
     if (ask.facts.stream) candidate.state.latency.timedOut(lostMs, nowMs);
   }
 
-  #learnUse(
-    { usage, answerId }: { readonly usage: Usage | null; readonly answerId?: string | null },
-    nowMs: number,
-  ): void {
-    const { candidate, slot, demand, ask, sessions, answers } = this.#departure;
-    const { facts, sessionKey } = ask;
-    const { state, target } = candidate;
-    const keeper = { channelId: target.channel.id, accountKey: slot.accountKey };
-    if (answerId != null) answers.note(answerId, keeper);
+  #rememberKept({ answerId, containerId }: Reading): void {
+    const { candidate, slot, ask, answers } = this.#departure;
+    const { continues, kept } = ask.facts;
+    const keeper = { channelId: candidate.target.channel.id, accountKey: slot.accountKey };
     // It was found there, so it is there: whoever made it.
-    if (facts.continues !== undefined) answers.note(facts.continues, keeper);
+    if (continues !== undefined) answers.note(continues, keeper);
+    if (kept === true && answerId != null) answers.note(answerId, keeper);
+    if (containerId != null) answers.note(containerId, keeper);
+  }
+
+  #learnUse(usage: Usage | null, nowMs: number): void {
     if (usage === null) return;
+    const { candidate, slot, demand, ask, sessions } = this.#departure;
+    const { facts, sessionKey } = ask;
+    const { state } = candidate;
     const outputTokens = totalOutput(usage);
     demand.used(totalInput(usage), outputTokens);
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
