@@ -1,6 +1,12 @@
 import { createServer } from 'node:net';
+import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
+
+const closed = {
+  operatorToken: 'nobody has it',
+  routes: { explainRoute: () => fail({ field: '', message: '' }), findEntry: () => Promise.resolve(null) },
+};
 
 const started: ConsoleServer[] = [];
 
@@ -14,6 +20,7 @@ async function start(reasons: readonly UnreadyReason[] = []): Promise<string> {
     port: 0,
     unreadyReasons: () => reasons,
     exposeMetrics: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
+    ...closed,
   });
   started.push(server);
   return server.origin;
@@ -63,6 +70,7 @@ test('a port that is taken is an error at start', async () => {
     port,
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error()),
+    ...closed,
   };
   await expect(startConsole(options)).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await new Promise((resolve) => occupant.close(resolve));

@@ -1,5 +1,8 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import { operatorGate } from './operator-gate.ts';
+import { sendProblem } from './problem.ts';
+import { type RouteSources, routeApi } from './route-api.ts';
 
 /** Why the node should get no traffic; empty when it should. */
 export type UnreadyReason = 'draining' | 'store-not-writable';
@@ -11,6 +14,9 @@ export interface ConsoleOptions {
   /** Asked on every probe. */
   unreadyReasons(): readonly UnreadyReason[];
   exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** Opens the API under `/api`. */
+  readonly operatorToken: string;
+  readonly routes: RouteSources;
 }
 
 export interface ConsoleServer {
@@ -59,8 +65,13 @@ function consoleRoutes(options: ConsoleOptions): Hono {
     const { contentType, text } = await options.exposeMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });
+  routes.use('/api/*', operatorGate(options.operatorToken));
+  routes.route('/api', routeApi(options.routes));
   routes.notFound((context) =>
-    context.json({ error: { code: 'not_found', message: 'There is no such path.' } }, 404),
+    sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
+  );
+  routes.onError((_, context) =>
+    sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' }),
   );
   return routes;
 }

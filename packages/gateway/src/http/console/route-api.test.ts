@@ -1,0 +1,246 @@
+import { request } from 'node:http';
+import { fail } from '@headgate/protocols';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { explainRoute } from '../../admin/route/explain-route.ts';
+import { modelOf, priceOf, targetOf } from '../../core/catalogue.fixture.ts';
+import { type Catalogue, plainRouting } from '../../core/catalogue.ts';
+import { ExpectedCostRouter } from '../../core/route/expected-cost-router.ts';
+import { sampleEntry } from '../../store/contract/samples.ts';
+import { type ConsoleServer, startConsole } from './console-server.ts';
+
+const token = `hgo-${'t'.repeat(43)}`;
+const secret = 'canary-credential';
+const question = { key: 'laptop', model: 'demo' };
+const past = sampleEntry({ route: '[[0,"panic","c1",0,[],["open",1,["c1"]]]]' });
+
+const group = {
+  id: 'team',
+  name: 'Team',
+  platform: 'completions',
+  multiplierPpm: 1_000_000n,
+  models: null,
+  routing: plainRouting,
+} as const;
+const caller = {
+  keyId: 'key-1',
+  keyName: 'laptop',
+  accountId: 'payer',
+  group,
+  models: null,
+  strict: false,
+  createdAtMs: 0,
+  expiresAtMs: null,
+};
+
+function catalogueOf(): Catalogue {
+  const target = targetOf({ id: 'c1', cost: priceOf(1_000_000n) });
+  const channel = { ...target.channel, credentials: [{ id: 'KEY', secret }] };
+  const model = modelOf([{ ...target, channel }]);
+  return {
+    revision: 1,
+    keys: new Map([['a hash of the key', { caller, status: 'active' }]]),
+    groups: new Map([[group.id, group]]),
+    models: new Map([[model.id, model]]),
+    channels: new Map([[channel.id, channel]]),
+  };
+}
+
+let server: ConsoleServer;
+/** Everything that was answered: searched for what must never be in an answer. */
+let heard: string[] = [];
+
+beforeEach(async () => {
+  heard = [];
+  const catalogue = catalogueOf();
+  const router = new ExpectedCostRouter({
+    attemptsMax: 3,
+    probes: 'calls',
+    uniform: () => 0.5,
+    hashCredential: () => 'hashed',
+  });
+  server = await startConsole({
+    host: '127.0.0.1',
+    port: 0,
+    unreadyReasons: () => [],
+    exposeMetrics: () => Promise.reject(new Error('not asked for')),
+    operatorToken: token,
+    routes: {
+      explainRoute: (asked) => explainRoute(asked, { catalogue, router, unpricedModels: 'serve', nowMs: 0 }),
+      findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
+    },
+  });
+});
+afterEach(async () => {
+  await server.close();
+  for (const answer of heard) expect(answer).not.toMatch(/canary|hashed|a hash|ttttt/);
+});
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function ask(path: string, { method = 'POST', headers = {}, body }: Asked = {}) {
+  const answer = await fetch(`${server.origin}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await answer.text();
+  heard.push(text, [...answer.headers].join('\n'));
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  return { status: answer.status, headers: answer.headers, json: JSON.parse(text) as unknown };
+}
+
+const explainPath = '/api/route/explain';
+const asked = JSON.stringify(question);
+
+describe('the operator', () => {
+  test('is told where a call would go', async () => {
+    const { status, json } = await ask(explainPath, { body: asked });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      key: { id: 'key-1', name: 'laptop' },
+      group: 'team',
+      order: ['c1'],
+      candidates: [{ channel: 'c1', share: 1, chance: 0.97 }],
+    });
+  });
+
+  test('is told how a past call was routed', async () => {
+    const { status, json } = await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      traceId: past.traceId,
+      plans: [{ choice: 'panic', first: 'c1', exclusions: [{ reason: 'open', channels: ['c1'] }] }],
+      attempts: [{ n: 1 }],
+    });
+  });
+
+  test.each([
+    [`/api/calls/${'0'.repeat(32)}/route`, 404, 'trace'],
+    ['/api/calls/1%27%20OR%201/route', 400, 'trace'],
+    ['/api/nothing', 404, undefined],
+  ])('GET %s is %i', async (path, status, param) => {
+    const answer = await ask(path, { method: 'GET' });
+    expect(answer).toMatchObject({
+      status,
+      json: { error: { message: expect.stringMatching(/./) as string } },
+    });
+    if (param !== undefined) expect(answer.json).toMatchObject({ error: { param } });
+  });
+});
+
+describe('nobody else is let in, whether the path exists or not', () => {
+  const paths = [
+    explainPath,
+    `/api/calls/${past.traceId}/route`,
+    '/api',
+    '/api/nothing',
+    '/api/route/explain/',
+  ];
+  const strangers: readonly (readonly [string, Record<string, string>, number])[] = [
+    ['without a token', { authorization: '' }, 401],
+    ['with another token', { authorization: `Bearer hgo-${'u'.repeat(43)}` }, 401],
+    ['with the beginning of it', { authorization: `Bearer ${token.slice(0, -1)}` }, 401],
+    ['with more than it', { authorization: `Bearer ${token}t` }, 401],
+    ['with the key of a caller', { authorization: 'Bearer sk-abc' }, 401],
+    ['with another scheme', { authorization: `Basic ${token}` }, 401],
+    ['with a token that is far too long', { authorization: `Bearer ${'x'.repeat(12_000)}` }, 401],
+    ['from a page of another origin', { origin: 'https://evil.example' }, 403],
+    ['from a page without one', { origin: 'null' }, 403],
+    ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['from a sibling of this one', { 'sec-fetch-site': 'same-site' }, 403],
+  ];
+  test.each(strangers)('%s', async (_, headers, status) => {
+    for (const path of paths) {
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+        const answer = await ask(path, { method, headers, ...(method === 'POST' ? { body: asked } : {}) });
+        expect(answer.status, `${method} ${path}`).toBe(status);
+        expect(answer.json).toHaveProperty('error.message');
+        expect(answer.headers.get('www-authenticate')).toBe(
+          status === 401 ? 'Bearer realm="operator"' : null,
+        );
+      }
+    }
+  });
+
+  test('a page of this origin is, with the token', async () => {
+    const headers = { origin: server.origin, 'sec-fetch-site': 'same-origin' };
+    expect(await ask(explainPath, { headers, body: asked })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a body that is no question is answered by what to mend', () => {
+  test.each([
+    ['', 400, undefined, 'not JSON'],
+    ['{', 400, undefined, 'not JSON'],
+    ['[]', 400, undefined, 'a JSON object'],
+    ['null', 400, undefined, 'a JSON object'],
+    ['[['.repeat(4000), 400, undefined, 'not JSON'],
+    ['{}', 400, 'key', 'key: is missing; model is missing'],
+    ['{"key":1,"model":"demo"}', 400, 'key', 'key: must be a text'],
+    ['{"key":"laptop","model":"demo","strem":true}', 400, 'strem', 'did you mean "stream"'],
+    [
+      '{"key":"laptop","model":"demo","__proto__":{"stream":1},"constructor":1}',
+      400,
+      undefined,
+      'is not known',
+    ],
+    ['{"key":"laptop","model":"demo","inputTokens":1e400}', 400, 'inputTokens', 'must be a whole number'],
+    ['{"key":"laptop","model":"demo","inputTokens":-1}', 400, 'inputTokens', 'must be 0 or more'],
+    ['{"key":"laptop","model":"demo","needs":["wings"]}', 400, 'needs', 'must be tools'],
+    ['{"key":"laptop","model":"demo","surface":"mail"}', 400, 'surface', 'must be chat-completions'],
+    ['{"key":"laptop","model":"demo","surface":"messages"}', 400, 'surface', 'its platform offers'],
+    ['{"key":"nobody","model":"demo"}', 400, 'key', 'there is no key "nobody"'],
+    ['{"key":"laptop","model":"dmo"}', 400, 'model', 'did you mean "demo"'],
+    [`{"key":"${'k'.repeat(300)}","model":"demo"}`, 400, 'key', 'must be 200 characters or fewer'],
+    [`{"key":"${'k'.repeat(20_000)}"}`, 413, undefined, 'larger than the 16,384 bytes'],
+  ])('%.60s', async (body, status, param, message) => {
+    const answer = await ask(explainPath, { body });
+    expect(answer.status).toBe(status);
+    const { error } = answer.json as { error: { message: string; param?: string } }; // Every problem has this form.
+    expect(error.message).toContain(message);
+    if (param !== undefined) expect(error.param).toBe(param);
+  });
+
+  test('neither is one that is not said to be JSON', async () => {
+    const answer = await ask(explainPath, { headers: { 'content-type': 'text/plain' }, body: asked });
+    expect(answer).toMatchObject({ status: 415, json: { error: { param: 'content-type' } } });
+  });
+
+  test('one without an announced length is cut off at the limit', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sent = request(`${server.origin}${explainPath}`, { method: 'POST', headers }, (answer) => {
+        resolve(answer.statusCode);
+        answer.resume();
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      for (let n = 0; n < 20; n++) sent.write('x'.repeat(1000));
+      sent.end();
+    });
+    expect(status).toBe(413);
+  });
+});
+
+test('a bug is an answer like any other, and says nothing of itself', async () => {
+  await server.close();
+  server = await startConsole({
+    host: '127.0.0.1',
+    port: 0,
+    unreadyReasons: () => [],
+    exposeMetrics: () => Promise.reject(new Error('not asked for')),
+    operatorToken: token,
+    routes: {
+      explainRoute: () => fail({ field: 'key', message: 'x' }),
+      findEntry: () => Promise.reject(new Error(secret)),
+    },
+  });
+  expect(await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
+    status: 500,
+    json: { error: { code: 'internal' } },
+  });
+});

@@ -1,0 +1,94 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { RouteExplanation } from '../../admin/route/explain-route.ts';
+import { pastRoute } from '../../admin/route/past-route.ts';
+import {
+  type RouteProblem,
+  type RouteQuestion,
+  readRouteQuestion,
+} from '../../admin/route/route-question.ts';
+import type { LedgerRecord } from '../../ports/store.ts';
+import { type ConsoleProblem, sendProblem } from './problem.ts';
+
+/** What the answers are taken from. */
+export interface RouteSources {
+  explainRoute(question: RouteQuestion): Result<RouteExplanation, RouteProblem>;
+  findEntry(traceId: string): Promise<LedgerRecord | null>;
+}
+
+/** A question has a handful of short members. */
+const bodyBytesMax = 16_384;
+
+/** Where calls go and why: `POST /route/explain` without making one, `GET /calls/:trace/route` of one that was made. */
+export function routeApi(sources: RouteSources): Hono {
+  const routes = new Hono();
+  const limit = bodyLimit({ maxSize: bodyBytesMax, onError: (context) => sendProblem(context, tooLarge) });
+  routes.post('/route/explain', limit, async (context) => {
+    const question = await readBody(context);
+    if (!question.ok) return sendProblem(context, question.error);
+    const explained = sources.explainRoute(question.value);
+    return explained.ok ? context.json(explained.value) : sendProblem(context, problemOf(explained.error));
+  });
+  routes.get('/calls/:trace/route', async (context) => {
+    const trace = context.req.param('trace');
+    if (!/^[0-9a-f]{32}$/.test(trace)) return sendProblem(context, notATrace);
+    const record = await sources.findEntry(trace);
+    return record === null ? sendProblem(context, noSuchCall) : context.json(pastRoute(record));
+  });
+  return routes;
+}
+
+async function readBody({ req }: Context): Promise<Result<RouteQuestion, ConsoleProblem>> {
+  if (!/^application\/json\s*(;|$)/i.test(req.header('content-type') ?? '')) return fail(notJson);
+  const parsed = parseJson(await req.text());
+  if (!parsed.ok) return fail({ status: 400, code: 'invalid_request', message: 'The body is not JSON.' });
+  const question = readRouteQuestion(parsed.value);
+  if (question.ok) return question;
+  const [first, ...others] = question.error;
+  const rest = others.map(({ field, message }) => `; ${field} ${message}`).join('');
+  const problem = problemOf(first ?? { field: '', message: 'it cannot be read' });
+  return fail({ ...problem, message: `${problem.message}${rest}` });
+}
+
+function parseJson(text: string): Result<unknown, null> {
+  try {
+    return succeed(JSON.parse(text));
+  } catch {
+    return fail(null);
+  }
+}
+
+function problemOf({ field, message }: RouteProblem): ConsoleProblem {
+  const problem = { status: 400, code: 'invalid_request' } as const;
+  return field === ''
+    ? { ...problem, message }
+    : { ...problem, message: `${field}: ${message}`, param: field };
+}
+
+const tooLarge: ConsoleProblem = {
+  status: 413,
+  code: 'payload_too_large',
+  message: `The body is larger than the ${bodyBytesMax.toLocaleString('en')} bytes that a question may have.`,
+};
+
+const notJson: ConsoleProblem = {
+  status: 415,
+  code: 'unsupported_media_type',
+  message: 'Send the question as application/json.',
+  param: 'content-type',
+};
+
+const notATrace: ConsoleProblem = {
+  status: 400,
+  code: 'invalid_request',
+  message: 'trace: must be the 32 hexadecimal digits that an answer bears as x-trace-id',
+  param: 'trace',
+};
+
+const noSuchCall: ConsoleProblem = {
+  status: 404,
+  code: 'not_found',
+  message: 'There is no call with this trace id.',
+  param: 'trace',
+};
