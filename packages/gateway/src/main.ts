@@ -1,14 +1,17 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { protocols, type Result, succeed } from '@headgate/protocols';
+import { fail, protocols, type Result, succeed } from '@headgate/protocols';
 import { type SimulatorWorker, startSimulatorWorker } from '@headgate/simulator';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { makeDataDirectory, storeFile } from './admin/data-directory.ts';
+import { openOperatorToken } from './admin/operator-token.ts';
+import { explainRoute } from './admin/route/explain-route.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { ConfigurationProblem } from './config/problem.ts';
 import type { Environment, Settings } from './config.ts';
 import type { Catalogue } from './core/catalogue.ts';
 import { ExpectedCostRouter } from './core/route/expected-cost-router.ts';
 import { startConsole } from './http/console/console-server.ts';
+import type { RouteSources } from './http/console/route-api.ts';
 import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts';
 import type { Gateway } from './pipeline/gateway.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
@@ -65,6 +68,8 @@ export async function startGateway(
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting });
   const store = opened.adopt(await openStore(settings, log, metrics), (it) => it.close());
   await endInterruptedCalls(store, log);
+  const operatorToken = openOperatorToken(settings.dataDir);
+  if (!operatorToken.ok) return fail([{ where: settings.dataDir, path: '', message: operatorToken.error }]);
   const configuration = await openConfigurationService({
     settings,
     environment,
@@ -72,11 +77,19 @@ export async function startGateway(
     clock: systemClock,
     logger: log.logger,
     variable: (name) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
-    onCatalogue: (catalogue) => log.sink.setSecrets(credentialsOf(catalogue)),
+    onCatalogue: (catalogue) => log.sink.setSecrets([operatorToken.value, ...credentialsOf(catalogue)]),
   });
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
-  return succeed(await serve({ settings, log, metrics, store, configuration: configuration.value }, opened));
+  const parts = {
+    settings,
+    log,
+    metrics,
+    store,
+    configuration: configuration.value,
+    operatorToken: operatorToken.value,
+  };
+  return succeed(await serve(parts, opened));
 }
 
 /** Standard output belongs to what the command was asked to print. */
@@ -133,16 +146,18 @@ interface Parts {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly configuration: ConfigurationService;
+  readonly operatorToken: string;
 }
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
-  const { settings, log, metrics, store, configuration } = parts;
-  const gateway = openGateway(parts, opened);
+  const { settings, log, store, configuration } = parts;
+  const router = openRouter(parts);
+  const gateway = openGateway(parts, router, opened);
   const state = { draining: false };
   const isDraining = () => state.draining;
   const dataPlane = opened.adopt(await openDataPlane(parts, gateway, isDraining), (it) => it.close());
-  const console = opened.adopt(await openConsole(settings, store, metrics, isDraining), (it) => it.close());
+  const console = opened.adopt(await openConsole(parts, router, isDraining), (it) => it.close());
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
   configuration.watch();
@@ -163,8 +178,18 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   };
 }
 
+function openRouter({ settings, configuration }: Parts): ExpectedCostRouter {
+  return new ExpectedCostRouter({
+    attemptsMax: settings.attemptsMax,
+    probes: 'calls',
+    uniform: systemRandom.next,
+    hashCredential: configuration.hashCredential,
+  });
+}
+
 function openGateway(
   { settings, log, metrics, store, configuration }: Parts,
+  router: ExpectedCostRouter,
   opened: AsyncDisposableStack,
 ): Gateway {
   const openClient = settings.upstreamClient === 'undici' ? openUndiciClient : openHttp1Client;
@@ -179,12 +204,7 @@ function openGateway(
   return {
     catalogue: configuration.catalogue,
     protocols,
-    router: new ExpectedCostRouter({
-      attemptsMax: settings.attemptsMax,
-      probes: 'calls',
-      uniform: systemRandom.next,
-      hashCredential: configuration.hashCredential,
-    }),
+    router,
     ledger: store.ledger,
     upstream: openChannelUpstream(client),
     media: openMediaFetcher({
@@ -242,7 +262,8 @@ function openDataPlane(
   );
 }
 
-function openConsole(settings: Settings, store: Store, metrics: Metrics, isDraining: () => boolean) {
+function openConsole(parts: Parts, router: ExpectedCostRouter, isDraining: () => boolean) {
+  const { settings, store, metrics, operatorToken } = parts;
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
@@ -251,5 +272,18 @@ function openConsole(settings: Settings, store: Store, metrics: Metrics, isDrain
       ...(store.ledger.isWritable() ? [] : (['store-not-writable'] as const)),
     ],
     exposeMetrics: () => metrics.expose(),
+    operatorToken,
+    routes: routeSources(parts, router),
   });
+}
+
+function routeSources({ settings, store, configuration }: Parts, router: ExpectedCostRouter): RouteSources {
+  const { unpricedModels } = settings;
+  return {
+    explainRoute: (question) => {
+      const catalogue = configuration.catalogue.current;
+      return explainRoute(question, { catalogue, router, unpricedModels, nowMs: systemClock.now() });
+    },
+    findEntry: store.findEntry,
+  };
 }
