@@ -1,4 +1,5 @@
 import type { Platform } from '@headgate/protocols';
+import { plainRouting } from '../core/catalogue.ts';
 import type { PriceTier } from '../core/price.ts';
 import { type PriceText, readPriceTiers } from '../core/price-terms.ts';
 import type {
@@ -21,6 +22,7 @@ export const demoGroups: readonly DeclaredGroup[] = platforms.map((platform) => 
   name: `Demo ${platform}`,
   platform,
   multiplierPpm: 1_000_000n,
+  routing: plainRouting,
   models: null,
 }));
 
@@ -119,13 +121,17 @@ function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]
     alias,
     providerId: 'simulator',
     baseUrl: null,
-    credentialEnvironment: null,
+    credentialEnvironments: [],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     allowPrivate: true,
     models: demoModels.map((model, index) => ({
       modelId: model.id,
       upstreamModel: model.upstreamModel,
+      contextWindow: null,
+      lacks: [],
       cost: tier(costs[index] ?? {}),
     })),
   };

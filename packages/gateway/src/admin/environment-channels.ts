@@ -1,6 +1,7 @@
 import { protocols } from '@headgate/protocols';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { Environment } from '../config.ts';
+import { plainRouting } from '../core/catalogue.ts';
 import { type SeedModel, seedPriceAt } from '../core/price-seed.ts';
 import type {
   Declaration,
@@ -29,6 +30,7 @@ export const environmentGroups: readonly DeclaredGroup[] = platforms.map((platfo
   name: platform,
   platform,
   multiplierPpm: 1_000_000n,
+  routing: plainRouting,
   models: null,
 }));
 
@@ -90,10 +92,18 @@ function describeChannel(
     alias: provider.name,
     providerId: provider.id,
     baseUrl: null,
-    credentialEnvironment: variable,
+    credentialEnvironments: [variable],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     allowPrivate: false,
-    models: models.map(([id, seed]) => ({ modelId: id, upstreamModel: id, cost: seedPriceAt(seed, nowMs) })),
+    models: models.map(([id, seed]) => ({
+      modelId: id,
+      upstreamModel: id,
+      contextWindow: null,
+      lacks: [],
+      cost: seedPriceAt(seed, nowMs),
+    })),
   };
 }

@@ -1,11 +1,13 @@
 import { stringify } from 'yaml';
 import type { ProviderDocument } from '../config/provider-document.ts';
+import { plainRouting } from '../core/catalogue.ts';
 import { formatDecimal } from '../core/decimal.ts';
 import type { PriceTier } from '../core/price.ts';
 import { type PriceTierText, priceClassNames, readPriceTiers, writePriceTiers } from '../core/price-terms.ts';
 import type {
   DeclaredChannel,
   DeclaredModel,
+  DeclaredRouting,
   StoredConfiguration,
   StoredKey,
 } from '../ports/configuration-store.ts';
@@ -27,12 +29,13 @@ export function exportConfiguration(stored: StoredConfiguration): string {
       channels: byId(stored.channels.map(exportChannel)),
       accounts: byId(stored.accounts.map(({ id, name }) => ({ id, name }))),
       groups: byId(
-        stored.groups.map(({ id, name, platform, multiplierPpm, models }) => ({
+        stored.groups.map(({ id, name, platform, multiplierPpm, models, routing }) => ({
           id,
           name,
           platform,
           multiplier: formatDecimal(multiplierPpm, 6),
           ...(models === null ? {} : { models }),
+          ...exportRouting(routing),
         })),
       ),
       keys: byId(
@@ -66,20 +69,39 @@ function exportModel(model: DeclaredModel) {
 }
 
 function exportChannel(channel: DeclaredChannel) {
-  const { id, alias, providerId, baseUrl, credentialEnvironment, priority, enabled, allowPrivate, models } =
+  const { id, alias, providerId, baseUrl, credentialEnvironments, priority, enabled, allowPrivate, models } =
     channel;
+  const { drain, maxConcurrency } = channel;
   return {
     id,
     ...{ provider: providerId, alias, priority, enabled, allowPrivate },
     ...(baseUrl === null ? {} : { baseUrl }),
-    ...(credentialEnvironment === null ? {} : { credential: { environment: credentialEnvironment } }),
+    ...(drain ? { drain } : {}),
+    ...(maxConcurrency === null ? {} : { maxConcurrency }),
+    ...exportCredentials(credentialEnvironments),
     models: Object.fromEntries(
-      models.map(({ modelId, upstreamModel, cost }) => [
+      models.map(({ modelId, upstreamModel, cost, contextWindow, lacks }) => [
         modelId,
-        { upstream: upstreamModel, ...(cost === null ? {} : { cost: exportPrice(cost) }) },
+        {
+          upstream: upstreamModel,
+          ...(cost === null ? {} : { cost: exportPrice(cost) }),
+          ...(contextWindow === null ? {} : { contextWindow }),
+          ...(lacks.length === 0 ? {} : { lacks }),
+        },
       ]),
     ),
   };
+}
+
+function exportCredentials([first, ...others]: readonly string[]): object {
+  if (first === undefined) return {};
+  if (others.length === 0) return { credential: { environment: first } };
+  return { credentials: [first, ...others].map((environment) => ({ environment })) };
+}
+
+function exportRouting({ preset, channels, hedging }: DeclaredRouting): object {
+  if (preset === plainRouting.preset && channels === null && !hedging) return {};
+  return { routing: { preset, ...(channels === null ? {} : { channels }), hedging } };
 }
 
 function exportKey(key: StoredKey) {

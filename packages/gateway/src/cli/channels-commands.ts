@@ -41,10 +41,11 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
     const { catalogue, problems } = await workspaceCatalogue(workspace, context);
     const { color } = context.output;
     const rows = [...catalogue.channels.values()].map((channel) => {
-      const problem = problems.find(({ subject }) => subject === channel.id);
+      const found = problems.filter(({ subject }) => subject === channel.id);
       const address = channel.baseUrl.replace(builtIn, '(built in)');
       const models = targetsOf(catalogue, channel).length;
-      return { channel, address, models, problem: problem?.detail ?? null };
+      const problem = found.length === 0 ? null : found.map(({ detail }) => detail).join('; ');
+      return { channel, address, models, problem };
     });
     const titles = [
       { title: 'id' },
@@ -53,6 +54,8 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
       { title: 'address' },
       { title: 'models', align: 'right' as const },
       { title: 'priority', align: 'right' as const },
+      { title: 'at once', align: 'right' as const },
+      { title: 'credentials' },
       { title: 'state' },
     ];
     const cells = rows.map(({ channel, address, models, problem }) => [
@@ -62,6 +65,8 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
       address,
       String(models),
       String(channel.priority),
+      channel.maxConcurrency?.toString() ?? '–',
+      channel.credentials.map(({ id }) => id).join(', ') || '–',
       channelState(channel, problem, color),
     ]);
     const text = rows.length === 0 ? 'There are no channels yet.' : tableText(titles, cells, color);
@@ -75,8 +80,19 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
   });
 }
 
-/** A channel without its secret. */
-function publicChannel({ id, alias, provider, baseUrl, priority, enabled, simulated }: Channel): object {
+/** A channel without its secrets. */
+function publicChannel({
+  id,
+  alias,
+  provider,
+  baseUrl,
+  priority,
+  enabled,
+  drain,
+  maxConcurrency,
+  credentials,
+  simulated,
+}: Channel): object {
   return {
     id,
     alias,
@@ -84,14 +100,21 @@ function publicChannel({ id, alias, provider, baseUrl, priority, enabled, simula
     baseUrl: baseUrl.replace(builtIn, ''),
     priority,
     enabled,
+    drain,
+    maxConcurrency,
+    credentials: credentials.map((credential) => credential.id),
     simulated,
   };
 }
 
-function channelState({ enabled, simulated }: Channel, problem: string | null, color: boolean): string {
-  if (problem !== null) return statusText(`off: ${problem}`, 'bad', color);
-  if (!enabled) return statusText('off', 'idle', color);
-  return statusText(simulated ? 'on, simulated' : 'on', 'good', color);
+function channelState(
+  { enabled, drain, simulated }: Channel,
+  problem: string | null,
+  color: boolean,
+): string {
+  const state = enabled ? `${drain ? 'draining' : 'on'}${simulated ? ', simulated' : ''}` : 'off';
+  if (problem !== null) return statusText(`${state}: ${problem}`, 'bad', color);
+  return statusText(state, enabled && !drain ? 'good' : 'idle', color);
 }
 
 function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {

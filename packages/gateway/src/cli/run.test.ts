@@ -50,9 +50,9 @@ function json(ran: Ran): Record<string, unknown> {
 }
 
 const configuration = [
-  'channels: { main: { provider: openai, models: { gpt-5-mini: { cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }], images: [{ size: 1024x1024, quality: high, price: 0.167 }, { price: 0.02 }] } } } } }',
+  'channels: { main: { provider: openai, credentials: [{ environment: OPENAI_API_KEY }, { environment: SPARE_KEY }], drain: true, maxConcurrency: 9, models: { gpt-5-mini: { contextWindow: 32000, lacks: [tools], cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }], images: [{ size: 1024x1024, quality: high, price: 0.167 }, { price: 0.02 }] } } } } }',
   'models: { gpt-5-mini: { displayName: "Mini, the", created: 2026-02-03 } }',
-  'groups: { team: { platform: completions, multiplier: 1.05, models: [gpt-5-mini] }, other: { platform: native } }',
+  'groups: { team: { platform: completions, multiplier: 1.05, models: [gpt-5-mini] }, other: { platform: native, routing: { preset: cost, channels: [main], hedging: true } } }',
   'accounts: { payer: { name: Payer } }',
   'providers: { openai: { dialect: { usageInStream: false } } }',
 ].join('\n');
@@ -173,7 +173,15 @@ describe('import and export', () => {
     await headgate('keys create --group team --name a --expires 2030-01-01');
     const exported = (await headgate('export', credentials)).out;
     expect(exported).not.toContain('canary');
-    expect(exported).toContain('quality: high');
+    for (const words of [
+      'quality: high',
+      'SPARE_KEY',
+      'drain: true',
+      'maxConcurrency: 9',
+      '- tools',
+      'preset: cost',
+    ])
+      expect(exported).toContain(words);
     writeFileSync(join(directory, 'exported.yaml'), exported);
     const second = await headgate('import exported.yaml --data-dir second', credentials);
     expect(second).toMatchObject({ code: 0, err: '' });
@@ -244,7 +252,7 @@ describe('serve', () => {
     expect(ready).toMatchObject({ models: { completions: 'demo-fast' } });
     expect(existsSync(readyFile)).toBe(false);
     const tested = await headgate('channels test simulated-a --model demo-fast');
-    expect(tested.out).toMatch(/simulated-a +works +200 +\d+ +answered one token of sim-demo/);
+    expect(tested.out).toMatch(/simulated-a +– +works +200 +\d+ +answered one token of sim-demo/);
     expect(tested.code).toBe(0);
   });
 

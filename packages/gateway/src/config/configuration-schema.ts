@@ -16,6 +16,15 @@ const tokens = z.int().positive();
 
 const secret = z.strictObject({ environment: environmentName });
 
+const needs = z.enum([
+  'tools',
+  'image-input',
+  'audio-input',
+  'file-input',
+  'audio-output',
+  'structured-output',
+]);
+
 const storedSecret = z
   .strictObject({
     hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
@@ -89,6 +98,13 @@ const channelModel = z.strictObject({
     .exactOptional()
     .describe('Its name at the provider; the public id if left out.'),
   cost: price.exactOptional().describe('What the provider charges; its price seed if left out.'),
+  contextWindow: tokens
+    .exactOptional()
+    .describe('Tokens it takes there, if fewer or more than the model elsewhere; the model’s if left out.'),
+  lacks: z
+    .array(needs)
+    .exactOptional()
+    .describe('What it cannot do there although the model can: calls that need it go to other channels.'),
 });
 
 const channel = z.strictObject({
@@ -96,6 +112,14 @@ const channel = z.strictObject({
   alias: z.string().min(1).exactOptional().describe('Name on the public status page; the id if left out.'),
   baseUrl: baseUrl.exactOptional().describe("Takes the place of the provider's."),
   credential: secret.exactOptional(),
+  credentials: z
+    .array(secret)
+    .min(1)
+    .max(100)
+    .exactOptional()
+    .describe(
+      'Several, in the place of credential: calls take turns with them, and one that is refused or at its limit is left out by itself.',
+    ),
   priority: z
     .int()
     .min(0)
@@ -103,12 +127,24 @@ const channel = z.strictObject({
     .exactOptional()
     .describe('Lower comes first, whatever the price; 0 if left out.'),
   enabled: z.boolean().exactOptional(),
+  drain: z
+    .boolean()
+    .exactOptional()
+    .describe('Sends no new calls there; those under way come to their end. false if left out.'),
+  maxConcurrency: z
+    .int()
+    .positive()
+    .exactOptional()
+    .describe('Calls under way there at once, over all its models; no limit if left out.'),
   allowPrivate: z.boolean().exactOptional().describe('Permits a base URL on a private or loopback address.'),
   models: z
     .union(
       [
         modelList,
-        z.record(modelId, z.union([z.null(), channelModel], 'must be empty, or upstream and cost')),
+        z.record(
+          modelId,
+          z.union([z.null(), channelModel], 'must be empty, or what is particular to it there'),
+        ),
       ],
       'must be a list of model ids, or models by id',
     )
@@ -122,6 +158,26 @@ const group = z.strictObject({
   platform: z.enum(['completions', 'messages', 'native']).describe('The surface its keys may use.'),
   multiplier: decimal.exactOptional().describe('What its callers pay of the list price; 1 if left out.'),
   models: modelList.exactOptional().describe('Models its keys may call; every model if left out.'),
+  routing: z
+    .strictObject({
+      preset: z
+        .enum(['cost', 'balanced', 'latency'])
+        .exactOptional()
+        .describe('What counts most when a channel is chosen; balanced if left out.'),
+      channels: z
+        .array(identifier)
+        .min(1)
+        .exactOptional()
+        .describe('Channels its calls may be sent to; every channel if left out.'),
+      hedging: z
+        .boolean()
+        .exactOptional()
+        .describe(
+          'Whether a second channel may be asked while the first is silent for long; false if left out.',
+        ),
+    })
+    .exactOptional()
+    .describe('How its calls are routed.'),
 });
 
 const key = z.strictObject({
@@ -215,5 +271,6 @@ export const configurationSchema = z.strictObject({
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type PriceShape = z.infer<typeof price>;
 export type ChannelShape = z.infer<typeof channel>;
+export type GroupShape = z.infer<typeof group>;
 export type ModelShape = z.infer<typeof model>;
 export type KeyShape = z.infer<typeof key>;

@@ -1,7 +1,7 @@
 import { defaultDialect } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
-import type { Provider } from './catalogue.ts';
+import { type Provider, plainRouting } from './catalogue.ts';
 import { buildCatalogue, type CatalogueSources } from './catalogue-build.ts';
 import type { PriceTier } from './price.ts';
 import { readPriceTiers } from './price-terms.ts';
@@ -46,7 +46,16 @@ const stored: StoredConfiguration = {
   revision: 7,
   providers: {},
   accounts: [{ id: 'a', name: 'A' }],
-  groups: [{ id: 'g', name: 'G', platform: 'completions', multiplierPpm: 1_000_000n, models: null }],
+  groups: [
+    {
+      id: 'g',
+      name: 'G',
+      platform: 'completions',
+      multiplierPpm: 1_000_000n,
+      models: null,
+      routing: plainRouting,
+    },
+  ],
   models: [
     {
       id: 'm',
@@ -67,11 +76,13 @@ const stored: StoredConfiguration = {
     alias: id,
     providerId: 'acme',
     baseUrl: null,
-    credentialEnvironment: 'ACME_KEY',
+    credentialEnvironments: ['ACME_KEY'],
     priority: 0,
     enabled: true,
+    drain: false,
+    maxConcurrency: null,
     allowPrivate: false,
-    models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null }],
+    models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
   })),
   keys: [key],
   prices: [
@@ -145,6 +156,44 @@ describe('the snapshot', () => {
       kind: 'incomplete-address',
       detail: 'its base URL lacks {region}',
     });
+  });
+
+  test('a channel goes on with those of its credentials that are there, and the others are reported', () => {
+    const channels = stored.channels.map((each) => ({
+      ...each,
+      credentialEnvironments: ['NONE', 'ACME_KEY'],
+    }));
+    const { catalogue, problems } = build({ stored: { ...stored, channels: channels.slice(0, 1) } });
+    expect(catalogue.channels.get('one')).toMatchObject({
+      enabled: true,
+      credentials: [{ id: 'ACME_KEY', secret: 'the secret' }],
+    });
+    expect(problems).toEqual([
+      {
+        kind: 'missing-credential',
+        subject: 'one',
+        detail: 'the variable NONE with its credential is not set',
+      },
+    ]);
+  });
+
+  test('what a channel takes and lacks, and how a group is routed, is as declared', () => {
+    const channels = stored.channels.map((each, place) => ({
+      ...each,
+      ...(place === 0 ? { drain: true, maxConcurrency: 7 } : {}),
+      models: each.models.map((model) =>
+        place === 0 ? { ...model, contextWindow: 32_000, lacks: ['tools'] as const } : model,
+      ),
+    }));
+    const routing = { preset: 'cost', channels: ['two'], hedging: true } as const;
+    const groups = stored.groups.map((group) => ({ ...group, routing }));
+    const models = stored.models.map((model) => ({ ...model, contextWindow: 100_000 }));
+    const { catalogue } = build({ stored: { ...stored, channels, groups, models } });
+    expect(catalogue.models.get('m')?.targets).toMatchObject([
+      { contextWindow: 32_000, lacks: new Set(['tools']), channel: { drain: true, maxConcurrency: 7 } },
+      { contextWindow: 100_000, lacks: new Set(), channel: { drain: false, maxConcurrency: null } },
+    ]);
+    expect(catalogue.groups.get('g')?.routing).toEqual({ ...routing, channels: new Set(['two']) });
   });
 
   test('a channel of an unknown provider is left out and its model keeps the other targets', () => {

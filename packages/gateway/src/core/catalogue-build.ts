@@ -1,20 +1,22 @@
+import type { Need } from '@headgate/protocols';
 import type {
   DeclaredChannel,
+  DeclaredGroup,
   DeclaredModel,
   StoredConfiguration,
   StoredKey,
   StoredPrice,
 } from '../ports/configuration-store.ts';
-import {
-  type Catalogue,
-  type Channel,
-  type Credential,
-  type Group,
-  type KeyRecord,
-  type Model,
-  type Provider,
-  plainRouting,
-  type Target,
+import type {
+  Catalogue,
+  Channel,
+  Credential,
+  Group,
+  GroupRouting,
+  KeyRecord,
+  Model,
+  Provider,
+  Target,
 } from './catalogue.ts';
 import { originOf } from './origin.ts';
 import type { PriceVersion } from './price.ts';
@@ -71,12 +73,16 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const groups = new Map(
     stored.groups.map((group) => [
       group.id,
-      { ...group, models: modelSet(group.models), routing: plainRouting },
+      { ...group, models: setOf(group.models), routing: routingOf(group) },
     ]),
   );
   const keys = buildKeys(stored, groups, problems);
   const catalogue = { revision: stored.revision, keys, groups, models, channels };
   return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
+}
+
+function routingOf({ routing }: DeclaredGroup): GroupRouting {
+  return { ...routing, channels: setOf(routing.channels) };
 }
 
 function buildChannel(
@@ -94,39 +100,45 @@ function buildChannel(
   }
   const { baseUrl, gaps } = fillGaps(declared.baseUrl ?? provider.baseUrl, sources.variable);
   if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
-  const credentials = credentialsOf(declared, provider, sources);
-  if (credentials === null) note('missing-credential', missingCredential(declared));
+  const { credentials, missing } = credentialsOf(declared, provider, sources);
+  for (const detail of missing) note('missing-credential', detail);
   return {
     id: declared.id,
     alias: declared.alias,
     provider,
     baseUrl,
-    credentials: credentials ?? [],
+    credentials,
     priority: declared.priority,
-    enabled: declared.enabled && credentials !== null && gaps.length === 0,
-    drain: false,
-    maxConcurrency: null,
+    enabled: declared.enabled && (credentials.length > 0 || missing.length === 0) && gaps.length === 0,
+    drain: declared.drain,
+    maxConcurrency: declared.maxConcurrency,
     simulated: provider.simulated,
     allowPrivate: declared.allowPrivate || provider.simulated,
   };
 }
 
-/** Empty when none is needed, null when it is missing. */
-function credentialsOf(
-  { credentialEnvironment }: DeclaredChannel,
-  provider: Provider,
-  { secret }: CatalogueSources,
-): readonly Credential[] | null {
-  if (provider.credential.scheme === 'none') return [];
-  const value = credentialEnvironment === null ? undefined : secret(credentialEnvironment);
-  return credentialEnvironment === null || value === undefined
-    ? null
-    : [{ id: credentialEnvironment, secret: value }];
+interface FoundCredentials {
+  readonly credentials: readonly Credential[];
+  /** What is not there, in words. */
+  readonly missing: readonly string[];
 }
 
-function missingCredential({ credentialEnvironment }: DeclaredChannel): string {
-  if (credentialEnvironment === null) return 'it names no variable for its credential';
-  return `the variable ${credentialEnvironment} with its credential is not set`;
+/** A channel works with those of its credentials that are there. */
+function credentialsOf(
+  { credentialEnvironments: names }: DeclaredChannel,
+  provider: Provider,
+  { secret }: CatalogueSources,
+): FoundCredentials {
+  if (provider.credential.scheme === 'none') return { credentials: [], missing: [] };
+  if (names.length === 0) return { credentials: [], missing: ['it names no variable for its credential'] };
+  const credentials: Credential[] = [];
+  const missing: string[] = [];
+  for (const id of names) {
+    const value = secret(id);
+    if (value === undefined) missing.push(`the variable ${id} with its credential is not set`);
+    else credentials.push({ id, secret: value });
+  }
+  return { credentials, missing };
 }
 
 function fillGaps(
@@ -142,7 +154,7 @@ function fillGaps(
   return { baseUrl, gaps };
 }
 
-const nothing: ReadonlySet<never> = new Set<never>();
+const nothing: ReadonlySet<Need> = new Set();
 
 function targetsByModel(
   stored: StoredConfiguration,
@@ -154,14 +166,14 @@ function targetsByModel(
   for (const { id, models } of stored.channels) {
     const channel = channels.get(id);
     if (channel === undefined) continue;
-    for (const { modelId, upstreamModel } of models) {
+    for (const { modelId, upstreamModel, contextWindow, lacks } of models) {
       const cost = priceOf(`channel:${id}/${modelId}`);
       const target = {
         channel,
         upstreamModel,
         cost,
-        contextWindow: windows.get(modelId) ?? null,
-        lacks: nothing,
+        contextWindow: contextWindow ?? windows.get(modelId) ?? null,
+        lacks: lacks.length === 0 ? nothing : new Set(lacks),
         origin: originOf(id, upstreamModel),
       };
       targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
@@ -216,7 +228,7 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
     keyName: key.name,
     accountId: key.accountId,
     group,
-    models: modelSet(key.models),
+    models: setOf(key.models),
     createdAtMs: key.createdAtMs,
     strict: key.strict,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
@@ -249,6 +261,6 @@ function earliest(times: readonly (number | null)[]): number | null {
   );
 }
 
-function modelSet(models: readonly string[] | null): ReadonlySet<string> | null {
-  return models === null ? null : new Set(models);
+function setOf(names: readonly string[] | null): ReadonlySet<string> | null {
+  return names === null ? null : new Set(names);
 }

@@ -106,7 +106,11 @@ export interface GroupRouting {
 }
 
 /** Where an operator says nothing else. */
-export const plainRouting: GroupRouting = { preset: 'balanced', channels: null, hedging: false };
+export const plainRouting = {
+  preset: 'balanced',
+  channels: null,
+  hedging: false,
+} as const satisfies GroupRouting;
 
 export interface Group {
   readonly id: string;

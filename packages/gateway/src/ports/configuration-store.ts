@@ -1,5 +1,5 @@
-import type { Platform } from '@headgate/protocols';
-import type { KeyStatus } from '../core/catalogue.ts';
+import type { Need, Platform } from '@headgate/protocols';
+import type { KeyStatus, RoutingPreset } from '../core/catalogue.ts';
 import type { PriceTier } from '../core/price.ts';
 
 /** Where a declared row came from. Applying a source replaces what that source declared before, and nothing else. */
@@ -11,14 +11,22 @@ export interface DeclaredChannel {
   readonly providerId: string;
   /** Null takes the provider's. */
   readonly baseUrl: string | null;
-  /** Name of the environment variable with the secret; the secret itself is never stored. Null when none is needed. */
-  readonly credentialEnvironment: string | null;
+  /** Names of the environment variables with the secrets, which are never stored themselves. Empty when none is needed. */
+  readonly credentialEnvironments: readonly string[];
   readonly priority: number;
   readonly enabled: boolean;
+  /** Whether it is to be emptied of calls. */
+  readonly drain: boolean;
+  /** Attempts under way at once; null is any number. */
+  readonly maxConcurrency: number | null;
   readonly allowPrivate: boolean;
   readonly models: readonly {
     readonly modelId: string;
     readonly upstreamModel: string;
+    /** Tokens; null takes the model's. */
+    readonly contextWindow: number | null;
+    /** What it cannot do there although the model can. */
+    readonly lacks: readonly Need[];
     /** What the upstream charges us, when it differs from nothing known. */
     readonly cost: readonly PriceTier[] | null;
   }[];
@@ -46,6 +54,15 @@ export interface DeclaredGroup {
   readonly multiplierPpm: bigint;
   /** Null is every model. */
   readonly models: readonly string[] | null;
+  readonly routing: DeclaredRouting;
+}
+
+/** How calls of a group are routed. */
+export interface DeclaredRouting {
+  readonly preset: RoutingPreset;
+  /** Ids; null is every channel. */
+  readonly channels: readonly string[] | null;
+  readonly hedging: boolean;
 }
 
 export interface DeclaredAccount {

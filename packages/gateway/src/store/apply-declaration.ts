@@ -163,7 +163,7 @@ async function updateRow(
   );
 }
 
-/** Returns the channels that now serve other models than before. */
+/** Returns the channels that now serve other models than before, or the same in another way. */
 async function replaceChannelModels(
   transaction: Kysely<Schema>,
   channels: readonly DeclaredChannel[],
@@ -171,7 +171,9 @@ async function replaceChannelModels(
   const before = await loadChannelModels(transaction);
   const changed: string[] = [];
   for (const channel of channels) {
-    const models = channel.models.map(({ modelId, upstreamModel }) => ({ modelId, upstreamModel }));
+    const models = channel.models.map(({ modelId, upstreamModel, contextWindow, lacks }) => ({
+      ...{ modelId, upstreamModel, contextWindow, lacks },
+    }));
     if (JSON.stringify(models) === JSON.stringify(before.get(channel.id) ?? [])) continue;
     changed.push(channel.id);
     await transaction.deleteFrom('channel_models').where('channel_id', '=', channel.id).execute();
@@ -181,6 +183,8 @@ async function replaceChannelModels(
       model_id: model.modelId,
       upstream_model: model.upstreamModel,
       position: BigInt(position),
+      context_window: model.contextWindow === null ? null : BigInt(model.contextWindow),
+      lacks: JSON.stringify(model.lacks),
     }));
     await transaction.insertInto('channel_models').values(rows).execute();
   }

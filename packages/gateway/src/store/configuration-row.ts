@@ -1,3 +1,4 @@
+import type { Need } from '@headgate/protocols';
 import type {
   DeclaredAccount,
   DeclaredChannel,
@@ -24,6 +25,9 @@ export function groupRow(group: DeclaredGroup): ConfigurationRow {
     platform: group.platform,
     multiplier_ppm: group.multiplierPpm,
     models: encodeNames(group.models),
+    routing_preset: group.routing.preset,
+    routing_channels: encodeNames(group.routing.channels),
+    hedging: group.routing.hedging ? 1 : 0,
   };
 }
 
@@ -48,10 +52,12 @@ export function channelRow(channel: DeclaredChannel): ConfigurationRow {
     alias: channel.alias,
     provider_id: channel.providerId,
     base_url: channel.baseUrl,
-    credential_environment: channel.credentialEnvironment,
+    credential_environments: JSON.stringify(channel.credentialEnvironments),
     priority: channel.priority,
     enabled: channel.enabled ? 1 : 0,
     allow_private: channel.allowPrivate ? 1 : 0,
+    drain: channel.drain ? 1 : 0,
+    max_concurrency: channel.maxConcurrency,
   };
 }
 
@@ -71,6 +77,11 @@ export function keyRow(key: DeclaredKey) {
 
 function encodeNames(names: readonly string[] | null): string | null {
   return names === null ? null : JSON.stringify(names);
+}
+
+/** Needs from their JSON, which the schema of the file has checked before they were stored. */
+export function decodeNeeds(text: string): readonly Need[] {
+  return JSON.parse(text) as readonly Need[];
 }
 
 /** A list of names from its JSON; the store is the only writer of these columns. */

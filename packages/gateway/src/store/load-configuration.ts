@@ -9,7 +9,7 @@ import type {
   StoredKey,
   StoredPrice,
 } from '../ports/configuration-store.ts';
-import { decodeNames, decodeOptionalNames } from './configuration-row.ts';
+import { decodeNames, decodeNeeds, decodeOptionalNames } from './configuration-row.ts';
 import { channelPriceSubject, decodeTiers, modelPriceSubject } from './price-row.ts';
 import type { Schema } from './schema.ts';
 
@@ -105,6 +105,11 @@ async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGr
     platform: row.platform,
     multiplierPpm: row.multiplier_ppm,
     models: decodeOptionalNames(row.models),
+    routing: {
+      preset: row.routing_preset,
+      channels: decodeOptionalNames(row.routing_channels),
+      hedging: row.hedging === 1n,
+    },
   }));
 }
 
@@ -146,10 +151,12 @@ async function loadChannels(
     alias: row.alias,
     providerId: row.provider_id,
     baseUrl: row.base_url,
-    credentialEnvironment: row.credential_environment,
+    credentialEnvironments: decodeNames(row.credential_environments),
     priority: Number(row.priority),
     enabled: row.enabled === 1n,
     allowPrivate: row.allow_private === 1n,
+    drain: row.drain === 1n,
+    maxConcurrency: toNumber(row.max_concurrency),
     models: (modelsOf.get(row.id) ?? []).map((model) => ({
       ...model,
       cost: priceOf(channelPriceSubject(row.id, model.modelId)),
@@ -160,7 +167,7 @@ async function loadChannels(
 /** What each channel serves, in the order it was declared. */
 export async function loadChannelModels(
   database: Kysely<Schema>,
-): Promise<ReadonlyMap<string, readonly { readonly modelId: string; readonly upstreamModel: string }[]>> {
+): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannel['models'][number], 'cost'>[]>> {
   const rows = await database
     .selectFrom('channel_models')
     .selectAll()
@@ -171,7 +178,12 @@ export async function loadChannelModels(
   return new Map(
     [...groups].map(([channelId, models]) => [
       channelId,
-      models.map((row) => ({ modelId: row.model_id, upstreamModel: row.upstream_model })),
+      models.map((row) => ({
+        modelId: row.model_id,
+        upstreamModel: row.upstream_model,
+        contextWindow: toNumber(row.context_window),
+        lacks: decodeNeeds(row.lacks),
+      })),
     ]),
   );
 }

@@ -1,6 +1,6 @@
 import type { FinishReason, Platform, ProtocolId } from '@headgate/protocols';
 import type { Generated } from 'kysely';
-import type { KeyStatus } from '../core/catalogue.ts';
+import type { KeyStatus, RoutingPreset } from '../core/catalogue.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { CallStatus, UnbilledReason, UsageSource } from '../ports/ledger.ts';
 import type { RouterState } from '../ports/router-state-store.ts';
@@ -121,6 +121,9 @@ export interface GroupsTable extends Declared, Budgets {
   platform: Platform;
   multiplier_ppm: Integer;
   models: string | null;
+  routing_preset: RoutingPreset;
+  routing_channels: string | null;
+  hedging: Integer;
 }
 
 export interface ModelsTable extends Declared {
@@ -139,10 +142,13 @@ export interface ChannelsTable extends Declared {
   alias: string;
   provider_id: string;
   base_url: string | null;
-  credential_environment: string | null;
+  /** JSON of the variables' names. */
+  credential_environments: string;
   priority: Integer;
   enabled: Integer;
   allow_private: Integer;
+  drain: Integer;
+  max_concurrency: Integer | null;
 }
 
 export interface ChannelModelsTable {
@@ -150,6 +156,9 @@ export interface ChannelModelsTable {
   model_id: string;
   upstream_model: string;
   position: Integer;
+  context_window: Integer | null;
+  /** JSON of what it cannot do. */
+  lacks: string;
 }
 
 export interface KeysTable extends Declared, Budgets {

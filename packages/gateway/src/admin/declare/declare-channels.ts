@@ -34,9 +34,11 @@ function declareChannel(
     alias: shape.alias ?? id,
     providerId: provider.id,
     baseUrl: shape.baseUrl ?? null,
-    credentialEnvironment: credentialOf(declaring, id, shape, provider),
+    credentialEnvironments: credentialsOf(declaring, id, shape, provider),
     priority: shape.priority ?? 0,
     enabled: shape.enabled ?? true,
+    drain: shape.drain ?? false,
+    maxConcurrency: shape.maxConcurrency ?? null,
     allowPrivate: shape.allowPrivate ?? false,
     models: modelEntries(shape).map(([modelId, entry]) => {
       const upstreamModel = entry.upstream ?? modelId;
@@ -44,7 +46,8 @@ function declareChannel(
       const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
       const cost =
         declared ?? seedPrice(declaring.tools.catalogue, provider, upstreamModel, declaring.tools.nowMs);
-      return { modelId, upstreamModel, cost };
+      const { contextWindow = null, lacks = [] } = entry;
+      return { modelId, upstreamModel, cost, contextWindow, lacks };
     }),
   };
 }
@@ -98,30 +101,63 @@ function isLoopback(address: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 }
 
-/** The variable a channel's credential is in: the one it names, else the first of the provider's that is set. */
-function credentialOf(
+/** The variables a channel's credentials are in: those it names, else the first of the provider's that is set. */
+function credentialsOf(
   declaring: Declaring,
   id: string,
   shape: ChannelShape,
   provider: ProviderDocument,
-): string | null {
+): readonly string[] {
+  if (shape.credentials !== undefined) return severalCredentials(declaring, id, shape, shape.credentials);
   const { environment } = declaring.tools;
   const named = shape.credential?.environment;
   if (named !== undefined) {
-    if (environment(named) === undefined) {
-      complain(
-        declaring,
-        ['channels', id, 'credential', 'environment'],
-        `the variable ${named} is not set; export it before starting, or name another`,
-      );
-    }
-    return named;
+    if (environment(named) === undefined)
+      complain(declaring, ['channels', id, 'credential', 'environment'], notSet(named));
+    return [named];
   }
-  if (provider.credential.scheme === 'none') return null;
+  if (provider.credential.scheme === 'none') return [];
   const usual = provider.environment ?? [];
   const found = usual.find((name) => environment(name) !== undefined);
   if (found === undefined) complain(declaring, ['channels', id], missingCredential(usual));
-  return found ?? null;
+  return found === undefined ? [] : [found];
+}
+
+/** One that is set will do: the others are reported when the catalogue is built, and taken up when they are set. */
+function severalCredentials(
+  declaring: Declaring,
+  id: string,
+  { credential }: ChannelShape,
+  credentials: readonly { readonly environment: string }[],
+): readonly string[] {
+  const path: YamlPath = ['channels', id, 'credentials'];
+  if (credential !== undefined)
+    complain(
+      declaring,
+      path,
+      'are given beside credential; move that one into the list and remove credential',
+    );
+  const names = credentials.map(({ environment }) => environment);
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) < index)
+      complain(
+        declaring,
+        [...path, index, 'environment'],
+        `names ${name} again; each variable is listed once`,
+      );
+  }
+  const isAnySet = names.some((name) => declaring.tools.environment(name) !== undefined);
+  if (!isAnySet)
+    complain(
+      declaring,
+      path,
+      `none of the variables ${names.join(', ')} is set; export one of them before starting`,
+    );
+  return names;
+}
+
+function notSet(name: string): string {
+  return `the variable ${name} is not set; export it before starting, or name another`;
 }
 
 function missingCredential(usual: readonly string[]): string {

@@ -38,6 +38,35 @@ const withKey = { OPENAI_API_KEY: 'secret' };
 const channel = 'channels: { main: { provider: openai, models: [gpt-5-mini] } }\n';
 
 describe('what a file declares', () => {
+  test('how channels and groups are routed to', () => {
+    const { channels, groups } = declaration(
+      `channels:
+  a:
+    provider: openai
+    credentials: [{ environment: OPENAI_API_KEY }, { environment: LATER }]
+    drain: true
+    maxConcurrency: 8
+    models: { m: { contextWindow: 32000, lacks: [tools, image-input] } }
+groups:
+  plain: { platform: native }
+  quick: { platform: native, routing: { preset: latency, channels: [a], hedging: true } }
+`,
+      withKey,
+    );
+    expect(channels).toMatchObject([
+      {
+        credentialEnvironments: ['OPENAI_API_KEY', 'LATER'],
+        drain: true,
+        maxConcurrency: 8,
+        models: [{ modelId: 'm', contextWindow: 32_000, lacks: ['tools', 'image-input'] }],
+      },
+    ]);
+    expect(groups.map(({ routing }) => routing)).toEqual([
+      { preset: 'balanced', channels: null, hedging: false },
+      { preset: 'latency', channels: ['a'], hedging: true },
+    ]);
+  });
+
   test('the example of docs/configuration.md, whole', () => {
     const page = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8');
     const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
@@ -48,10 +77,10 @@ describe('what a file declares', () => {
       PARTNER_ONE_KEY: generateKey(),
     };
     const declared = declaration(example, variables);
-    expect(declared.channels.map(({ id, credentialEnvironment }) => [id, credentialEnvironment])).toEqual([
-      ['openai', 'OPENAI_API_KEY'],
-      ['openai-eu', 'OPENAI_EU_KEY'],
-      ['house', null],
+    expect(declared.channels.map(({ id, credentialEnvironments }) => [id, credentialEnvironments])).toEqual([
+      ['openai', ['OPENAI_API_KEY']],
+      ['openai-eu', ['OPENAI_EU_KEY', 'OPENAI_EU_KEY_TWO']],
+      ['house', []],
     ]);
     expect(declared.accounts.map(({ id }) => id)).toEqual(['partner-one', 'default']);
     expect(declared.groups.find(({ id }) => id === 'partners')?.multiplierPpm).toBe(1_150_000n);
@@ -172,6 +201,11 @@ describe('what a file may not refer to', () => {
       'h.yaml:2:23: prices.gpt-5-mini: gives no price; write at least input and output',
     ],
     [
+      'a group routed to a channel that does not exist',
+      'channels: { main: { provider: openai, models: [gpt-5-mini] } }\ngroups: { g: { platform: native, routing: { channels: [mian] } } }',
+      'h.yaml:2:56: groups.g.routing.channels.0: there is no channel "mian"',
+    ],
+    [
       'a multiplier that is no number',
       'groups: { g: { platform: native, multiplier: half } }',
       'h.yaml:1:46: groups.g.multiplier: "half" is not a plain decimal number such as 2.50',
@@ -189,6 +223,29 @@ describe('what a file may not refer to', () => {
     ).toEqual([
       'h.yaml:1:63: channels.a.credential.environment: the variable NOPE is not set; export it before starting, or name another',
     ]);
+  });
+
+  test.each([
+    [
+      'beside the one',
+      '{ credential: { environment: OPENAI_API_KEY }, credentials: [{ environment: OPENAI_API_KEY }], ',
+      'are given beside credential; move that one into the list and remove credential',
+    ],
+    [
+      'none of which is set',
+      '{ credentials: [{ environment: A }, { environment: B }], ',
+      'none of the variables A, B is set; export one of them before starting',
+    ],
+    [
+      'one of them twice',
+      '{ credentials: [{ environment: OPENAI_API_KEY }, { environment: OPENAI_API_KEY }], ',
+      'names OPENAI_API_KEY again; each variable is listed once',
+    ],
+  ])('several credentials, %s', (_, head, problem) => {
+    const problems = problemsOf(`channels: { a: ${head}provider: openai, models: [m] } }`, withKey);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^h\.yaml:1:\d+: channels\.a\.credentials/);
+    expect(problems[0]).toContain(problem);
   });
 
   test('a key that is missing, mistyped, of no group or the same as another', () => {

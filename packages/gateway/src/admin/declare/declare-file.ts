@@ -19,7 +19,7 @@ export function declareFile(
   const models = declareModels(declaring, providers, channels);
   const modelIds = models.map((model) => model.id);
   const accounts = declareAccounts(declaring);
-  const groups = declareGroups(declaring, modelIds);
+  const groups = declareGroups(declaring, modelIds, Object.keys(file.shape.channels ?? {}));
   const keys = declareKeys(declaring, ids(groups), ids(accounts), modelIds);
   if (declaring.problems.length > 0) return fail(declaring.problems);
   return succeed({ providers: documents(providers.declared), accounts, groups, models, channels, keys });

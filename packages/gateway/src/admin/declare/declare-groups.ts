@@ -1,8 +1,14 @@
-import type { KeyShape } from '../../config/configuration-schema.ts';
+import type { GroupShape, KeyShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
+import { plainRouting } from '../../core/catalogue.ts';
 import { parseDecimal } from '../../core/decimal.ts';
 import { isWellFormedKey, keyHint } from '../../core/key.ts';
-import type { DeclaredAccount, DeclaredGroup, DeclaredKey } from '../../ports/configuration-store.ts';
+import type {
+  DeclaredAccount,
+  DeclaredGroup,
+  DeclaredKey,
+  DeclaredRouting,
+} from '../../ports/configuration-store.ts';
 import { complain, type Declaring, requireKnown } from './declaring.ts';
 
 /** Who pays when a file says nothing about accounts. */
@@ -21,7 +27,11 @@ export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[]
   return needsDefault && !hasDefault ? [...named, { id: defaultAccount, name: 'Default' }] : named;
 }
 
-export function declareGroups(declaring: Declaring, modelIds: readonly string[]): readonly DeclaredGroup[] {
+export function declareGroups(
+  declaring: Declaring,
+  modelIds: readonly string[],
+  channelIds: readonly string[],
+): readonly DeclaredGroup[] {
   return Object.entries(declaring.file.shape.groups ?? {}).map(([id, group]) => {
     requireModels(declaring, ['groups', id, 'models'], group.models, modelIds);
     return {
@@ -30,8 +40,27 @@ export function declareGroups(declaring: Declaring, modelIds: readonly string[])
       platform: group.platform,
       multiplierPpm: multiplierOf(declaring, ['groups', id, 'multiplier']),
       models: group.models ?? null,
+      routing: declareRouting(declaring, id, group, channelIds),
     };
   });
+}
+
+function declareRouting(
+  declaring: Declaring,
+  groupId: string,
+  { routing = {} }: GroupShape,
+  channelIds: readonly string[],
+): DeclaredRouting {
+  const { preset, channels, hedging } = routing;
+  for (const [index, channel] of (channels ?? []).entries()) {
+    const path = ['groups', groupId, 'routing', 'channels', index];
+    requireKnown(declaring, path, 'channel', channel, channelIds);
+  }
+  return {
+    preset: preset ?? plainRouting.preset,
+    channels: channels ?? null,
+    hedging: hedging ?? plainRouting.hedging,
+  };
 }
 
 function multiplierOf(declaring: Declaring, path: YamlPath): bigint {

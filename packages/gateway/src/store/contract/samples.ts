@@ -45,7 +45,16 @@ export const declaration: Declaration = {
     { id: 'account-2', name: 'Second' },
   ],
   groups: [
-    { id: 'group-1', name: 'Group', platform: 'completions', multiplierPpm: 1_500_000n, models: ['alpha'] },
+    {
+      ...{
+        id: 'group-1',
+        name: 'Group',
+        platform: 'completions',
+        multiplierPpm: 1_500_000n,
+        models: ['alpha'],
+      },
+      routing: { preset: 'latency', channels: ['channel-1'], hedging: true },
+    },
   ],
   models: ['alpha', 'beta'].map((id) => ({
     id,
@@ -66,13 +75,15 @@ export const declaration: Declaration = {
       alias: 'One',
       providerId: 'acme',
       baseUrl: null,
-      credentialEnvironment: 'ACME_KEY',
+      credentialEnvironments: ['ACME_KEY', 'ACME_KEY_TWO'],
       priority: 0,
       enabled: true,
+      drain: true,
+      maxConcurrency: 20,
       allowPrivate: false,
       models: [
-        { modelId: 'beta', upstreamModel: 'beta-2026', cost: null },
-        { modelId: 'alpha', upstreamModel: 'alpha-2026', cost: tiers },
+        { modelId: 'beta', upstreamModel: 'beta-2026', cost: null, contextWindow: 32_000, lacks: ['tools'] },
+        { modelId: 'alpha', upstreamModel: 'alpha-2026', cost: tiers, contextWindow: null, lacks: [] },
       ],
     },
   ],

@@ -195,6 +195,21 @@ CREATE INDEX router_states_by_age ON router_states (saved_at_ms);
 /** What the router's plans were made from. */
 const routes = 'ALTER TABLE calls ADD COLUMN route TEXT;';
 
+/** Several credentials of a channel, what channels are short of, and how groups are routed. */
+const routing = `
+ALTER TABLE channels ADD COLUMN credential_environments TEXT NOT NULL DEFAULT '[]';
+UPDATE channels SET credential_environments = json_array(credential_environment)
+  WHERE credential_environment IS NOT NULL;
+ALTER TABLE channels DROP COLUMN credential_environment;
+ALTER TABLE channels ADD COLUMN drain INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channels ADD COLUMN max_concurrency INTEGER;
+ALTER TABLE channel_models ADD COLUMN context_window INTEGER;
+ALTER TABLE channel_models ADD COLUMN lacks TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE groups ADD COLUMN routing_preset TEXT NOT NULL DEFAULT 'balanced';
+ALTER TABLE groups ADD COLUMN routing_channels TEXT;
+ALTER TABLE groups ADD COLUMN hedging INTEGER NOT NULL DEFAULT 0;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -202,6 +217,7 @@ const steps: readonly string[] = [
   imageKinds,
   routerStates,
   routes,
+  routing,
 ];
 
 /** Brings the file to the newest schema; safe when several processes open it at once. */
