@@ -1,11 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { environmentOf } from '../config.ts';
 import { isWellFormedKey } from '../core/key.ts';
 import { exitCodes } from './exit-code.ts';
 import { runCommandLine } from './run.ts';
+
+// Every command opens a store and its threads, and some tests run a dozen of them.
+vi.setConfig({ testTimeout: 60_000 });
 
 let directory = '';
 
