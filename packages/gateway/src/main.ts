@@ -16,8 +16,11 @@ import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts'
 import type { Gateway } from './pipeline/gateway.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
 import type { Clock } from './ports/clock.ts';
+import type { Observer } from './ports/observer.ts';
 import type { Random } from './ports/random.ts';
 import type { Store } from './ports/store.ts';
+import { Prober } from './routing/prober.ts';
+import { StateKeeper } from './routing/state-keeper.ts';
 import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
@@ -30,6 +33,9 @@ import { openUndiciClient } from './upstream/undici-client.ts';
 
 /** Time-outs are exact to this. */
 const sweepIntervalMs = 100;
+const probeIntervalMs = 1000;
+/** What the router has learned since is lost when the process is killed. */
+const saveIntervalMs = 1000;
 /** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
 const openRowAfterMs = 250;
 /** After the drain time-out: for calls that have just been ended to say so, and to be written. */
@@ -81,12 +87,14 @@ export async function startGateway(
   });
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
+  const observer = createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog });
   const parts = {
     settings,
     log,
     metrics,
     store,
     configuration: configuration.value,
+    observer,
     operatorToken: operatorToken.value,
   };
   return succeed(await serve(parts, opened));
@@ -146,14 +154,16 @@ interface Parts {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly configuration: ConfigurationService;
+  readonly observer: Observer;
   readonly operatorToken: string;
 }
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration } = parts;
-  const router = openRouter(parts);
+  const router = await openRouter(parts, opened);
   const gateway = openGateway(parts, router, opened);
+  const prober = openProber(gateway, router, settings.idleProbeMs, opened);
   const state = { draining: false };
   const isDraining = () => state.draining;
   const dataPlane = opened.adopt(await openDataPlane(parts, gateway, isDraining), (it) => it.close());
@@ -171,6 +181,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
     store,
     stop: async () => {
       state.draining = true;
+      prober.stop();
       gateway.watchdog.endsAt = systemClock.monotonic() + settings.drainTimeoutMs;
       await dataPlane.drain(settings.drainTimeoutMs + lastWordsMs);
       await everything.disposeAsync();
@@ -178,17 +189,44 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   };
 }
 
-function openRouter({ settings, configuration }: Parts): ExpectedCostRouter {
-  return new ExpectedCostRouter({
+/** The router, with what an earlier process has learned, which a later one will hear of. */
+async function openRouter(
+  { settings, store, configuration, observer }: Parts,
+  opened: AsyncDisposableStack,
+): Promise<ExpectedCostRouter> {
+  const router = new ExpectedCostRouter({
     attemptsMax: settings.attemptsMax,
-    probes: 'calls',
+    probes: 'synthetic',
     uniform: systemRandom.next,
     hashCredential: configuration.hashCredential,
+    onService: ({ channel, upstreamModel }, change) =>
+      observer.serviceChanged(change, channel.id, upstreamModel),
   });
+  const keeper = new StateKeeper(router, store.routerStates, systemClock);
+  await keeper.restore();
+  opened.defer(() => keeper.close());
+  const saving = setInterval(() => void keeper.save(), saveIntervalMs);
+  opened.defer(() => clearInterval(saving));
+  return router;
+}
+
+function openProber(
+  gateway: Gateway,
+  router: ExpectedCostRouter,
+  idleMs: number,
+  opened: AsyncDisposableStack,
+): Prober {
+  const prober = new Prober({ ...gateway, router, idleMs });
+  const probing = setInterval(() => prober.tick(), probeIntervalMs);
+  opened.defer(() => {
+    clearInterval(probing);
+    prober.stop();
+  });
+  return prober;
 }
 
 function openGateway(
-  { settings, log, metrics, store, configuration }: Parts,
+  { settings, store, configuration, observer }: Parts,
   router: ExpectedCostRouter,
   opened: AsyncDisposableStack,
 ): Gateway {
@@ -212,7 +250,7 @@ function openGateway(
       allowPrivate: settings.mediaAllowPrivate,
     }),
     tokens,
-    observer: createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog }),
+    observer,
     watchdog: new Watchdog(systemClock),
     clock: systemClock,
     limits: callLimits(settings),

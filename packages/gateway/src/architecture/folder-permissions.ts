@@ -23,6 +23,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [`${gateway}/core`]: { imports: [protocols], types: inGateway('ports'), packages: [] },
   [`${gateway}/ports`]: { imports: [protocols, ...inGateway('core')], packages: [] },
   [`${gateway}/pipeline`]: { imports: [protocols, ...inGateway('core', 'ports')], packages: [] },
+  [`${gateway}/routing`]: { imports: [protocols, ...inGateway('core', 'ports', 'pipeline')], packages: [] },
   [`${gateway}/store`]: {
     imports: [protocols, ...inGateway('core', 'ports')],
     packages: ['node:', 'kysely'],
@@ -86,7 +87,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
 export const pureFolders = [`${protocols}/`, `${gateway}/core/`];
 
 /** Where time and chance come from outside, so that tests and simulations own them. */
-export const timelessFolders = [...pureFolders, `${gateway}/pipeline/`];
+export const timelessFolders = [...pureFolders, `${gateway}/pipeline/`, `${gateway}/routing/`];
 
 /** What a call passes through. */
 export const dataPath = [

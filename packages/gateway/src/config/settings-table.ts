@@ -293,6 +293,17 @@ export const settingsTable = {
     false,
   ),
 
+  idleProbeMs: duration(
+    place(
+      'Upstreams',
+      'idle-probe',
+      'settings.routing.idleProbe',
+      'Asking a channel for one token when nobody has called it for so long; 0s never asks',
+    ),
+    '10m',
+    { min: '0s', max: '24h' },
+  ),
+
   ledgerDurability: choice(
     place(
       'Ledger',

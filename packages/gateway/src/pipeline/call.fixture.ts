@@ -141,6 +141,8 @@ export class Rig {
         callFinished: (entry) => this.observed.push(entry),
         alert: (kind) => this.alerts.push(kind),
         refused: () => {},
+        probed: () => {},
+        serviceChanged: () => {},
       },
       watchdog: new Watchdog(clock),
       clock,

@@ -1,4 +1,5 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
+import type { Outcome } from '../core/route/outcome.ts';
 import type { CallEntry } from './ledger.ts';
 
 /** Things an operator should hear of, by name. */
@@ -24,6 +25,10 @@ export interface Observer {
   /** Also called for calls the ledger could not take. */
   callFinished(entry: CallEntry): void;
   refused(refusal: Refusal): void;
+  /** A probe of ours has ended. */
+  probed(channelId: string, result: Outcome['kind']): void;
+  /** A target was taken out of service for its failures, or is back in it. */
+  serviceChanged(change: 'ejected' | 'back', channelId: string, upstreamModel: string): void;
   /** `detail` is private: it goes to the log, never to a caller. */
   alert(kind: AlertKind, detail: Readonly<Record<string, string | number>>): void;
 }

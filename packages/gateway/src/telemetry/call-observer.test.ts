@@ -22,6 +22,25 @@ test('a finished call is counted and logged; an alert too', async () => {
   expect(text).toContain('headgate_alerts_total{kind="unpriced-model"} 1\n');
 });
 
+test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    const observer = createCallObserver({ log, metrics, clock, logsCalls: true });
+    observer.serviceChanged('ejected', 'c1', 'm');
+    observer.probed('c1', 'unreachable');
+    observer.probed('c1', 'answered');
+    observer.serviceChanged('back', 'c1', 'm');
+  });
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { level: 30, msg: 'out of service after failures', channelId: 'c1', model: 'm' },
+    { level: 30, msg: 'back in service', channelId: 'c1', model: 'm' },
+  ]);
+  const { text } = await metrics.expose();
+  expect(text).toContain('headgate_probes_total{channel="c1",result="unreachable"} 1\n');
+  expect(text).toContain('headgate_probes_total{channel="c1",result="answered"} 1\n');
+  expect(text).toContain('headgate_ejections_total{channel="c1"} 1\n');
+});
+
 test('finished calls are counted all the same when they are not to be logged', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {

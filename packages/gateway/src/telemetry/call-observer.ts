@@ -59,6 +59,14 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
       metrics.refused(refusal);
       logRefusal(refusal);
     },
+    probed(channelId, result) {
+      metrics.service.probed(channelId, result);
+    },
+    serviceChanged(change, channelId, model) {
+      if (change === 'ejected') metrics.service.ejected(channelId);
+      const message = change === 'ejected' ? 'out of service after failures' : 'back in service';
+      log.logger.info(message, { channelId, model });
+    },
     alert(kind, detail) {
       metrics.alertRaised(kind);
       // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.

@@ -5,6 +5,7 @@ import { CallMetrics } from './call-metrics.ts';
 import { exposeHistograms, exposeSamples } from './exposition.ts';
 import { createHistogram, recordValue } from './histogram.ts';
 import { LabelTable } from './label-table.ts';
+import { ServiceMetrics } from './service-metrics.ts';
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
@@ -12,6 +13,7 @@ export interface Metrics {
   callFinished(entry: CallEntry): void;
   refused(refusal: Refusal): void;
   alertRaised(kind: AlertKind): void;
+  readonly service: ServiceMetrics;
   /** One group commit of the ledger became durable. */
   ledgerCommitted(entries: number, durationMs: number): void;
   expose(): Promise<Exposition>;
@@ -36,12 +38,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
   // CPU, memory, event-loop delay, garbage collection and handles, under the names dashboards know.
   collectDefaultMetrics({ register: process });
   const calls = new CallMetrics();
+  const service = new ServiceMetrics();
   const commits = createHistogram(commitBounds);
   const refusals = new LabelTable(() => ({ count: 0 }));
   const alerts = new Map<AlertKind, number>();
   let callsInFlight = 0;
   let entriesCommitted = 0;
   return {
+    service,
     callStarted() {
       callsInFlight++;
     },
@@ -64,6 +68,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         exposeSamples(type, { name, help, labels: [] }, [{ labels: [], cell: value }]);
       const text =
         calls.expose() +
+        service.expose() +
         single('gauge', 'headgate_calls_in_flight', 'Calls begun and not finished.', callsInFlight) +
         single(
           'gauge',

@@ -55,13 +55,10 @@ export class Candidates {
   readonly #uses = new Map<string, CredentialUse>();
   readonly #loads = new Map<string, ChannelLoad>();
   readonly #demands = new Map<string, Demand>();
-  /** Keys of what has changed since it was last saved, the first changed first. */
-  readonly #unsaved = {
-    target: new Set<string>(),
-    credential: new Set<string>(),
-    capacity: new Set<string>(),
-    model: new Set<string>(),
-  } as const satisfies Record<RouterState['kind'], Set<string>>;
+  /** What has changed since it was last saved. */
+  readonly #unsaved = unsavedKeys();
+  /** The same of targets in trouble, which is what matters most to the next process. */
+  readonly #unsavedTrouble = unsavedKeys();
 
   constructor(hashCredential: HashCredential) {
     this.#hashCredential = hashCredential;
@@ -88,22 +85,26 @@ export class Candidates {
   }
 
   /** Something has been learned of a target, and of calls of the model. */
-  changed({ key }: Candidate, { accountKey, useKey }: CredentialSlot, modelId: string): void {
-    this.#unsaved.target.add(key);
-    this.#unsaved.credential.add(accountKey);
-    this.#unsaved.capacity.add(useKey);
-    this.#unsaved.model.add(modelId);
+  changed({ key, state }: Candidate, slot: CredentialSlot, modelId: string): void {
+    const hasTrouble = !state.circuit.isClosed || hasBeenBlocked(slot);
+    const unsaved = hasTrouble ? this.#unsavedTrouble : this.#unsaved;
+    unsaved.target.add(key);
+    unsaved.credential.add(slot.accountKey);
+    unsaved.capacity.add(slot.useKey);
+    unsaved.model.add(modelId);
   }
 
   /** Up to so many of what has changed since they were last taken. `shiftMs`: from the steady clock to that of the wall. */
   takeChanged(statesMax: number, shiftMs: number, savedAtMs: number): readonly RouterState[] {
     const taken: RouterState[] = [];
-    for (const kind of ['credential', 'capacity', 'target', 'model'] as const) {
-      for (const key of this.#unsaved[kind]) {
-        if (taken.length >= statesMax) return taken;
-        this.#unsaved[kind].delete(key);
-        const parts = this.#partsOf(kind, key, shiftMs);
-        if (parts !== null) taken.push({ kind, key, savedAtMs, text: writeSaved(parts) });
+    for (const unsaved of [this.#unsavedTrouble, this.#unsaved]) {
+      for (const kind of ['credential', 'capacity', 'target', 'model'] as const) {
+        for (const key of unsaved[kind]) {
+          if (taken.length >= statesMax) return taken;
+          unsaved[kind].delete(key);
+          const parts = this.#partsOf(kind, key, shiftMs);
+          if (parts !== null) taken.push({ kind, key, savedAtMs, text: writeSaved(parts) });
+        }
       }
     }
     return taken;
@@ -175,6 +176,15 @@ export class Candidates {
         return kind satisfies never;
     }
   }
+}
+
+function hasBeenBlocked({ standing, use }: CredentialSlot): boolean {
+  return Math.max(standing.blockedUntilMs, use.capacity.blockedUntilMs) > 0;
+}
+
+/** Keys by kind, the first changed first. */
+function unsavedKeys(): Readonly<Record<RouterState['kind'], Set<string>>> {
+  return { target: new Set(), credential: new Set(), capacity: new Set(), model: new Set() };
 }
 
 const newState = () => new TargetState();

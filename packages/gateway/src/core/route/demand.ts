@@ -25,7 +25,9 @@ type DemandNumber =
   | 'failures'
   | 'atMs'
   | 'calls'
-  | 'explored';
+  | 'explored'
+  | 'probed'
+  | 'failuresInRow';
 
 /** What calls of one model are like, whichever target serves them. Times on a steady clock. */
 export class Demand {
@@ -119,6 +121,8 @@ export class Demand {
       atMs: this.#atMs + shiftMs,
       calls: this.#calls,
       explored: this.#explored,
+      probed: this.#probed,
+      failuresInRow: this.#failuresInRow,
     };
   }
 
@@ -132,6 +136,8 @@ export class Demand {
     this.#atMs = saved.atMs + shiftMs;
     this.#calls = saved.calls ?? 0;
     this.#explored = saved.explored ?? 0;
+    this.#probed = saved.probed ?? 0;
+    this.#failuresInRow = saved.failuresInRow ?? 0;
   }
 
   #decayTo(nowMs: number): void {

@@ -10,7 +10,7 @@ import { barEndsAtMs, type CredentialSlot, chooseSlot, slotsWithin } from './cre
 import { Demand } from './demand.ts';
 import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
-import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, usualAsk } from './probes.ts';
+import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -183,14 +183,9 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   /** Targets in service to send a probe to, lest a caller is the first to find out that they are not; see `idleOnes`. */
-  probesIdle(models: Iterable<Model>, clockMs: number, idleMs: number): readonly Target[] {
-    const nowMs = this.#time.read(clockMs);
-    const all: Candidate[] = [];
-    for (const model of models) {
-      for (const candidate of this.#candidates.of(model).candidates)
-        if (canProbe(model, candidate)) all.push(candidate);
-    }
-    return idleOnes(all, nowMs, idleMs).map(({ target }) => target);
+  probesIdle(models: readonly Model[], clockMs: number, idleMs: number): readonly Suspect[] {
+    const fields = models.map((model) => [model, this.#candidates.of(model)] as const);
+    return idleOnes(fields, this.#time.read(clockMs), idleMs);
   }
 
   #fly(target: Target, errand: Errand, refused: ReadonlySet<Credential>, clockMs: number): Flight {

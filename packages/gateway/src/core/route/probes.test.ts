@@ -32,6 +32,9 @@ function eject(router: ExpectedCostRouter, target: Target, model: Model): void {
   for (let n = 0; n < 3; n++) callOnce(router, target, model, 0, refusedConnection);
 }
 
+const idle = (router: ExpectedCostRouter, models: readonly Model[], nowMs: number, afterMs = idleMs) =>
+  router.probesIdle(models, nowMs, afterMs).map(({ target }) => target);
+
 const idsOf = (targets: readonly Target[]) => targets.map(({ channel }) => channel.id);
 
 describe('a target that was ejected', () => {
@@ -96,12 +99,12 @@ describe('what nobody calls', () => {
     const [dear, cheap, other] = [priced('a', 3n), priced('a', 1n), priced('b', 2n)];
     const models = [modelOf([dear, other], 'm1'), modelOf([cheap, other], 'm2')];
     const { router } = openRouter();
-    expect(router.probesIdle(models, 1000, idleMs)).toEqual([]);
+    expect(idle(router, models, 1000)).toEqual([]);
     callOnce(router, other, modelOf([other], 'm1'), 50_000, answered());
-    expect(router.probesIdle(models, 61_000, idleMs)).toEqual([cheap]);
+    expect(idle(router, models, 61_000)).toEqual([cheap]);
     router.probe(cheap, modelOf([cheap], 'm2'), 61_000).ended(answered(), 61_100);
-    expect(router.probesIdle(models, 62_000, idleMs)).toEqual([]);
-    expect(router.probesIdle(models, 111_000, idleMs)).toEqual([other]);
+    expect(idle(router, models, 62_000)).toEqual([]);
+    expect(idle(router, models, 111_000)).toEqual([other]);
   });
 
   test('is probed soon after a failure, until it is out of service', () => {
@@ -109,16 +112,16 @@ describe('what nobody calls', () => {
     const model = modelOf([target]);
     const { router, told } = openRouter();
     callOnce(router, target, model, 0, refusedConnection);
-    expect(router.probesIdle([model], 5000, idleMs)).toEqual([]);
+    expect(idle(router, [model], 5000)).toEqual([]);
     let nowMs = 0;
     while (told.length === 0 && nowMs < 100_000) {
       nowMs += 1000;
-      for (const due of router.probesIdle([model], nowMs, idleMs))
+      for (const due of idle(router, [model], nowMs))
         router.probe(due, model, nowMs).ended(refusedConnection, nowMs);
     }
     expect(told).toEqual(['a ejected']);
     expect(nowMs).toBeLessThanOrEqual(30_000);
-    expect(router.probesIdle([model], nowMs + idleMs, idleMs)).toEqual([]);
+    expect(idle(router, [model], nowMs + idleMs)).toEqual([]);
   });
 
   test.each([
@@ -132,9 +135,9 @@ describe('what nobody calls', () => {
     const model = modelOf([target]);
     const { router } = openRouter();
     callOnce(router, target, model, 0, answered());
-    expect(router.probesIdle([model], 30_000, 20_000)).toHaveLength(outcome === null ? 0 : 1);
+    expect(idle(router, [model], 30_000, 20_000)).toHaveLength(outcome === null ? 0 : 1);
     if (outcome !== null) callOnce(router, target, model, 0, outcome);
-    expect(router.probesIdle([model], 30_000, 20_000)).toEqual([]);
+    expect(idle(router, [model], 30_000, 20_000)).toEqual([]);
   });
 
   test('teaches nothing of what calls are like', () => {

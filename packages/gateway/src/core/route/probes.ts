@@ -1,6 +1,6 @@
 import { type Facts, smallestProtocol } from '@headgate/protocols';
-import { type Model, plainRouting } from '../catalogue.ts';
-import type { Candidate } from './candidates.ts';
+import { type Model, plainRouting, type Target } from '../catalogue.ts';
+import type { Candidate, Field } from './candidates.ts';
 import { mayProbeWith } from './credential-slot.ts';
 import type { Ask } from './router.ts';
 
@@ -16,6 +16,19 @@ const facts: Facts = {
   choices: 1,
   needs: new Set(),
 };
+
+/** A target to be asked, and one of the models it serves. */
+export interface Suspect {
+  readonly target: Target;
+  readonly model: Model;
+}
+
+interface IdleChannel {
+  usedMs: number;
+  price: number;
+  /** Allocated only where one is found that costs less, not for every target there is. */
+  cheapest: Suspect | null;
+}
 
 /** A probe as the router is told of it. */
 export function probeAsk(model: Model): Ask {
@@ -43,31 +56,46 @@ export function isProbeDue(candidate: Candidate, nowMs: number): boolean {
 
 /** Never ejected, or back, and free to be asked. */
 export function isInService(candidate: Candidate, nowMs: number): boolean {
-  return candidate.state.circuit.state(nowMs) === 'closed' && mayProbe(candidate, nowMs);
+  return candidate.state.circuit.isClosed && mayProbe(candidate, nowMs);
 }
 
 /**
  * Of each channel that nobody has called for so long its cheapest target, and all targets in service whose last call
  * failed: so what is dead is known before a caller finds out.
  */
-export function idleOnes(all: Iterable<Candidate>, nowMs: number, idleMs: number): readonly Candidate[] {
-  const channels = new Map<string, { usedMs: number; cheapest: Candidate | null }>();
-  const found: Candidate[] = [];
-  for (const candidate of all) {
-    const { id } = candidate.target.channel;
-    // What has never been used is taken as used when the process began.
-    const usedMs = Math.max(0, candidate.state.lastSentMs);
-    const channel = channels.get(id) ?? { usedMs, cheapest: null };
-    channels.set(id, channel);
-    channel.usedMs = Math.max(channel.usedMs, usedMs);
-    if (!isInService(candidate, nowMs)) continue;
-    if (candidate.state.circuit.isDoubtful && nowMs - usedMs >= doubtfulMs) found.push(candidate);
-    if (channel.cheapest === null || priceOf(candidate) < priceOf(channel.cheapest))
-      channel.cheapest = candidate;
+export function idleOnes(
+  fields: Iterable<readonly [Model, Field]>,
+  nowMs: number,
+  idleMs: number,
+): readonly Suspect[] {
+  const channels = new Map<string, IdleChannel>();
+  const found: Suspect[] = [];
+  for (const [model, { candidates }] of fields) {
+    for (const candidate of candidates) {
+      // What has never been used is taken as used when the process began.
+      const usedMs = Math.max(0, candidate.state.lastSentMs);
+      const channel = obtainChannel(channels, candidate.target.channel.id);
+      channel.usedMs = Math.max(channel.usedMs, usedMs);
+      const isDoubtful = candidate.state.circuit.isDoubtful && nowMs - usedMs >= doubtfulMs;
+      const isCheapest = channel.cheapest === null || priceOf(candidate) < channel.price;
+      if (!isDoubtful && !isCheapest) continue;
+      if (!isInService(candidate, nowMs) || !canProbe(model, candidate)) continue;
+      const suspect = { model, target: candidate.target };
+      if (isDoubtful) found.push(suspect);
+      else Object.assign(channel, { price: priceOf(candidate), cheapest: suspect });
+    }
   }
   for (const { usedMs, cheapest } of channels.values())
     if (cheapest !== null && nowMs - usedMs >= idleMs) found.push(cheapest);
   return found;
+}
+
+function obtainChannel(channels: Map<string, IdleChannel>, id: string): IdleChannel {
+  const known = channels.get(id);
+  if (known !== undefined) return known;
+  const made = { usedMs: 0, price: Number.POSITIVE_INFINITY, cheapest: null };
+  channels.set(id, made);
+  return made;
 }
 
 function mayProbe({ target: { channel }, state, slots, load }: Candidate, nowMs: number): boolean {

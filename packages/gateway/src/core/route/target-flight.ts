@@ -115,8 +115,7 @@ export class TargetFlight implements Flight {
     const wasClosed = state.circuit.isClosed;
     this.#learn(verdict, nowMs);
     if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
-    const isUnderstood = outcome?.kind === 'refused' && isAlive(verdict);
-    if (isProbe && isUnderstood) state.circuit.wasThere();
+    if (isProbe && outcome !== null && isAlive(outcome, verdict)) state.circuit.wasThere();
     if (outcome?.kind !== 'answered') return;
     this.#rememberKept(outcome.reading);
     this.#learnUse(outcome.reading.usage, nowMs);
@@ -183,7 +182,8 @@ export class TargetFlight implements Flight {
   }
 }
 
-/** Of a refusal: whether what gave it is in service, and had its reasons. */
-function isAlive({ kind }: Verdict): boolean {
-  return kind === 'nothing' || kind === 'rate-limited' || kind === 'model-missing';
+/** Whether the target is in service and had its reasons; what a bug of ours keeps us from probing is for calls to find out. */
+function isAlive(outcome: Outcome, { kind }: Verdict): boolean {
+  if (outcome.kind === 'bug') return true;
+  return outcome.kind === 'refused' && ['nothing', 'rate-limited', 'model-missing'].includes(kind);
 }

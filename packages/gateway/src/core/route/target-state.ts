@@ -60,9 +60,14 @@ export class TargetState {
 
   /** All but what ends with the process: calls under way. `shiftMs`: from the steady clock to that of the wall. */
   save(shiftMs: number): SavedParts {
-    const { cacheShare, missingUntilMs, lastSentMs } = this;
     return {
-      target: { cacheShare, missingUntilMs: missingUntilMs + shiftMs, lastSentMs: lastSentMs + shiftMs },
+      target: {
+        cacheShare: this.cacheShare,
+        missingUntilMs: this.missingUntilMs + shiftMs,
+        lastSentMs: this.lastSentMs + shiftMs,
+        answeredMs: this.#answeredMs + shiftMs,
+        failedMs: this.#failedMs + shiftMs,
+      },
       health: this.health.save(shiftMs),
       ...this.latency.save(shiftMs),
       circuit: this.circuit.save(shiftMs),
@@ -72,10 +77,11 @@ export class TargetState {
   /** `shiftMs`: from the clock of the wall to the steady one. */
   restore(saved: SavedParts, shiftMs: number): void {
     const { target = {}, health = {}, latency = {}, histogram = {}, circuit = {} } = saved;
-    const { cacheShare, missingUntilMs, lastSentMs } = target;
-    this.cacheShare = cacheShare ?? cacheShareAssumed;
-    this.missingUntilMs = (missingUntilMs ?? 0) + shiftMs;
-    this.lastSentMs = (lastSentMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.cacheShare = target['cacheShare'] ?? cacheShareAssumed;
+    this.missingUntilMs = (target['missingUntilMs'] ?? 0) + shiftMs;
+    this.lastSentMs = (target['lastSentMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.#answeredMs = (target['answeredMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
+    this.#failedMs = (target['failedMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
     this.health.restore(health, shiftMs);
     this.latency.restore(latency, histogram, shiftMs);
     this.circuit.restore(circuit, shiftMs);

@@ -1,0 +1,264 @@
+import { protocols } from '@headgate/protocols';
+import { describe, expect, test } from 'vitest';
+import { modelOf, priceOf, type TargetDraft, targetOf } from '../core/catalogue.fixture.ts';
+import type { Catalogue, Target } from '../core/catalogue.ts';
+import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
+import { answered, asking, refusedConnection, streamed } from '../core/route/route.fixture.ts';
+import { Watchdog } from '../pipeline/watchdog.ts';
+import type { UpstreamCall } from '../ports/upstream.ts';
+import type { UpstreamHandler } from '../ports/upstream-client.ts';
+import { Prober } from './prober.ts';
+
+interface Sent {
+  readonly call: UpstreamCall;
+  readonly handler: UpstreamHandler;
+  isAborted: boolean;
+}
+
+/** A prober between a router and upstreams that a test plays, on a clock that it moves. */
+class Rig {
+  readonly sent: Sent[] = [];
+  readonly told: string[] = [];
+  readonly router: ExpectedCostRouter;
+  readonly prober: Prober;
+  readonly watchdog: Watchdog;
+  readonly catalogue: Catalogue;
+  nowMs = 1000;
+
+  constructor(targets: readonly Target[], idleMs = 0) {
+    const clock = { now: () => this.nowMs, monotonic: () => this.nowMs };
+    const models = targets.map((target) => modelOf([target], target.upstreamModel));
+    this.catalogue = {
+      revision: 1,
+      keys: new Map(),
+      groups: new Map(),
+      models: new Map(models.map((model) => [model.id, model])),
+      channels: new Map(),
+    };
+    this.router = new ExpectedCostRouter({
+      attemptsMax: 3,
+      probes: 'synthetic',
+      uniform: () => 0.5,
+      hashCredential: (it) => it,
+      onService: ({ upstreamModel }, change) => this.told.push(`${upstreamModel} ${change}`),
+    });
+    this.watchdog = new Watchdog(clock);
+    this.prober = new Prober({
+      catalogue: { current: this.catalogue },
+      protocols,
+      router: this.router,
+      upstream: { send: (call, handler) => this.#send(call, handler) },
+      watchdog: this.watchdog,
+      clock,
+      observer: {
+        callStarted: () => {},
+        callFinished: () => {},
+        refused: () => {},
+        serviceChanged: () => {},
+        probed: (channelId, result) => this.told.push(`${channelId} ${result}`),
+        alert: (kind) => this.told.push(kind),
+      },
+      idleMs,
+    });
+  }
+
+  /** Takes a target out of service, and lets its time out pass. */
+  eject(target: Target): void {
+    for (let n = 0; n < 3; n++) this.call(target).ended(refusedConnection, this.nowMs);
+    this.told.length = 0;
+    this.nowMs += 6000;
+  }
+
+  call(target: Target) {
+    return this.router.depart(target, asking(streamed, this.model(target)), this.nowMs);
+  }
+
+  model(target: Target) {
+    const model = this.catalogue.models.get(target.upstreamModel);
+    if (model === undefined) throw new Error('of another rig');
+    return model;
+  }
+
+  /** Whether a call would be sent there first, where there is a dear one beside it. */
+  takesCalls(target: Target): boolean {
+    const spare = targetOf({ id: 'spare', cost: priceOf(1000n) });
+    const ask = asking(streamed, modelOf([target, spare], target.upstreamModel));
+    return this.router.plan(ask, this.nowMs).targets[0] === target;
+  }
+
+  answer(status: number, body: string, type = 'application/json'): void {
+    const handler = this.sent.at(-1)?.handler;
+    handler?.onHead({ status, headers: new Map([['content-type', type]]) });
+    handler?.onData(Buffer.from(body));
+    handler?.onEnd();
+  }
+
+  #send(call: UpstreamCall, handler: UpstreamHandler) {
+    const sent: Sent = { call, handler, isAborted: false };
+    this.sent.push(sent);
+    return {
+      pause: () => {},
+      resume: () => {},
+      abort: () => {
+        sent.isAborted = true;
+      },
+    };
+  }
+}
+
+function named(upstreamModel: string, draft: Partial<TargetDraft> = {}): Target {
+  return { ...targetOf({ id: 'c', cost: priceOf(1n), ...draft }), upstreamModel };
+}
+
+const one = named('m');
+
+const token = JSON.stringify({
+  id: 'x',
+  object: 'chat.completion',
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'length' }],
+  usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 },
+});
+const nothingSaid = token.replace('"Hi"', '""');
+const fault = '{"error":{"message":"no","type":"server_error"}}';
+
+describe('a probe of what is out of service', () => {
+  test('asks for one token in the language of the channel', () => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    const { call } = rig.sent[0] ?? {};
+    expect(call).toMatchObject({ method: 'POST', path: '/chat/completions' });
+    expect(JSON.parse(Buffer.concat(call?.body ?? []).toString())).toMatchObject({ model: 'm' });
+  });
+
+  test.each([
+    ['a token', 200, token, 'answered', true],
+    ['a thought that was cut off', 200, nothingSaid, 'answered', true],
+    ['a refusal of the request', 400, fault, 'refused', true],
+    ['a model that is not there', 404, fault, 'refused', true],
+    ['too many requests', 429, fault, 'refused', true],
+    ['a fault', 500, fault, 'refused', false],
+    ['a fault inside a success', 200, fault, 'refused', false],
+    ['a page', 200, '<html>hello</html>', 'refused', false],
+    ['nothing', 200, '', 'refused', false],
+    ['a success in form only', 200, '{"object":"chat.completion","choices":[]}', 'refused', false],
+  ] as const)('is answered by %s', (_name, status, body, result, isBack) => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.answer(status, body);
+    expect(rig.told).toEqual([`c ${result}`]);
+    rig.nowMs += 100;
+    expect(rig.router.probesDue(rig.model(one), rig.nowMs)).toEqual([]);
+    // What is rate limited is there, but has no room: a cap says when.
+    if (status !== 429) expect(rig.takesCalls(one)).toBe(isBack);
+  });
+
+  test('that is refused for its credential is told to the operator', () => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.answer(401, '{"error":{"message":"bad key"}}');
+    expect(rig.told).toEqual(['c refused', 'credential-refused']);
+    expect(rig.takesCalls(one)).toBe(false);
+  });
+
+  test.each([
+    ['reset', 'unreachable'],
+    ['unreachable', 'unreachable'],
+    ['connect-timeout', 'timed-out'],
+    ['forbidden-address', 'unreachable'],
+  ] as const)('that ends in %s fails', (kind, result) => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.sent[0]?.handler.onFailure({ kind, detail: '' });
+    expect(rig.told).toEqual([`c ${result}`]);
+    expect(rig.takesCalls(one)).toBe(false);
+  });
+
+  test('waits as long as a call would for the first content, and no longer', () => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.nowMs += 14_900;
+    rig.watchdog.sweep();
+    expect(rig.told).toEqual([]);
+    rig.nowMs += 200;
+    rig.watchdog.sweep();
+    expect(rig.told).toEqual(['c timed-out']);
+    expect(rig.sent[0]?.isAborted).toBe(true);
+  });
+
+  test('is under way once for each channel, and its success asks for the others at once', () => {
+    const [a, b] = [named('a'), named('b')];
+    const rig = new Rig([a, b]);
+    rig.eject(a);
+    rig.eject(b);
+    rig.nowMs += 6000;
+    rig.prober.tick();
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(1);
+    rig.answer(200, token);
+    expect(rig.sent).toHaveLength(2);
+    rig.answer(200, token);
+    expect([rig.takesCalls(a), rig.takesCalls(b)]).toEqual([true, true]);
+  });
+
+  test('is one of eight at the most', () => {
+    const targets = Array.from({ length: 20 }, (_, n) => named(`m${n}`, { id: `c${n}` }));
+    const rig = new Rig(targets);
+    for (const target of targets) rig.eject(target);
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(8);
+  });
+
+  test('ends with the process, and teaches nothing by that', () => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.prober.stop();
+    expect(rig.sent[0]?.isAborted).toBe(true);
+    expect(rig.told).toEqual(['c shut-down']);
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(1);
+    expect(rig.router.probesDue(rig.model(one), rig.nowMs)).toEqual([one]);
+  });
+});
+
+describe('a probe of what nobody calls', () => {
+  test('is sent when its time has come, and not before or again', () => {
+    const rig = new Rig([one], 60_000);
+    rig.call(one).ended(answered(), rig.nowMs);
+    rig.nowMs += 59_000;
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(0);
+    rig.nowMs += 2000;
+    rig.prober.tick();
+    rig.answer(200, token);
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  test('finds out in half a minute that it is dead', () => {
+    const rig = new Rig([one], 60_000);
+    rig.call(one).ended(answered(), rig.nowMs);
+    rig.nowMs += 60_000;
+    for (let second = 0; second < 30; second++, rig.nowMs += 1000) {
+      rig.prober.tick();
+      rig.sent.pop()?.handler.onFailure({ kind: 'unreachable', detail: '' });
+    }
+    expect(rig.told.at(-1)).toBe('c unreachable');
+    expect(rig.told).toContain('m ejected');
+    expect(rig.takesCalls(one)).toBe(false);
+  });
+
+  test('is not sent where nobody wants any', () => {
+    const rig = new Rig([one]);
+    rig.call(one).ended(answered(), rig.nowMs);
+    rig.nowMs += 86_400_000;
+    rig.prober.tick();
+    expect(rig.sent).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { type Protocol, type ProtocolId, smallestCall } from '@headgate/protocols';
+import type { Catalogue, Model, Target } from '../core/catalogue.ts';
+import type { Outcome } from '../core/route/outcome.ts';
+import type { Suspect } from '../core/route/probes.ts';
+import type { Flight } from '../core/route/router.ts';
+import { Probe, type ProbeParts } from './probe.ts';
+
+/** Probes under way at once, over all channels; a channel has one at the most. */
+const probesMax = 8;
+
+/** What the prober needs of a router. */
+export interface ProbedRouter {
+  probesDue(model: Model, nowMs: number): readonly Target[];
+  probesIdle(models: readonly Model[], nowMs: number, idleMs: number): readonly Suspect[];
+  probe(target: Target, model: Model, nowMs: number): Flight;
+}
+
+export interface ProberOptions extends ProbeParts {
+  readonly catalogue: { readonly current: Catalogue };
+  readonly protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>;
+  readonly router: ProbedRouter;
+  /** A channel that nobody has called for so long is asked whether it is there; 0 asks none. Milliseconds. */
+  readonly idleMs: number;
+}
+
+/**
+ * Asks for one token what is out of service and may be back, and what nobody calls, so that neither is found out by a
+ * caller. The upstream charges for it; no customer does, so there is no entry of it: metrics count them.
+ */
+export class Prober {
+  readonly #options: ProberOptions;
+  /** By the id of their channel. */
+  readonly #underWay = new Map<string, Probe>();
+  #hasStopped = false;
+
+  constructor(options: ProberOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the probes that are due. Call it every second. */
+  tick(): void {
+    const { router, catalogue, clock, idleMs } = this.#options;
+    const nowMs = clock.now();
+    const models = [...catalogue.current.models.values()];
+    for (const model of models) {
+      for (const target of router.probesDue(model, nowMs)) this.#probe(target, model);
+    }
+    if (idleMs === 0) return;
+    for (const { target, model } of router.probesIdle(models, nowMs, idleMs)) this.#probe(target, model);
+  }
+
+  /** Ends the probes under way; there will be no more. */
+  stop(): void {
+    this.#hasStopped = true;
+    for (const probe of this.#underWay.values()) probe.abort();
+  }
+
+  #probe(target: Target, model: Model): void {
+    const { channel, upstreamModel } = target;
+    const { id } = channel;
+    if (this.#hasStopped || this.#underWay.has(id) || this.#underWay.size >= probesMax) return;
+    const { protocols, dialect } = channel.provider;
+    const call = smallestCall(protocols, upstreamModel, dialect);
+    const protocol = call === null ? undefined : this.#options.protocols[call.protocol];
+    if (call === null || protocol === undefined) return;
+    const flight = this.#options.router.probe(target, model, this.#options.clock.now());
+    const question = { target, protocol, call, flight };
+    const probe = new Probe(this.#options, question, (outcome) => this.#ended(target, outcome));
+    this.#underWay.set(id, probe);
+    probe.start();
+  }
+
+  #ended(target: Target, outcome: Outcome): void {
+    this.#underWay.delete(target.channel.id);
+    const { observer } = this.#options;
+    observer.probed(target.channel.id, outcome.kind);
+    if (outcome.kind === 'refused' && outcome.refusal.kind === 'credential') {
+      const { message } = outcome.refusal;
+      observer.alert('credential-refused', {
+        channel: target.channel.id,
+        model: target.upstreamModel,
+        message,
+      });
+    }
+    // The other models of a channel that is back need not wait for the next second.
+    if (outcome.kind === 'answered') this.tick();
+  }
+}
