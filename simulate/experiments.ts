@@ -1,6 +1,6 @@
 import { heldOut, sixtyChannels } from './families.ts';
 import type { Scene } from './run.ts';
-import { type Load, loads, scenarios, sceneOf } from './scenes.ts';
+import { type Load, loads, type Scenario, scenarios, sceneOf } from './scenes.ts';
 
 /** One row of the table: a scene, or a family of them, and the seeds it is played with. */
 export interface Experiment {
@@ -10,21 +10,22 @@ export interface Experiment {
   /** As the table names it. */
   readonly load: string;
   readonly callsPerSecond: number;
+  readonly isGated: boolean;
+  readonly hasFewSeeds: boolean;
   readonly sceneFor: (seed: number) => Scene;
   readonly seeds: readonly number[];
 }
 
-/** Calls per second from which on a quick run leaves a load out. */
-const busyLoad = 100;
-
 /** Everything that is played; `isQuick`: fewer seeds, and short of the busiest. */
 export function experiments(isQuick: boolean): readonly Experiment[] {
   const tuned = loads
-    .filter(({ callsPerSecond }) => !isQuick || callsPerSecond < busyLoad)
+    .filter(({ quickSeeds }) => !isQuick || quickSeeds > 0)
     .flatMap((load) => scenarios.map((scenario) => experimentOf(scenario, load, isQuick)));
+  const drawn = { isGated: true, hasFewSeeds: isQuick };
   return [
     ...tuned,
     {
+      ...drawn,
       name: 'sixty channels@30',
       scenario: 'sixty channels',
       load: '30',
@@ -33,6 +34,7 @@ export function experiments(isQuick: boolean): readonly Experiment[] {
       seeds: seedsFrom(201, isQuick ? 1 : 10),
     },
     {
+      ...drawn,
       name: 'held out@drawn',
       scenario: 'held out',
       load: 'drawn',
@@ -43,15 +45,17 @@ export function experiments(isQuick: boolean): readonly Experiment[] {
   ];
 }
 
-function experimentOf(scenario: (typeof scenarios)[number], load: Load, isQuick: boolean): Experiment {
-  const { callsPerSecond, seeds, quickSeeds } = load;
+function experimentOf(scenario: Scenario, load: Load, isQuick: boolean): Experiment {
+  const seeds = isQuick ? load.quickSeeds : load.seeds;
   return {
-    name: `${scenario.name}@${callsPerSecond}`,
+    name: `${scenario.name}@${load.name}`,
     scenario: scenario.name,
-    load: String(callsPerSecond),
-    callsPerSecond,
+    load: load.name,
+    callsPerSecond: load.callsPerSecond,
+    isGated: load.isGated,
+    hasFewSeeds: seeds < load.seeds,
     sceneFor: () => sceneOf(scenario, load),
-    seeds: seedsFrom(101, isQuick ? quickSeeds : seeds),
+    seeds: seedsFrom(101, seeds),
   };
 }
 

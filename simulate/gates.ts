@@ -6,14 +6,18 @@ export interface Row {
   /** As the table names it. */
   readonly load: string;
   readonly callsPerSecond: number;
+  /** Whether it must hold; else it is shown. */
+  readonly isGated: boolean;
+  readonly hasFewSeeds: boolean;
   readonly headgate: Result;
   readonly oracle: Result;
   readonly baselines: Readonly<Record<string, Result>>;
 }
 
-/** Where the ground itself moves, or there is little to learn from. Calls per second. */
+/** Where little is to be learned from. Calls per second. */
 const rareLoad = 0.3;
-const hardScenarios: readonly string[] = ['flapping 20 s', 'sixty channels'];
+/** The margins of success are a handful of calls where seeds are few. */
+const fewSeedsSlack = 3;
 
 /** Percent more than the oracle's loss. */
 export function regretOf(result: Result, oracle: Result): number {
@@ -22,30 +26,39 @@ export function regretOf(result: Result, oracle: Result): number {
 
 /** What a row breaks of routing.md, "Gates of the simulation"; empty when it holds. */
 export function brokenGates(row: Row): readonly string[] {
+  if (!row.isGated) return [];
   return [...brokenByOutcome(row), ...brokenByEffort(row)].map(
     (each) => `${row.scenario}, ${row.load}: ${each}`,
   );
 }
 
-function brokenByOutcome({ scenario, callsPerSecond, headgate, oracle, baselines }: Row): string[] {
-  const regretMax = callsPerSecond <= rareLoad || hardScenarios.includes(scenario) ? 10 : 8;
-  const successMargin = scenario === 'mid-stream 30 %' || scenario === 'held out' ? 0.006 : 0.001;
+function brokenByOutcome(row: Row): string[] {
+  const { scenario, callsPerSecond, hasFewSeeds, headgate, oracle, baselines } = row;
+  const regretMax = callsPerSecond <= rareLoad || scenario === 'flapping 20 s' ? 10 : 8;
+  const slack = hasFewSeeds ? fewSeedsSlack : 1;
+  const successMargin = scenario === 'mid-stream 30 %' ? 0.006 : 0.001;
   const best = Math.max(...Object.values(baselines).map(({ success }) => success));
-  const p99MaxMs = scenario === 'outage, hung' ? 6000 : 1.3 * oracle.p99Ms;
+  const p99MaxMs = Math.min(
+    1.3 * oracle.p99Ms,
+    scenario === 'outage, hung' ? 6000 : Number.POSITIVE_INFINITY,
+  );
   return [
     ...over('regret', regretOf(headgate, oracle), regretMax),
-    ...over('success below the oracle', oracle.success - headgate.success, successMargin),
-    ...over('success below a baseline', best - headgate.success, Math.max(0.001, successMargin)),
+    ...over('success below the oracle', oracle.success - headgate.success, slack * successMargin),
+    ...over('success below a baseline', best - headgate.success, slack * 0.001),
     ...over('cost per success', headgate.costPerSuccess / oracle.costPerSuccess, 1.1),
     ...over('TTFT p99', headgate.p99Ms, p99MaxMs),
   ];
 }
 
+/** Attempts per call, but where the oracle itself needs more: a second attempt may be cheaper than a dear first one. */
+export const attemptsPerCallMax = 1.15;
+
 function brokenByEffort({ scenario, headgate, oracle }: Row): string[] {
-  // Where the oracle itself finds that a second attempt is cheaper than a dear first one, it may be made.
-  const attemptsMax = scenario === 'total outage' ? 1.5 : Math.max(1.15, oracle.attemptsPerCall);
+  const attemptsMax = Math.max(attemptsPerCallMax, oracle.attemptsPerCall);
   return [
     ...over('attempts per call', headgate.attemptsPerCall, attemptsMax),
+    ...(scenario === 'total outage' ? over('attempts in the outage', headgate.attemptsInWindow, 1.5) : []),
     ...(scenario === 'outage, refused' ? over('attempts on the dead', headgate.onRefusing, 10) : []),
     ...(scenario === 'outage, hung' ? over('attempts on the hung', headgate.onHung, 70) : []),
   ];

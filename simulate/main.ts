@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   console.log(tableOf(rows));
   console.log(summaryOf(rows));
   console.log(`Planning a call over sixty channels of one model: ${planning.toFixed(1)} µs here.`);
-  for (const each of broken) console.log(`BROKEN ${each}`);
+  for (const each of brokenPlanning(planning)) console.log(`BROKEN ${each}`);
   if (!options.quick && options.only === undefined && !options.calls)
     writeFileSync(resultsFile, documentOf(rows, broken, planning));
   console.log(verdictOf(rows, broken));
@@ -61,12 +61,15 @@ async function rowOf(experiment: Experiment, crew: Crew): Promise<Row> {
   const trials = seeds.map((seed): Trial => ({ isQuick: options.quick, name, seed, probes }));
   const measures = await Promise.all(trials.map((trial) => crew.play(trial)));
   const of = (policy: keyof TrialMeasures) => resultOf(measures.map((each) => each[policy]));
-  return {
+  const row = {
     ...experiment,
     headgate: of('headgate'),
     oracle: of('oracle'),
     baselines: Object.fromEntries(baselineNames.map((policy) => [policy, of(policy)])),
   };
+  // At once: a whole run takes minutes.
+  for (const broken of brokenGates(row)) console.log(`BROKEN ${broken}`);
+  return row;
 }
 
 process.exitCode = await main();
