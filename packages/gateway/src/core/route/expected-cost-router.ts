@@ -117,7 +117,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   /** An attempt is sent; what is returned follows it to its end. */
-  depart(target: Target, ask: Ask, clockMs: number, refused = none): Flight {
+  depart(target: Target, ask: Ask, clockMs: number, refused: ReadonlySet<Credential> = none): Flight {
     const { demand } = this.#candidates.of(ask.model);
     return this.#fly(target, { ask, demand, isProbe: false }, refused, clockMs);
   }
