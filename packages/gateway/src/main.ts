@@ -14,6 +14,7 @@ import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
 import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts';
 import type { Gateway } from './pipeline/gateway.ts';
+import { WaitingRoom } from './pipeline/waiting-room.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Observer } from './ports/observer.ts';
@@ -38,6 +39,8 @@ const probeIntervalMs = 1000;
 const saveIntervalMs = 1000;
 /** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
 const openRowAfterMs = 250;
+/** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
+const waitingCallsMax = 200;
 /** After the drain time-out: for calls that have just been ended to say so, and to be written. */
 const lastWordsMs = 1000;
 
@@ -239,6 +242,7 @@ function openGateway(
   });
   opened.defer(() => client.close());
   const tokens = opened.adopt(new WorkerTokenCounter(), (counter) => counter.close());
+  const watchdog = new Watchdog(systemClock);
   return {
     catalogue: configuration.catalogue,
     protocols,
@@ -251,7 +255,8 @@ function openGateway(
     }),
     tokens,
     observer,
-    watchdog: new Watchdog(systemClock),
+    watchdog,
+    waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),
     clock: systemClock,
     limits: callLimits(settings),
     unpricedModels: settings.unpricedModels,

@@ -70,8 +70,9 @@ export function admit(
     sessionKey: work === 'answer' ? sessionOf(request, caller, header) : null,
   };
   const plan = gateway.router.plan(ask, gateway.clock.now());
-  // What no upstream counts is counted here.
-  if (plan.targets.length === 0 && work !== 'count') return fail({ fault: nothingToTry(plan), plan });
+  // What no upstream counts is counted here, and what will be free soon may be waited for.
+  if (plan.targets.length === 0 && plan.againMs === null && work !== 'count')
+    return fail({ fault: nothingToTry(plan), plan });
   const { price } = model;
   if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });

@@ -40,12 +40,12 @@ export interface AttemptRecord {
   readonly ending: Ending | null;
 }
 
-/** Which of a call's attempts this is. */
+/** Where an attempt is sent, and how long it may take. */
 export interface AttemptPlace {
   readonly target: Target;
   readonly lane: Lane;
-  /** 1 for the first. */
-  readonly n: number;
+  /** Attempts of the call sent so far, this one included. */
+  readonly tally: { readonly begun: number };
   /** On the clock that never jumps: when an answer must have begun, so that there is time for the next attempt. */
   readonly beginsBy: number;
   /** Whether no other target could be asked: then there is nothing to be won by giving up early. */
@@ -54,17 +54,24 @@ export interface AttemptPlace {
   readonly flight: Flight;
 }
 
-/** Sends one request and follows it to its outcome. Never rejects: a failure is an outcome, and so is a bug. */
-export function attempt(conversation: Conversation, place: AttemptPlace): Promise<AttemptRecord> {
-  return new Promise((resolve) => {
-    new Attempt(conversation, place, resolve).start();
-  });
+/** Hears how an attempt fares the moment it happens, before anything else of the call can. */
+export interface AttemptWatcher {
+  /** The model's own words have begun to come: from now on the answer is this attempt's. */
+  onContent(attempt: Attempt): void;
+  onOutcome(attempt: Attempt, outcome: Outcome): void;
 }
 
-/** An attempt under way: it owns the time-outs, the caller's hang-up and the back-pressure between the two sides. */
-class Attempt implements UpstreamHandler, CallerListener {
+/**
+ * Sends one request and follows it to its outcome: it owns the time-outs and the back-pressure between the two sides. A
+ * failure is an outcome, and so is a bug.
+ */
+export class Attempt implements UpstreamHandler, CallerListener {
+  /** Never rejects. */
+  readonly done: Promise<AttemptRecord>;
   readonly #conversation: Conversation;
   readonly #place: AttemptPlace;
+  /** Null of an attempt that is alone. */
+  readonly #watcher: AttemptWatcher | null;
   readonly #resolve: (record: AttemptRecord) => void;
   readonly #guard: Guard;
   #startedAt: number;
@@ -76,9 +83,12 @@ class Attempt implements UpstreamHandler, CallerListener {
   #paused = false;
   #done = false;
 
-  constructor(conversation: Conversation, place: AttemptPlace, resolve: (record: AttemptRecord) => void) {
+  constructor(conversation: Conversation, place: AttemptPlace, watcher: AttemptWatcher | null) {
+    const { promise, resolve } = Promise.withResolvers<AttemptRecord>();
+    this.done = promise;
     this.#conversation = conversation;
     this.#place = place;
+    this.#watcher = watcher;
     this.#resolve = resolve;
     this.#startedAt = this.#now();
     this.#guard = guard(place.beginsBy, () => this.#expire());
@@ -86,6 +96,11 @@ class Attempt implements UpstreamHandler, CallerListener {
 
   start(): void {
     this.#safely(this.#send, undefined);
+  }
+
+  /** Another attempt has decided the call: nothing of this one is wanted any more, and nothing of it reaches the caller. */
+  letGo(): void {
+    this.#finish({ kind: 'outrun', reading: this.#reading() });
   }
 
   onCallerGone(): void {
@@ -175,12 +190,13 @@ class Attempt implements UpstreamHandler, CallerListener {
   #noteContent(answer: Answer): void {
     if (this.#contentAt !== null || !answer.hasContent) return;
     this.#contentAt = this.#now();
+    this.#watcher?.onContent(this);
     this.#place.flight.began(this.#conversation.gateway.clock.now());
   }
 
   #openAnswer(head: UpstreamHead): Answer {
     const { gateway, reply, request, inbound } = this.#conversation;
-    const { lane, n, target } = this.#place;
+    const { lane, tally, target } = this.#place;
     if (head.status < 200 || head.status > 299) {
       return new RefusalAnswer(lane.protocol, head.status, retryAfterMs(head, gateway.clock.now()));
     }
@@ -188,7 +204,7 @@ class Attempt implements UpstreamHandler, CallerListener {
     // A stream under a strange name is still read as one; a page or an object in its place is read whole and refused.
     const strange = lane.framing === 'sse' ? /json|html/i : /html/i;
     const isWhole = !request.facts.stream || strange.test(type);
-    const told = { lane, contentType: type, attempts: n };
+    const told = { lane, contentType: type, attempts: tally.begun };
     const context = {
       work: inbound.work,
       lane,
@@ -290,11 +306,12 @@ class Attempt implements UpstreamHandler, CallerListener {
     if (this.#done) return;
     this.#done = true;
     const { reply } = this.#conversation;
-    reply.listener = null;
+    if (reply.listener === this) reply.listener = null;
     if (outcome.kind === 'answered' || outcome.kind === 'refused')
       this.#guard.expiresAt = this.#now() + drainMs;
     else this.#exchange?.abort();
     if (this.#paused) this.#exchange?.resume();
+    this.#watcher?.onOutcome(this, outcome);
     this.#resolve(this.#record(outcome));
   }
 

@@ -1,6 +1,6 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../core/catalogue.fixture.ts';
-import { type Caller, type Catalogue, plainRouting } from '../core/catalogue.ts';
+import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../core/catalogue.ts';
 import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
 import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallEntry, Settlement } from '../ports/ledger.ts';
@@ -8,6 +8,7 @@ import type { UpstreamCall } from '../ports/upstream.ts';
 import type { UpstreamHandler } from '../ports/upstream-client.ts';
 import { runCall } from './call.ts';
 import type { CallLimits, Gateway } from './gateway.ts';
+import { WaitingRoom } from './waiting-room.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The defaults of the settings. */
@@ -76,6 +77,11 @@ class CallerSide implements Reply {
 export interface Sent {
   readonly call: UpstreamCall;
   readonly handler: UpstreamHandler;
+  hasHead: boolean;
+  isPaused: boolean;
+  isAborted: boolean;
+  /** For the test to note that it has played this upstream to its end. */
+  isDone: boolean;
 }
 
 export interface RigOptions {
@@ -83,7 +89,10 @@ export interface RigOptions {
   /** What every channel speaks, and under which path; chat completions if left out. */
   readonly speaks?: TargetDraft['protocols'];
   readonly limits?: Partial<CallLimits>;
+  readonly routing?: Partial<GroupRouting>;
   readonly settlement?: Settlement;
+  /** Calls that may wait for a channel at a time. */
+  readonly waitingMax?: number;
   /** Parts that misbehave, in the place of those that do not. */
   readonly parts?: Partial<Gateway>;
   readonly protocol?: Partial<Protocol>;
@@ -99,6 +108,7 @@ export class Rig {
   readonly alerts: string[] = [];
   readonly gateway: Gateway;
   readonly #protocol: Protocol;
+  readonly #caller: Caller;
   #nowMs = 1000;
 
   constructor(options: RigOptions = {}) {
@@ -113,7 +123,10 @@ export class Rig {
       models: new Map([[model.id, model]]),
       channels: new Map(),
     };
+    const routing = { ...plainRouting, ...options.routing };
+    this.#caller = { ...caller, group: { ...caller.group, routing } };
     this.#protocol = { ...chatCompletions(), ...options.protocol };
+    const watchdog = new Watchdog(clock);
     this.gateway = {
       catalogue: { current: catalogue },
       protocols,
@@ -144,7 +157,8 @@ export class Rig {
         probed: () => {},
         serviceChanged: () => {},
       },
-      watchdog: new Watchdog(clock),
+      watchdog,
+      waitingRoom: new WaitingRoom(watchdog, clock, options.waitingMax ?? 10),
       clock,
       limits: { ...limits, ...options.limits },
       unpricedModels: 'refuse',
@@ -166,7 +180,7 @@ export class Rig {
       receivedAtMs: this.#nowMs,
       receivedAt: this.#nowMs,
     };
-    return { done: runCall(inbound, caller, this.#protocol, this.reply, this.gateway) };
+    return { done: runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway) };
   }
 
   advance(milliseconds: number): void {
@@ -180,21 +194,45 @@ export class Rig {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** The latest upstream answers with these bytes, and ends unless there is more to come. */
-  answer(stream: boolean, text: string, more: 'whole' | 'more' = 'whole'): void {
-    const handler = this.sent.at(-1)?.handler;
+  /** One upstream, the latest if none is named, answers with these bytes, and ends unless there is more to come. */
+  answer(stream: boolean, text: string, more: 'whole' | 'more' = 'whole', place = -1): void {
+    const sent = this.sent.at(place);
+    if (sent === undefined) return;
     const type = stream ? 'text/event-stream' : 'application/json';
-    handler?.onHead({ status: 200, headers: new Map([['content-type', type]]) });
-    handler?.onData(Buffer.from(text));
-    if (more === 'whole') handler?.onEnd();
+    if (!sent.hasHead) sent.handler.onHead({ status: 200, headers: new Map([['content-type', type]]) });
+    sent.hasHead = true;
+    sent.handler.onData(Buffer.from(text));
+    if (more === 'whole') sent.handler.onEnd();
+  }
+
+  /** The latest upstream refuses with this status, and whoever waited for that acts. */
+  async refuse(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): Promise<void> {
+    const handler = this.sent.at(-1)?.handler;
+    handler?.onHead({ status, headers: new Map(Object.entries(headers)) });
+    handler?.onData(Buffer.from(body));
+    handler?.onEnd();
+    await this.pass(0);
+  }
+
+  /** The channels asked so far, in order. */
+  get asked(): readonly string[] {
+    return this.sent.map(({ call }) => call.channel.id);
   }
 
   #send(call: UpstreamCall, handler: UpstreamHandler) {
-    this.sent.push({ call, handler });
+    const sent: Sent = { call, handler, hasHead: false, isPaused: false, isAborted: false, isDone: false };
+    this.sent.push(sent);
     return {
-      pause: () => {},
-      resume: () => {},
-      abort: () => queueMicrotask(() => handler.onFailure({ kind: 'aborted', detail: '' })),
+      pause: () => {
+        sent.isPaused = true;
+      },
+      resume: () => {
+        sent.isPaused = false;
+      },
+      abort: () => {
+        sent.isAborted = true;
+        queueMicrotask(() => handler.onFailure({ kind: 'aborted', detail: '' }));
+      },
     };
   }
 }

@@ -445,7 +445,9 @@ describe('a bug', () => {
   });
 
   test('in planning', async () => {
-    const rig = new Rig({ parts: { router: { plan: broken, depart: broken, hasRoom: () => true } } });
+    const rig = new Rig({
+      parts: { router: { plan: broken, hedge: broken, depart: broken, hasRoom: () => true } },
+    });
     await expectOneEntry(rig, rig.start(false).done, []);
   });
 
@@ -493,15 +495,18 @@ describe('a bug', () => {
   test('in learning from an attempt', async () => {
     const { router } = new Rig().gateway;
     const plan = router.plan.bind(router);
-    const depart = () => ({
+    const flight = {
       credential: null,
       firstContentMs: 1e9,
       waitedInVainMs: () => 0,
+      hedgeAfterMs: 1e9,
       told: () => {},
       began: () => {},
       ended: broken,
+    };
+    const rig = new Rig({
+      parts: { router: { plan, hedge: () => null, depart: () => flight, hasRoom: () => true } },
     });
-    const rig = new Rig({ parts: { router: { plan, depart, hasRoom: () => true } } });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);
     await expectOneEntry(rig, done, [{ result: 'answered' }]);

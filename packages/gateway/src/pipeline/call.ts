@@ -58,7 +58,7 @@ export async function runCall(
     imageKind: request?.facts.imageKind ?? null,
     durationMs: gateway.clock.monotonic() - inbound.receivedAt,
     overheadUs: overheadUsOf(delivery, inbound, gateway),
-    ttftMs: ttftOf(delivery),
+    ttftMs: ttftOf(delivery, inbound),
     finishedAtMs: gateway.clock.now(),
   };
   const entry = entryOf(closing);
@@ -194,14 +194,15 @@ function turnOf(inbound: Inbound, { id, codec }: Protocol): () => Result<Turn, F
 
 /** To the moment the first request was sent upstream, or, if none was, the refusal decided. */
 function overheadUsOf({ attempts }: Delivery, { receivedAt }: Inbound, { clock }: Gateway): number {
-  return Math.round(((attempts[0]?.startedAt ?? clock.monotonic()) - receivedAt) * 1000);
+  const firstSentAt = Math.min(...attempts.map(({ startedAt }) => startedAt));
+  return Math.round(((attempts.length === 0 ? clock.monotonic() : firstSentAt) - receivedAt) * 1000);
 }
 
-/** From the request's last byte to first content: what failed attempts took counts too. */
-function ttftOf({ attempts }: Delivery): number | null {
+/** From the request's last byte to first content: failed attempts and waits count too. */
+function ttftOf({ attempts }: Delivery, { receivedAt }: Inbound): number | null {
   const last = attempts.at(-1);
   if (last === undefined || last.ttftMs === null) return null;
-  return attempts.slice(0, -1).reduce((sum, { durationMs }) => sum + durationMs, last.ttftMs);
+  return last.startedAt - receivedAt + last.ttftMs;
 }
 
 function report(entry: CallEntry, settlement: Settlement, gateway: Gateway): void {

@@ -29,6 +29,11 @@ export function isOver(conversation: Conversation): boolean {
   return isShutDown(conversation) || conversation.gateway.clock.monotonic() >= conversation.deadlineAt;
 }
 
+/** Whether the process has been told to stop: what runs may end, and nothing new is begun. */
+export function isStopping({ gateway }: Conversation): boolean {
+  return gateway.watchdog.endsAt < Number.POSITIVE_INFINITY;
+}
+
 /** Whether the process has been told to stop and its patience is over. */
 export function isShutDown({ gateway }: Conversation): boolean {
   return gateway.clock.monotonic() >= gateway.watchdog.endsAt;

@@ -7,6 +7,7 @@ import type { MediaFetcher } from '../ports/media-fetcher.ts';
 import type { Observer } from '../ports/observer.ts';
 import type { TokenCounter } from '../ports/token-counter.ts';
 import type { Upstream } from '../ports/upstream.ts';
+import type { WaitingRoom } from './waiting-room.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** Bounds of a call. All times in milliseconds, all sizes in bytes. */
@@ -44,6 +45,7 @@ export interface Gateway {
   readonly tokens: TokenCounter;
   readonly observer: Observer;
   readonly watchdog: Watchdog;
+  readonly waitingRoom: WaitingRoom;
   readonly clock: Clock;
   readonly limits: CallLimits;
   /** Whether a model without a price is refused or served unbilled, its entry saying so. */

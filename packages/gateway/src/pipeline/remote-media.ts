@@ -21,6 +21,12 @@ export function fetchMedia(conversation: Conversation, target: Target): Promise<
   return known === null ? fetchForCaller(conversation, wanted.value) : Promise.resolve(known);
 }
 
+/** Whether something would have to be fetched before this target could be asked. */
+export function lacksMedia(conversation: Conversation, target: Target): boolean {
+  const wanted = wantedMedia(conversation, target);
+  return wanted.ok && wanted.value.urls.length > 0;
+}
+
 /** For a caller who has gone nothing is fetched any more. */
 async function fetchForCaller(
   { gateway, media, reply, deadlineAt }: Conversation,

@@ -2,6 +2,7 @@ import {
   type ImageKind,
   mergeImageKinds,
   noImageKind,
+  noUsage,
   type Reading,
   totalOutput,
   type UpstreamRefusal,
@@ -19,7 +20,7 @@ import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Delivery } from './deliver.ts';
 import { lossNames } from './losses.ts';
-import { meter } from './meter.ts';
+import { type Metered, meter } from './meter.ts';
 
 /** What the call's end adds to what was known at its beginning. */
 export interface Closing {
@@ -156,6 +157,7 @@ function judgeFailure(outcome: Outcome | undefined): Verdict {
       return { status: 'failed', unbilledReason: 'upstream_failed' };
     case 'answered':
     case 'caller-gone':
+    case 'outrun':
       return { status: 'failed', unbilledReason: 'refused_by_gateway' };
     default:
       return unreachable(outcome);
@@ -192,7 +194,7 @@ function httpStatusOf({ finish }: Delivery): number | null {
 
 function attemptEntry(record: AttemptRecord, n: number, closing: Closing): AttemptEntry {
   const { target, outcome } = record;
-  const metered = meter(readingOf(outcome), closing);
+  const metered = meterAttempt(outcome, closing);
   return {
     n,
     channelId: target.channel.id,
@@ -210,6 +212,13 @@ function attemptEntry(record: AttemptRecord, n: number, closing: Closing): Attem
   };
 }
 
+/** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */
+function meterAttempt(outcome: Outcome, closing: Closing): Metered {
+  const metered = meter(readingOf(outcome), closing);
+  if (outcome.kind !== 'outrun' || metered.source !== 'none') return metered;
+  return { usage: { ...noUsage, inputFresh: closing.inputTokensEstimate }, source: 'estimated' };
+}
+
 function resultOf(outcome: Outcome): AttemptResult {
   switch (outcome.kind) {
     case 'answered':
@@ -224,6 +233,8 @@ function resultOf(outcome: Outcome): AttemptResult {
       return outcome.committed ? 'cut_after_content' : 'cut_before_content';
     case 'caller-gone':
       return 'caller_gone';
+    case 'outrun':
+      return 'aborted';
     default:
       return unreachable(outcome);
   }
@@ -238,6 +249,8 @@ function detailOf(outcome: Outcome): string | null {
       return `${outcome.refusal.kind}: ${outcome.refusal.message}`.slice(0, 500);
     case 'shut-down':
       return 'the gateway had to stop';
+    case 'outrun':
+      return 'another attempt decided the call';
     case 'bug':
       return 'a bug in the gateway';
     case 'timed-out':

@@ -28,7 +28,9 @@ export type AttemptResult =
   | 'timed_out'
   | 'cut_before_content'
   | 'cut_after_content'
-  | 'caller_gone';
+  | 'caller_gone'
+  /** Another attempt was sent beside it and decided the call. */
+  | 'aborted';
 
 /** One request sent to one target. Amounts are what the upstream charges us. */
 export interface AttemptEntry {

@@ -30,6 +30,7 @@ export type Choice =
   | 'pinned' // the same, of those that may know the answer the call goes on from
   | 'probe' // ejected, and due: this call shows whether it is back
   | 'exploration' // not asked for a while, and not too dear to be asked once
+  | 'hedge' // the best by score, beside another one that is silent
   | 'panic' // everything is out of service, and this is soonest to recover
   | 'withheld' // none: what is left is doubtful, and the budget for such attempts is spent
   | 'nothing'; // none: nothing may be asked

@@ -14,7 +14,8 @@ const exploredShareMax = 0.02;
 const probedShareMax = 0.2;
 /** So many attempts in a row have failed, on whatever target: what is wrong may be wrong with all of them. */
 const stormRun = 6;
-/** So many calls are looked back on when exploration is rationed. */
+const hedgedShareMax = 0.03;
+/** So many calls are looked back on when exploration and second attempts beside a first are rationed. */
 const callsRemembered = 1000;
 
 type DemandNumber =
@@ -42,6 +43,7 @@ export class Demand {
   #calls = 0;
   #explored = 0;
   #probed = 0;
+  #hedged = 0;
 
   /** `meanPrice`: of a mean call over all targets, at the prices of the moment; pico-dollars. */
   called(meanPrice: number): void {
@@ -52,6 +54,7 @@ export class Demand {
     this.#calls /= 2;
     this.#explored /= 2;
     this.#probed /= 2;
+    this.#hedged /= 2;
   }
 
   /** What a call costs on average. It follows prices slowly: a channel that gets dearer does not make time dear at once. */
@@ -73,6 +76,15 @@ export class Demand {
 
   probed(): void {
     this.#probed++;
+  }
+
+  /** Whether one more call may be sent to two targets at once. */
+  get mayHedge(): boolean {
+    return this.#hedged + 1 <= hedgedShareMax * this.#calls + 1;
+  }
+
+  hedged(): void {
+    this.#hedged++;
   }
 
   used(inputTokens: number, outputTokens: number): void {

@@ -120,6 +120,11 @@ function isTemporary({ reason }: Excluded): boolean {
   return reason === 'full' || reason === 'blocked' || reason === 'credential' || isForgivable(reason);
 }
 
+/** Whether there is any target that no one has forbidden, in service or not. */
+export function isAnyLeft({ ready, due, excluded }: Sorted): boolean {
+  return ready.length > 0 || due.length > 0 || excluded.some(({ reason }) => isForgivable(reason));
+}
+
 function isForgivable(reason: Exclusion): boolean {
   switch (reason) {
     case 'disabled':

@@ -8,11 +8,18 @@ import { type Candidate, Candidates, type Field, type HashCredential } from './c
 import { type Choice, type Excluded, type Exclusion, leftOutOf } from './considered.ts';
 import { barEndsAtMs, type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
 import { Demand } from './demand.ts';
-import { desperateOf, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
+import {
+  desperateOf,
+  isAnyLeft,
+  type Need,
+  type ProbeMode,
+  type Sorted,
+  sortCandidates,
+} from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
 import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
+import type { Again, Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
 import { type Errand, type ServiceListener, TargetFlight } from './target-flight.ts';
 
@@ -48,6 +55,9 @@ const doubtfulChance = 0.5;
 export const routerStateMsMax = 24 * 3_600_000;
 /** Of those out of service, so many that are soonest to recover are tried. */
 const panicTargets = 3;
+/** The only channel there is is asked again after so long: not at once, and not by all callers together. Milliseconds. */
+const againAfterMsMin = 50;
+const againAfterMsMax = 250;
 /** Where everything is out of service, a call asks so many targets; one where nothing has answered for long. */
 const panicAttemptsMax = 2;
 
@@ -80,17 +90,36 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   plan(ask: Ask, clockMs: number, progress = this.#start): Plan {
     const nowMs = this.#time.read(clockMs);
     const field = this.#candidates.of(ask.model);
-    if (isFirst(progress)) {
+    if (isFirst(progress) && !progress.again) {
       field.demand.called(meanPriceOf(field.candidates, field.demand));
       this.#budget.called(nowMs);
     }
     const sorted = this.#sort(field, ask, progress, nowMs);
     const { choice, appraisal, order } = this.#decide(field, sorted, ask, progress, nowMs);
     const { due, excluded } = sorted;
+    const targets = oncePerChannel(order);
     return {
-      targets: oncePerChannel(order),
+      targets,
       blockedRetryMs: soonest(excluded, nowMs),
+      againMs: targets.length > 0 ? null : this.#againMs(field, sorted, ask, progress, nowMs),
       considered: { choice, scores: appraisal, due, excluded },
+    };
+  }
+
+  /** A second attempt is for what is slow, not for what fails: it is sent where one would be likely to be answered. */
+  hedge(ask: Ask, clockMs: number, progress: Progress): Plan | null {
+    const nowMs = this.#time.read(clockMs);
+    const field = this.#candidates.of(ask.model);
+    if (!field.demand.mayHedge || !this.#budget.canSpend) return null;
+    const { ready, due, excluded } = this.#sort(field, ask, progress, nowMs);
+    const appraisal = this.#appraise(field, ready, ask, progress, nowMs, true);
+    if (appraisal === null || appraisal.bestChance < doubtfulChance) return null;
+    field.demand.hedged();
+    return {
+      targets: oncePerChannel(appraisal.inOrder()),
+      blockedRetryMs: null,
+      againMs: null,
+      considered: { choice: 'hedge', scores: appraisal, due, excluded },
     };
   }
 
@@ -219,9 +248,36 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return chooseSlot(fitting, need, this.#sessions.find(sessionKey), nowMs);
   }
 
-  #sort(field: Field, ask: Ask, { tried, refused = none }: Progress, nowMs: number): Sorted {
-    const need = { ask, tried, refused, isStorm: field.demand.isStorm };
-    return sortCandidates(field.candidates, need, this.#answers, this.#options.probes, nowMs);
+  #sort(field: Field, ask: Ask, progress: Progress, nowMs: number): Sorted {
+    const { again, tried, refused = none } = progress;
+    const sorted = this.#sortFor({ ask, tried, refused }, field, nowMs);
+    return again?.isDue && !isAnyLeft(sorted)
+      ? this.#sortFor(needAgain(ask, tried, again), field, nowMs)
+      : sorted;
+  }
+
+  #sortFor(need: Omit<Need, 'isStorm'>, { candidates, demand }: Field, nowMs: number): Sorted {
+    const whole = { ...need, isStorm: demand.isStorm };
+    return sortCandidates(candidates, whole, this.#answers, this.#options.probes, nowMs);
+  }
+
+  /** How long a call waits for the first that its limit lets go, or for the only one there is to be asked again. */
+  #againMs(field: Field, sorted: Sorted, ask: Ask, { tried, again }: Progress, nowMs: number): number | null {
+    // What may be asked and was not planned is out of service, and the budget for that is spent.
+    if (isAnyLeft(sorted)) return null;
+    const all = again ? this.#sortFor(needAgain(ask, tried, again), field, nowMs) : sorted;
+    if (isAnyLeft(all)) return this.#isWorthwhile(field, all, nowMs) ? this.#jitterMs() : null;
+    const blockedMs = soonest(all.excluded, nowMs);
+    return blockedMs === null ? null : blockedMs + this.#jitterMs();
+  }
+
+  #isWorthwhile({ demand }: Field, { ready }: Sorted, nowMs: number): boolean {
+    const isLikely = ready.some(({ state }) => state.health.chance(nowMs) >= doubtfulChance);
+    return isLikely || (this.#budget.canSpend && !demand.isStorm);
+  }
+
+  #jitterMs(): number {
+    return againAfterMsMin + this.#options.uniform() * (againAfterMsMax - againAfterMsMin);
   }
 
   /** Null where nothing may be asked. */
@@ -333,6 +389,11 @@ function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
 
 function unusedFor(durationMs: number, candidate: Candidate | null, nowMs: number): Candidate | null {
   return candidate !== null && nowMs - candidate.state.lastSentMs >= durationMs ? candidate : null;
+}
+
+/** Of a call that may ask one channel again, with whatever credential. */
+function needAgain(ask: Ask, tried: ReadonlySet<string>, { channelId }: Again): Omit<Need, 'isStorm'> {
+  return { ask, tried: new Set([...tried].filter((id) => id !== channelId)), refused: none };
 }
 
 function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {

@@ -34,6 +34,7 @@ function isUndone(outcome: Outcome): boolean {
     case 'shut-down':
     case 'bug':
     case 'cut':
+    case 'outrun':
       return false;
     default:
       return unreachable(outcome);
@@ -68,6 +69,7 @@ function retryAnyElsewhere(outcome: Outcome): Retry {
     case 'caller-gone':
     case 'shut-down':
     case 'bug':
+    case 'outrun':
       return 'no';
     case 'refused':
       return retryRefusalElsewhere(outcome.refusal.kind);
@@ -111,6 +113,16 @@ function retryRefusalElsewhere(kind: UpstreamRefusal['kind']): Retry {
 export function mayTryOtherCredential(outcome: Outcome, { channel }: Target): boolean {
   if (outcome.kind !== 'refused' || channel.credentials.length < 2) return false;
   return outcome.refusal.kind === 'credential' || outcome.refusal.kind === 'rate-limited';
+}
+
+/**
+ * After an outcome that may be retried elsewhere, whether there is sense in asking the same channel once more, where there is
+ * no other: not one that was silent for as long as it may be, nor one that lacks what is asked for.
+ */
+export function mayAskAgain(outcome: Outcome): boolean {
+  if (outcome.kind === 'timed-out') return outcome.phase === 'connect';
+  if (outcome.kind !== 'refused') return true;
+  return outcome.refusal.kind !== 'answer-missing' && outcome.refusal.kind !== 'model-missing';
 }
 
 /** Whether an upstream refused the request itself: then none is to blame, and unless it lacks an answer, no other is tried. */

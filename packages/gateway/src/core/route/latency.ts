@@ -22,6 +22,12 @@ const speedShare = 0.1;
 /** A shorter answer says little of how fast a model writes. */
 const outputTokensMin = 20;
 
+/** Of the streams that begin, nearly all have begun by then. */
+const lateRatio = 1.3;
+const lateMsMin = 1500;
+/** While a target's own times are not known. */
+const p95MsAssumed = 2000;
+
 const deadlineMsMin = 4000;
 const deadlineMsMax = 30_000;
 /** While too little is known for a deadline of its own. */
@@ -48,6 +54,14 @@ export class Latency {
     this.#note(afterMs, nowMs);
   }
 
+  /**
+   * A stream that had not begun after so long was given up for another one. Noted only where it is slow already: that a
+   * quick one was not waited for says nothing.
+   */
+  outrun(afterMs: number, nowMs: number): void {
+    if (afterMs > this.#beginsMs(nowMs)) this.timedOut(afterMs, nowMs);
+  }
+
   /** So many tokens of output in the time after first content. */
   wrote(outputTokens: number, duringMs: number): void {
     if (outputTokens < outputTokensMin || duringMs <= 0) return;
@@ -72,6 +86,12 @@ export class Latency {
   deadlineMs(nowMs: number, usual: Quantiles | null): number {
     const { p99 } = this.quantiles(nowMs) ?? usual ?? { p99: deadlineMsAssumed / 3 };
     return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * p99));
+  }
+
+  /** When a stream that has not begun is late, so that another target may be asked beside it (routing.md, "hedging"). */
+  lateMs(nowMs: number): number {
+    const { p95 } = this.quantiles(nowMs) ?? { p95: p95MsAssumed };
+    return Math.max(lateMsMin, lateRatio * p95);
   }
 
   save(shiftMs: number): { readonly latency: Saved<LatencyNumber>; readonly histogram: Saved<string> } {

@@ -22,4 +22,6 @@ export type Outcome =
       readonly detail: string;
       readonly reading: Reading | null;
     }
-  | { readonly kind: 'caller-gone'; readonly committed: boolean; readonly reading: Reading | null };
+  | { readonly kind: 'caller-gone'; readonly committed: boolean; readonly reading: Reading | null }
+  /** Another attempt of the call was under way beside it and has decided the call: we let go of this one. */
+  | { readonly kind: 'outrun'; readonly reading: Reading | null };

@@ -22,6 +22,16 @@ export interface Progress {
   readonly attemptsLeft: number;
   /** Credentials of channels that may be asked again with another one: refused, or at their limit. None where left out. */
   readonly refused?: ReadonlySet<Credential>;
+  /** Null or left out where there is nothing to wait for but what was not asked yet. */
+  readonly again?: Again | null;
+}
+
+/** A call may wait: for a channel that is blocked, or to ask the only one there is once more. */
+export interface Again {
+  /** The channel that may be asked again where there is no other; null when nobody has been asked. */
+  readonly channelId: string | null;
+  /** Whether the wait is over. */
+  readonly isDue: boolean;
 }
 
 /** The targets of the next attempt in the order in which they are to be tried. */
@@ -30,6 +40,8 @@ export interface Plan {
   readonly targets: readonly Target[];
   /** Milliseconds until the first of the targets left out for their rate limit may be tried; null when none was. */
   readonly blockedRetryMs: number | null;
+  /** Where there is no target now: when to plan again, in milliseconds; null when there is nothing to wait for. */
+  readonly againMs: number | null;
   /** What it was made from, for the entry of the call. It names channels: never for callers. */
   readonly considered: Considered;
 }
@@ -40,6 +52,8 @@ export interface Flight {
   readonly credential: Credential | null;
   /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
   readonly firstContentMs: number;
+  /** Silence of a stream after which another target may be asked beside it, where that is allowed; milliseconds. */
+  readonly hedgeAfterMs: number;
   /**
    * How long this call has waited where others waited in vain and nobody has been given anything since; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.
    */
@@ -59,6 +73,8 @@ export interface Flight {
 export interface Router {
   /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
   plan(ask: Ask, nowMs: number, progress?: Progress): Plan;
+  /** Where a second attempt is to go while the first one is silent; null where that would be one too many. */
+  hedge(ask: Ask, nowMs: number, progress: Progress): Plan | null;
   /** An attempt is sent; with none of the credentials that were refused to the call, where there is another one. */
   depart(target: Target, ask: Ask, nowMs: number, refused?: ReadonlySet<Credential>): Flight;
   /** Whether one more attempt may be under way on the target's channel. */

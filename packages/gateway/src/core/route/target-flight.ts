@@ -70,6 +70,10 @@ export class TargetFlight implements Flight {
     return Math.max(...[state.hang, load.hang].map((hang) => hang.waitedMs(this.#startMs, nowMs)));
   }
 
+  get hedgeAfterMs(): number {
+    return this.#departure.candidate.state.latency.lateMs(this.#startMs);
+  }
+
   /** Of rate limits; reset dates in them are on the clock of the wall. */
   told(headers: ReadonlyMap<string, string>, clockMs: number): void {
     const headroom = readHeadroom(headers, clockMs);
@@ -116,6 +120,8 @@ export class TargetFlight implements Flight {
     this.#learn(verdict, nowMs);
     if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
     if (isProbe && outcome !== null && isAlive(outcome, verdict)) state.circuit.wasThere();
+    // It has not failed, but it was slower than the one that was asked later.
+    if (outcome?.kind === 'outrun' && !hadContent) state.latency.outrun(nowMs - this.#startMs, nowMs);
     if (outcome?.kind !== 'answered') return;
     this.#rememberKept(outcome.reading);
     this.#learnUse(outcome.reading.usage, nowMs);

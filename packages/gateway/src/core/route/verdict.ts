@@ -24,6 +24,7 @@ export function verdictOn(outcome: Outcome, hadContent: boolean): Verdict {
     case 'caller-gone':
     case 'shut-down':
     case 'bug':
+    case 'outrun':
       return nothing;
     case 'timed-out':
       if (outcome.phase === 'deadline') return nothing;
