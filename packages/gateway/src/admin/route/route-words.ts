@@ -28,6 +28,7 @@ export const choiceWords: Readonly<Record<Choice, string>> = {
   pinned: 'drawn among those that may know the earlier answer',
   probe: 'its time out of service is over, and one call shows whether it is back',
   exploration: 'not asked for a while, and cheap enough to be asked once',
+  hedge: 'the best by score, beside one that was silent',
   panic: 'everything is out of service: what is soonest to recover is tried all the same',
   withheld: 'what is left is doubtful, and the budget for such attempts is spent',
   nothing: 'no channel may be asked',
