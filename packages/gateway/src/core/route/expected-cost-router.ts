@@ -1,27 +1,22 @@
 import type { RouterState } from '../../ports/router-state-store.ts';
 import type { Credential, Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
+import { jitterMs, needAgain, soonest } from './again.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
 import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
-import { type Choice, type Excluded, type Exclusion, leftOutOf } from './considered.ts';
-import { barEndsAtMs, type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
+import { type Choice, leftOutOf } from './considered.ts';
+import { type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
 import { Demand } from './demand.ts';
-import {
-  desperateOf,
-  isAnyLeft,
-  type Need,
-  type ProbeMode,
-  type Sorted,
-  sortCandidates,
-} from './eligibility.ts';
+import { isAnyLeft, type Need, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
 import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
-import type { Again, Ask, Flight, Plan, Progress, Router } from './router.ts';
+import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
 import { SteadyTime } from './steady-time.ts';
 import { type Errand, type ServiceListener, TargetFlight } from './target-flight.ts';
+import { lastResort, type Turn, tierOf, withinTierOf } from './turn.ts';
 
 export interface ExpectedCostOptions {
   /** Attempts of one call. */
@@ -39,12 +34,6 @@ interface Decision {
   readonly order: Iterable<Candidate>;
 }
 
-/** Whose turn it is: one of a few, or, where there are none, whoever is drawn by the scores. */
-interface Turn {
-  readonly choice: Choice;
-  readonly among: readonly Candidate[];
-}
-
 /** Targets named for an attempt: those that cannot be asked for a call are passed over. */
 const targetsMax = 12;
 /** A target nobody has used for so long is asked once, to see whether it is still what it was. */
@@ -55,14 +44,8 @@ const doubtfulChance = 0.5;
 export const routerStateMsMax = 24 * 3_600_000;
 /** Of those out of service, so many that are soonest to recover are tried. */
 const panicTargets = 3;
-/** The only channel there is is asked again after so long: not at once, and not by all callers together. Milliseconds. */
-const againAfterMsMin = 50;
-const againAfterMsMax = 250;
 /** Where everything is out of service, a call asks so many targets; one where nothing has answered for long. */
 const panicAttemptsMax = 2;
-
-/** Of a channel with as many calls as it may have: what callers are told to wait. */
-const fullMs = 1000;
 
 const none: ReadonlySet<never> = new Set<never>();
 
@@ -266,18 +249,14 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     // What may be asked and was not planned is out of service, and the budget for that is spent.
     if (isAnyLeft(sorted)) return null;
     const all = again ? this.#sortFor(needAgain(ask, tried, again), field, nowMs) : sorted;
-    if (isAnyLeft(all)) return this.#isWorthwhile(field, all, nowMs) ? this.#jitterMs() : null;
+    if (isAnyLeft(all)) return this.#isWorthwhile(field, all, nowMs) ? jitterMs(this.#options.uniform) : null;
     const blockedMs = soonest(all.excluded, nowMs);
-    return blockedMs === null ? null : blockedMs + this.#jitterMs();
+    return blockedMs === null ? null : blockedMs + jitterMs(this.#options.uniform);
   }
 
   #isWorthwhile({ demand }: Field, { ready }: Sorted, nowMs: number): boolean {
     const isLikely = ready.some(({ state }) => state.health.chance(nowMs) >= doubtfulChance);
     return isLikely || (this.#budget.canSpend && !demand.isStorm);
-  }
-
-  #jitterMs(): number {
-    return againAfterMsMin + this.#options.uniform() * (againAfterMsMax - againAfterMsMin);
   }
 
   /** Null where nothing may be asked. */
@@ -377,23 +356,8 @@ function* startingWith(first: Candidate, appraisal: Appraisal): Generator<Candid
   yield* appraisal.inOrder();
 }
 
-/** Where nothing is ready: all that no one has forbidden, the one first that is soonest to recover. */
-function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
-  const rest = desperateOf(excluded);
-  const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
-  const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
-  const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
-  among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
-  return { choice: among.length === 0 ? 'nothing' : 'panic', among };
-}
-
 function unusedFor(durationMs: number, candidate: Candidate | null, nowMs: number): Candidate | null {
   return candidate !== null && nowMs - candidate.state.lastSentMs >= durationMs ? candidate : null;
-}
-
-/** Of a call that may ask one channel again, with whatever credential. */
-function needAgain(ask: Ask, tried: ReadonlySet<string>, { channelId }: Again): Omit<Need, 'isStorm'> {
-  return { ask, tried: new Set([...tried].filter((id) => id !== channelId)), refused: none };
 }
 
 function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {
@@ -406,34 +370,4 @@ function oncePerChannel(candidates: Iterable<Candidate>): readonly Target[] {
     if (targets.length >= targetsMax) break;
   }
   return targets;
-}
-
-/** Of those that are due, the ones that are worth as much to the operator as the best of those that are ready. */
-function withinTierOf(ready: readonly Candidate[], due: readonly Candidate[]): readonly Candidate[] {
-  if (due.length === 0) return due;
-  const tier = Math.min(...ready.map(tierOf));
-  return due.filter((candidate) => tierOf(candidate) <= tier);
-}
-
-function tierOf({ target }: Candidate): number {
-  return target.channel.priority;
-}
-
-function recoversAtMs({ state, slots }: Candidate, nowMs: number): number {
-  return Math.max(state.circuit.openUntilMs, barEndsAtMs(slots, 'capped', nowMs));
-}
-
-/** Until the first rate limit ends that a target was left out for, or one of the calls may have ended that fill it. */
-function soonest(excluded: readonly Excluded[], nowMs: number): number | null {
-  let waitMs: number | null = null;
-  for (const { candidate, reason } of excluded) {
-    const endsAtMs = endOf(candidate, reason, nowMs);
-    if (endsAtMs !== null) waitMs = Math.min(waitMs ?? Number.POSITIVE_INFINITY, endsAtMs - nowMs);
-  }
-  return waitMs === null ? null : Math.ceil(waitMs);
-}
-
-function endOf({ slots }: Candidate, reason: Exclusion, nowMs: number): number | null {
-  if (reason === 'full') return nowMs + fullMs;
-  return reason === 'blocked' ? barEndsAtMs(slots, reason, nowMs) : null;
 }

@@ -1,0 +1,35 @@
+import type { Candidate } from './candidates.ts';
+import type { Choice } from './considered.ts';
+import { barEndsAtMs } from './credential-slot.ts';
+import { desperateOf, type Sorted } from './eligibility.ts';
+
+/** Whose turn it is: one of a few, or, where there are none, whoever is drawn by the scores. */
+export interface Turn {
+  readonly choice: Choice;
+  readonly among: readonly Candidate[];
+}
+
+/** Where nothing is ready: all that no one has forbidden, the one first that is soonest to recover. */
+export function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
+  const rest = desperateOf(excluded);
+  const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
+  const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
+  const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
+  among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
+  return { choice: among.length === 0 ? 'nothing' : 'panic', among };
+}
+
+/** Of those that are due, the ones that are worth as much to the operator as the best of those that are ready. */
+export function withinTierOf(ready: readonly Candidate[], due: readonly Candidate[]): readonly Candidate[] {
+  if (due.length === 0) return due;
+  const tier = Math.min(...ready.map(tierOf));
+  return due.filter((candidate) => tierOf(candidate) <= tier);
+}
+
+export function tierOf({ target }: Candidate): number {
+  return target.channel.priority;
+}
+
+function recoversAtMs({ state, slots }: Candidate, nowMs: number): number {
+  return Math.max(state.circuit.openUntilMs, barEndsAtMs(slots, 'capped', nowMs));
+}
