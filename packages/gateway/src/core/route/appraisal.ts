@@ -87,24 +87,28 @@ export class Appraisal implements Scores {
     return this.#ready.length;
   }
 
-  ranked(): readonly Scored[] {
+  ranked(count: number): readonly Scored[] {
     const weights = this.#weights();
     let sum = 0;
     for (const weight of weights) sum += weight;
-    return this.#ready
-      .map((candidate, place) => ({
+    const ranked: Scored[] = [];
+    for (const place of this.#placesInOrder()) {
+      const candidate = this.#ready[place];
+      if (candidate === undefined || ranked.length >= count) break;
+      ranked.push({
         candidate,
         tier: this.#tiers[place] ?? Number.NaN,
         score: this.#scores[place] ?? Number.NaN,
         chance: this.#chances[place] ?? Number.NaN,
         share: (weights[place] ?? 0) / sum,
-      }))
-      .sort((a, b) => a.tier - b.tier || a.score - b.score);
+      });
+    }
+    return ranked;
   }
 
   /** With what the scores are made of, as long as nothing has been learned since. */
   inFull(): readonly ScoredInFull[] {
-    return this.ranked().map((scored) => {
+    return this.ranked(this.count).map((scored) => {
       const prospect = prospectOf(scored.candidate, this.#circumstances, this.#unknownPrice);
       return { ...scored, waitMs: prospect.waitMs, parts: scoreParts(prospect, this.#stakes) };
     });
@@ -126,14 +130,21 @@ export class Appraisal implements Scores {
     return drawn;
   }
 
-  /** By the operator's tier, then by score. Of many only the first few are ever asked for: none is sorted before its turn. */
+  /** By the operator's tier, then by score. */
   *inOrder(): Generator<Candidate> {
+    for (const place of this.#placesInOrder()) {
+      const candidate = this.#ready[place];
+      if (candidate !== undefined) yield candidate;
+    }
+  }
+
+  /** Of many only the first few are ever asked for: none is sorted before its turn. */
+  *#placesInOrder(): Generator<number> {
     for (let tier = this.#tier; tier < Number.POSITIVE_INFINITY; tier = this.#tierAfter(tier)) {
       const left = this.#scoresIn(tier);
       for (let place = leastOf(left); place >= 0; place = leastOf(left)) {
         left[place] = Number.POSITIVE_INFINITY;
-        const candidate = this.#ready[place];
-        if (candidate !== undefined) yield candidate;
+        yield place;
       }
     }
   }

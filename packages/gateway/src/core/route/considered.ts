@@ -59,8 +59,8 @@ export interface ScoredInFull extends Scored {
 /** The scores of all that may be asked. */
 export interface Scores {
   readonly count: number;
-  /** By tier, then by score. */
-  ranked(): readonly Scored[];
+  /** So many at most, by tier, then by score. */
+  ranked(count: number): readonly Scored[];
 }
 
 export interface Excluded {

@@ -96,7 +96,7 @@ function encodePlan({ plan, attemptsBefore }: PlanMade, before: Considered | nul
 function encodeCandidates(scores: Scores | null, count: number): string {
   if (scores === null) return '';
   let text = '';
-  for (const { candidate, tier, score, chance, share } of scores.ranked().slice(0, count)) {
+  for (const { candidate, tier, score, chance, share } of scores.ranked(count)) {
     if (text !== '') text += ',';
     text += `${labelOf(candidate)},${tier},${Math.round(score)},${Math.round(chance * shareUnits)},${Math.round(share * shareUnits)}`;
   }
