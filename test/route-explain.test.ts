@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@headgate/simulator';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../packages/gateway/src/cli/run.ts';
 import { environmentOf } from '../packages/gateway/src/config.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
@@ -38,6 +38,14 @@ async function ask(path: string, body?: object): Promise<Record<string, unknown>
   return (await answer.json()) as Record<string, unknown>;
 }
 
+function callOnce(content: string): Promise<Response> {
+  return fetch(`${gateway.apiOrigin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.keys.completions}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content }] }),
+  });
+}
+
 async function command(line: string): Promise<Record<string, unknown>> {
   const out: string[] = [];
   const code = await runCommandLine(`${line} --json --data-dir ${gateway.dataDir}`.split(' '), {
@@ -65,11 +73,7 @@ test('the console and the command line say the same of the same state, and no up
 });
 
 test('how a call was routed is kept with its entry: for the operator, not for its caller', async () => {
-  const answer = await fetch(`${gateway.apiOrigin}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.keys.completions}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
-  });
+  const answer = await callOnce('Hello');
   expect(answer.status).toBe(200);
   const trace = answer.headers.get('x-trace-id') ?? '';
   const told = `${[...answer.headers].join('\n')}${await answer.text()}`;
@@ -85,4 +89,27 @@ test('how a call was routed is kept with its entry: for the operator, not for it
     headers: { authorization: `Bearer ${gateway.keys.completions}` },
   });
   for (const text of [told, await usage.text()]) expect(text).not.toMatch(/broken|"sound"|"dear"|share|Pico/);
+});
+
+test('an outage that the gateway has seen is known to the command line within moments', async () => {
+  for (let n = 0; n < 7; n++) {
+    const answer = await callOnce(`Hello ${n}`);
+    expect(await answer.text()).toContain('choices');
+  }
+  const live = await ask('/api/route/explain', { key: 'completions', model: 'demo' });
+  expect(live).toMatchObject({
+    order: ['sound', 'dear'],
+    exclusions: [{ channel: 'broken', reason: 'open', until: expect.stringContaining('Z') as string }],
+  });
+  await vi.waitFor(
+    async () => {
+      const saved = await command('route explain --key completions --model demo');
+      expect(saved).toMatchObject({
+        order: live['order'],
+        exclusions: [{ channel: 'broken', reason: 'open' }],
+      });
+      expect(saved['stateSavedAt']).not.toBeNull();
+    },
+    { timeout: 15_000, interval: 300 },
+  );
 });

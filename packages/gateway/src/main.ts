@@ -5,6 +5,7 @@ import { type ConfigurationService, openConfigurationService } from './admin/con
 import { makeDataDirectory, storeFile } from './admin/data-directory.ts';
 import { openOperatorToken } from './admin/operator-token.ts';
 import { explainRoute } from './admin/route/explain-route.ts';
+import { plannerOptions } from './admin/route/planner-options.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { ConfigurationProblem } from './config/problem.ts';
 import type { Environment, Settings } from './config.ts';
@@ -198,10 +199,8 @@ async function openRouter(
   opened: AsyncDisposableStack,
 ): Promise<ExpectedCostRouter> {
   const router = new ExpectedCostRouter({
-    attemptsMax: settings.attemptsMax,
-    probes: 'synthetic',
+    ...plannerOptions(settings, configuration.hashCredential),
     uniform: systemRandom.next,
-    hashCredential: configuration.hashCredential,
     onService: ({ channel, upstreamModel }, change) =>
       observer.serviceChanged(change, channel.id, upstreamModel),
   });

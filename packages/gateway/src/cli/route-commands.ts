@@ -1,6 +1,7 @@
 import { credentialHasher } from '../admin/credential-hash.ts';
 import { explainRoute, type RouteExplanation } from '../admin/route/explain-route.ts';
 import { pastRoute } from '../admin/route/past-route.ts';
+import { plannerOptions } from '../admin/route/planner-options.ts';
 import { type RouteProblem, type RouteQuestion, readRouteQuestion } from '../admin/route/route-question.ts';
 import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
 import { type Command, type CommandContext, command } from './command.ts';
@@ -70,10 +71,8 @@ function printExplanation(
 /** A router that knows what the gateway has saved of what its own knows. Nothing is drawn in explaining. */
 async function openSavedRouter({ settings, store, peppers }: Workspace, nowMs: number) {
   const router = new ExpectedCostRouter({
-    attemptsMax: settings.attemptsMax,
-    probes: 'calls',
+    ...plannerOptions(settings, credentialHasher(peppers)),
     uniform: () => 0.5,
-    hashCredential: credentialHasher(peppers),
   });
   const states = await store.routerStates.load();
   router.restore(states, nowMs);
