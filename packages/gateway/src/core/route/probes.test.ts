@@ -94,6 +94,26 @@ describe('a target that was ejected', () => {
   });
 });
 
+test('three hundred seconds of refused connections cost ten attempts of callers at the most', () => {
+  const [down, up] = [priced('down', 1n), priced('up', 3n)];
+  const model = modelOf([down, up]);
+  const { router } = openRouter();
+  let attempts = 0;
+  for (let nowMs = 0; nowMs < 300_000; nowMs += 100) {
+    if (nowMs % 1000 === 0) {
+      for (const target of router.probesDue(model, nowMs))
+        router.probe(target, model, nowMs).ended(target === down ? refusedConnection : answered(), nowMs + 5);
+    }
+    for (const target of router.plan(asking(streamed, model), nowMs).targets) {
+      if (target === down) attempts++;
+      callOnce(router, target, model, nowMs, target === down ? refusedConnection : answered());
+      if (target === up) break;
+    }
+  }
+  expect(attempts).toBeGreaterThan(0);
+  expect(attempts).toBeLessThanOrEqual(10);
+});
+
 describe('what nobody calls', () => {
   test('is probed once in a while: of each channel the cheapest target', () => {
     const [dear, cheap, other] = [priced('a', 3n), priced('a', 1n), priced('b', 2n)];
