@@ -90,6 +90,8 @@ export interface RigOptions {
   readonly speaks?: TargetDraft['protocols'];
   readonly limits?: Partial<CallLimits>;
   readonly routing?: Partial<GroupRouting>;
+  /** What each channel declares to take, in tokens. */
+  readonly contextWindows?: readonly (number | null)[];
   readonly settlement?: Settlement;
   /** Calls that may wait for a channel at a time. */
   readonly waitingMax?: number;
@@ -115,7 +117,15 @@ export class Rig {
     const clock = { now: () => this.#nowMs, monotonic: () => this.#nowMs };
     const ids = Array.from({ length: options.channels ?? 1 }, (_, place) => `c${place + 1}`);
     const speaks = options.speaks === undefined ? {} : { protocols: options.speaks };
-    const model = { ...modelOf(ids.map((id) => targetOf({ id, ...speaks }))), price: priceOf(1_000_000n) };
+    const model = {
+      ...modelOf(
+        ids.map((id, place) => ({
+          ...targetOf({ id, ...speaks }),
+          contextWindow: options.contextWindows?.[place] ?? null,
+        })),
+      ),
+      price: priceOf(1_000_000n),
+    };
     const catalogue: Catalogue = {
       revision: 1,
       keys: new Map(),

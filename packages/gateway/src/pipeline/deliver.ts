@@ -1,5 +1,5 @@
 import { type Fault, fault } from '@headgate/protocols';
-import { faultOf } from '../core/route/fallback.ts';
+import { faultOf, isTooLong } from '../core/route/fallback.ts';
 import { privateNamesOf } from '../core/route/private-names.ts';
 import type { PlanMade } from '../core/route/route-record.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
@@ -50,10 +50,16 @@ function hasCallerLeft(reply: Conversation['reply'], { attempts, hasCallerLeft: 
   return hasLeft || (last === undefined ? reply.gone : last.outcome.kind === 'caller-gone');
 }
 
-/** What was let go of while another attempt decided the call says nothing about how it failed. */
+/**
+ * What was let go of while another attempt decided the call says nothing about how it failed. That it is too long is for the
+ * caller to know, whatever became of it where more fits.
+ */
 function askedFault({ attempts, plan }: Search, last: AttemptRecord, { model }: Ask): Fault {
+  const tooLong = attempts.find(({ outcome }) => isTooLong(outcome));
+  const told = tooLong ?? last;
   const outcomes = attempts.map(({ outcome }) => outcome).filter(({ kind }) => kind !== 'outrun');
-  return faultOf(outcomes, plan.blockedRetryMs, privateNamesOf(last.target, model));
+  const decisive = tooLong === undefined ? outcomes : [tooLong.outcome];
+  return faultOf(decisive, plan.blockedRetryMs, privateNamesOf(told.target, model));
 }
 
 /** Where nothing could be asked: one of those that have to wait may be able to do what the others cannot. */

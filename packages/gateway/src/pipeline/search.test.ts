@@ -241,3 +241,47 @@ describe('a call that finds everything blocked', () => {
     expect(rig.settled[1]).toMatchObject({ status: 'caller_gone', httpStatus: null, attempts: [] });
   });
 });
+
+describe('a call that is too long', () => {
+  const tooLong =
+    '{"error":{"message":"Too long: at most 8000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}';
+
+  test('goes to a channel that declares to take more, and only there', async () => {
+    const rig = new Rig({ channels: 3, contextWindows: [8000, 8000, 32_000] });
+    const { done } = rig.start(false);
+    expect(rig.asked).not.toEqual(['c3']);
+    await rig.refuse(400, {}, tooLong);
+    expect(rig.asked.at(-1)).toBe('c3');
+    rig.answer(false, wholeAnswer);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
+  test.each([
+    ['no other declares to take more', [8000, 8000]],
+    ['nobody declares what it takes', [null, null]],
+    ['the other does not', [8000, null]],
+  ])('goes nowhere else where %s', async (_, contextWindows) => {
+    const rig = new Rig({ channels: 2, contextWindows });
+    const { done } = rig.start(false);
+    await rig.refuse(400, {}, tooLong);
+    await done;
+    expect(rig.asked).toEqual(['c1']);
+    expect(rig.reply.status).toBe(400);
+    expect(rig.reply.text).toContain('context_length_exceeded');
+  });
+
+  test('is told so, even where the larger channel fails in another way', async () => {
+    const rig = new Rig({ channels: 2, contextWindows: [8000, 32_000] });
+    const { done } = rig.start(false);
+    await rig.refuse(400, {}, tooLong);
+    expect(rig.asked).toEqual(['c1', 'c2']);
+    for (let n = 0; n < 4 && rig.settled.length === 0; n++) {
+      await rig.refuse(503);
+      await rig.pass(250);
+    }
+    await done;
+    expect(rig.reply.status).toBe(400);
+    expect(rig.reply.text).toContain('context_length_exceeded');
+  });
+});

@@ -1,6 +1,6 @@
 import { type Fault, fail } from '@headgate/protocols';
 import type { Channel, Credential, Target } from '../core/catalogue.ts';
-import { mayAskAgain, mayTryOtherCredential, retryElsewhere } from '../core/route/fallback.ts';
+import { isTooLong, mayAskAgain, mayTryOtherCredential, retryElsewhere } from '../core/route/fallback.ts';
 import type { PlanMade } from '../core/route/route-record.ts';
 import type { Again, Flight, Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
@@ -40,6 +40,7 @@ export class Search {
   readonly #senders = new Set<Credential | Channel>();
   #attemptsLeft: number;
   #conflictsLeft = 1;
+  #contextAbove: number | null = null;
   #waitMsLeft = waitMsMax;
 
   constructor(conversation: Conversation, plan: Plan) {
@@ -149,10 +150,18 @@ export class Search {
     return isRefused && durationMs < quickRefusalMs && !isRepeat ? 0.5 : 1;
   }
 
-  #mayGoOn({ outcome }: AttemptRecord): boolean {
+  #mayGoOn({ target, outcome }: AttemptRecord): boolean {
     if (this.hasBug || this.#attemptsLeft <= 0 || isOver(this.#conversation)) return false;
+    if (isTooLong(outcome)) return this.#mayAskLarger(target);
     const retry = retryElsewhere(outcome, this.#conversation.request.repeatable);
     return retry === 'once' ? this.#conflictsLeft-- > 0 : retry === 'yes';
+  }
+
+  /** Only a target that declares what it takes is known to take less than another. */
+  #mayAskLarger({ contextWindow }: Target): boolean {
+    if (contextWindow === null) return false;
+    this.#contextAbove = Math.max(this.#contextAbove ?? 0, contextWindow);
+    return true;
   }
 
   /** `isDue`: the call has waited for what is planned now. `last` is undefined when nobody has been asked yet. */
@@ -160,10 +169,19 @@ export class Search {
     const { gateway, ask } = this.#conversation;
     const channelId = last === undefined ? null : this.#onlyAsked(last);
     const again: Again | null = last === undefined || channelId !== null ? { channelId, isDue } : null;
-    const progress = { tried: this.#tried, refused: this.#refused, attemptsLeft: this.#attemptsLeft, again };
+    const progress = { ...this.#progress(this.#attemptsLeft), again };
     const plan = gateway.router.plan(ask, gateway.clock.now(), progress);
     this.plans.push({ plan, attemptsBefore: this.attempts.length });
     return plan;
+  }
+
+  #progress(attemptsLeft: number) {
+    return {
+      tried: this.#tried,
+      refused: this.#refused,
+      contextAbove: this.#contextAbove,
+      attemptsLeft,
+    };
   }
 
   /** The channel that may be asked again where there is no other; null when several were asked. */
@@ -205,7 +223,7 @@ export class Search {
   #placeBeside(): AttemptPlace | null {
     const { gateway, ask } = this.#conversation;
     if (isStopping(this.#conversation) || isOver(this.#conversation)) return null;
-    const progress = { tried: this.#tried, refused: this.#refused, attemptsLeft: this.#attemptsLeft - 1 };
+    const progress = this.#progress(this.#attemptsLeft - 1);
     try {
       const plan = gateway.router.hedge(ask, gateway.clock.now(), progress);
       if (plan === null) return null;

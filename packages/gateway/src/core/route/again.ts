@@ -3,7 +3,10 @@ import type { Candidate } from './candidates.ts';
 import type { Excluded, Exclusion } from './considered.ts';
 import { barEndsAtMs } from './credential-slot.ts';
 import type { Need } from './eligibility.ts';
-import type { Again, Ask } from './router.ts';
+import type { Again, Ask, Progress } from './router.ts';
+
+/** What a call asks of its targets, whatever the state of their model. */
+export type CallNeed = Omit<Need, 'isStorm'>;
 
 /** Of a channel with as many calls as it may have: what callers are told to wait. */
 const fullMs = 1000;
@@ -17,9 +20,13 @@ export function jitterMs(uniform: Uniform): number {
   return againAfterMsMin + uniform() * (againAfterMsMax - againAfterMsMin);
 }
 
+export function needOf(ask: Ask, { tried, refused = new Set(), contextAbove = null }: Progress): CallNeed {
+  return { ask, tried, refused, contextAbove };
+}
+
 /** Of a call that may ask one channel again, with whatever credential. */
-export function needAgain(ask: Ask, tried: ReadonlySet<string>, { channelId }: Again): Omit<Need, 'isStorm'> {
-  return { ask, tried: new Set([...tried].filter((id) => id !== channelId)), refused: new Set() };
+export function needAgain(need: CallNeed, { channelId }: Again): CallNeed {
+  return { ...need, tried: new Set([...need.tried].filter((id) => id !== channelId)), refused: new Set() };
 }
 
 /** Until the first rate limit ends that a target was left out for, or one of the calls may have ended that fill it. */

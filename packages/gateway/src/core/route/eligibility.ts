@@ -16,6 +16,8 @@ export interface Need {
   readonly refused: ReadonlySet<Credential>;
   /** Whether nothing has answered any call for long. */
   readonly isStorm: boolean;
+  /** It was too long for a target that declares to take so many tokens; null when it was for none. */
+  readonly contextAbove: number | null;
   /** Whether it is sent to targets that it seems to be too long for. */
   readonly anyLength?: boolean;
 }
@@ -71,7 +73,7 @@ function sortBy(
 /** Reasons that hold whatever the alternatives are. */
 function barTo(
   { target, state, slots, load, serves }: Candidate,
-  { ask: { facts, protocol, routing }, tried, refused, anyLength = false }: Need,
+  { ask: { facts, protocol, routing }, tried, refused, contextAbove, anyLength = false }: Need,
   answers: AnswerMemory,
   nowMs: number,
 ): Exclusion | null {
@@ -79,6 +81,7 @@ function barTo(
   if (!serves[protocol]) return 'disabled';
   if (routing.channels !== null && !routing.channels.has(target.channel.id)) return 'not-allowed';
   const misfit = misfitOf(target, facts);
+  if (contextAbove !== null && (target.contextWindow ?? 0) <= contextAbove) return 'context';
   if (misfit === 'lacks' || (misfit === 'context' && !anyLength)) return misfit;
   const { id, drain, maxConcurrency } = target.channel;
   if (tried.has(id)) return 'tried';

@@ -1,7 +1,7 @@
 import type { RouterState } from '../../ports/router-state-store.ts';
 import type { Credential, Model, Target } from '../catalogue.ts';
 import { SessionMemory } from './affinity.ts';
-import { jitterMs, needAgain, soonest } from './again.ts';
+import { type CallNeed, jitterMs, needAgain, needOf, soonest } from './again.ts';
 import { AnswerMemory } from './answer-memory.ts';
 import { Appraisal, meanPriceOf } from './appraisal.ts';
 import type { Uniform } from './beta-draw.ts';
@@ -9,7 +9,7 @@ import { type Candidate, Candidates, type Field, type HashCredential } from './c
 import { type Choice, leftOutOf } from './considered.ts';
 import { type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
 import { Demand } from './demand.ts';
-import { isAnyLeft, type Need, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
+import { isAnyLeft, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
 import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
 import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -232,23 +232,23 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   #sort(field: Field, ask: Ask, progress: Progress, nowMs: number): Sorted {
-    const { again, tried, refused = none } = progress;
-    const sorted = this.#sortFor({ ask, tried, refused }, field, nowMs);
-    return again?.isDue && !isAnyLeft(sorted)
-      ? this.#sortFor(needAgain(ask, tried, again), field, nowMs)
-      : sorted;
+    const { again } = progress;
+    const need = needOf(ask, progress);
+    const sorted = this.#sortFor(need, field, nowMs);
+    return again?.isDue && !isAnyLeft(sorted) ? this.#sortFor(needAgain(need, again), field, nowMs) : sorted;
   }
 
-  #sortFor(need: Omit<Need, 'isStorm'>, { candidates, demand }: Field, nowMs: number): Sorted {
+  #sortFor(need: CallNeed, { candidates, demand }: Field, nowMs: number): Sorted {
     const whole = { ...need, isStorm: demand.isStorm };
     return sortCandidates(candidates, whole, this.#answers, this.#options.probes, nowMs);
   }
 
   /** How long a call waits for the first that its limit lets go, or for the only one there is to be asked again. */
-  #againMs(field: Field, sorted: Sorted, ask: Ask, { tried, again }: Progress, nowMs: number): number | null {
+  #againMs(field: Field, sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): number | null {
+    const { again } = progress;
     // What may be asked and was not planned is out of service, and the budget for that is spent.
     if (isAnyLeft(sorted)) return null;
-    const all = again ? this.#sortFor(needAgain(ask, tried, again), field, nowMs) : sorted;
+    const all = again ? this.#sortFor(needAgain(needOf(ask, progress), again), field, nowMs) : sorted;
     if (isAnyLeft(all)) return this.#isWorthwhile(field, all, nowMs) ? jitterMs(this.#options.uniform) : null;
     const blockedMs = soonest(all.excluded, nowMs);
     return blockedMs === null ? null : blockedMs + jitterMs(this.#options.uniform);

@@ -122,7 +122,13 @@ export function mayTryOtherCredential(outcome: Outcome, { channel }: Target): bo
 export function mayAskAgain(outcome: Outcome): boolean {
   if (outcome.kind === 'timed-out') return outcome.phase === 'connect';
   if (outcome.kind !== 'refused') return true;
-  return outcome.refusal.kind !== 'answer-missing' && outcome.refusal.kind !== 'model-missing';
+  const { kind } = outcome.refusal;
+  return kind !== 'answer-missing' && kind !== 'model-missing' && kind !== 'context-length';
+}
+
+/** Whether the call was too long for its target: one that declares to take more may be asked, and no other. */
+export function isTooLong(outcome: Outcome): boolean {
+  return isRefusal(outcome, 'context-length');
 }
 
 /** Whether an upstream refused the request itself: then none is to blame, and unless it lacks an answer, no other is tried. */

@@ -22,6 +22,8 @@ export interface Progress {
   readonly attemptsLeft: number;
   /** Credentials of channels that may be asked again with another one: refused, or at their limit. None where left out. */
   readonly refused?: ReadonlySet<Credential>;
+  /** Of targets that found the call too long, what they declare to take: only one that declares more is asked. Tokens. */
+  readonly contextAbove?: number | null;
   /** Null or left out where there is nothing to wait for but what was not asked yet. */
   readonly again?: Again | null;
 }
