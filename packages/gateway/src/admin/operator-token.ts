@@ -8,17 +8,12 @@ const prefix = 'hgo-';
 /** 256 bits as base64url. */
 const tokenPattern = /^hgo-[\w-]{43}$/;
 
-/** Where the operator finds the token of a data directory. */
-export function operatorTokenFile(dataDir: string): string {
-  return join(dataDir, 'operator-token');
-}
-
 /**
  * The token by which a program of the operator's is let into the console's API. The first start makes one of 256 random
  * bits, in a file that its owner alone can read; without the file the next start makes another.
  */
 export function openOperatorToken(dataDir: string): Result<string, string> {
-  const path = operatorTokenFile(dataDir);
+  const path = join(dataDir, 'operator-token');
   const make = () => `${prefix}${randomBytes(32).toString('base64url')}\n`;
   const token = readOrCreateOwnerFile(path, make).trim();
   if (tokenPattern.test(token)) return succeed(token);

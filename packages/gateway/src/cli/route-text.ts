@@ -106,8 +106,8 @@ function problemLines(
 
 function stateText({ savedAtMs, nowMs }: SavedState): string {
   return savedAtMs === null
-    ? 'Nothing has been learned of the channels yet, or nothing of it saved.'
-    : `By what a gateway had learned ${ageText(nowMs - savedAtMs)} ago.`;
+    ? 'No gateway has learned anything of these channels yet.'
+    : `As a gateway knew it ${ageText(nowMs - savedAtMs)} ago.`;
 }
 
 /** How a past call was routed, for people. */
