@@ -98,6 +98,8 @@ describe('what the caller receives', () => {
   ];
   const streamOf = (lineEnd: string) =>
     Buffer.from(frames.map((frame) => `${frame}\n\n`.replaceAll('\n', lineEnd)).join(''));
+  /** Of a comment a caller is told only that there was one. */
+  const passedOn = (stream: Buffer) => stream.toString().replace(': hello', ':');
   const sent = { model: 'scripted', input: 'x', stream: true };
 
   async function streamed(pieces: readonly Uint8Array[], connection: RawConnection) {
@@ -114,7 +116,7 @@ describe('what the caller receives', () => {
       const connection = new RawConnection(gateway.apiOrigin);
       for (let cut = 1; cut < whole.length; cut += 7) {
         const { body } = await streamed([whole.subarray(0, cut), whole.subarray(cut)], connection);
-        expect(body.equals(whole), `cut at ${cut}`).toBe(true);
+        expect(body.toString(), `cut at ${cut}`).toBe(passedOn(whole));
       }
       connection.close();
     },
@@ -124,7 +126,7 @@ describe('what the caller receives', () => {
     const connection = new RawConnection(gateway.apiOrigin);
     const bytes = [...streamOf('\n')].map((byte) => Buffer.of(byte));
     const { body, headers } = await streamed(bytes, connection);
-    expect(body.toString()).toBe(streamOf('\n').toString());
+    expect(body.toString()).toBe(passedOn(streamOf('\n')));
     expect(await entryOf(gateway, headers.get('x-trace-id'))).toMatchObject({
       usage: { inputFresh: 3, output: 2 },
       finishReason: 'stop',
