@@ -34,8 +34,12 @@ export function headgate(probes: ProbeMode): PolicyMaker {
       if (target === undefined) throw new Error(`channel ${channel} does not serve ${model.id}`);
       return target;
     };
+    const worthwhile = (model: Model, nowMs: number) => {
+      const target = router.probeWorthwhile(model, nowMs);
+      return target === null ? [] : [target];
+    };
     const probesOf = (model: Model, nowMs: number) =>
-      router.probesDue(model, nowMs).map((target) => {
+      [...router.probesDue(model, nowMs), ...worthwhile(model, nowMs)].map((target) => {
         const follower = follow(router.probe(target, model, nowMs), probeSizes);
         return { channel: Number(target.channel.id), follower };
       });

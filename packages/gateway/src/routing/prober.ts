@@ -11,6 +11,7 @@ const probesMax = 8;
 /** What the prober needs of a router. */
 export interface ProbedRouter {
   probesDue(model: Model, nowMs: number): readonly Target[];
+  probeWorthwhile(model: Model, nowMs: number): Target | null;
   probesIdle(models: readonly Model[], nowMs: number, idleMs: number): readonly Suspect[];
   probe(target: Target, model: Model, nowMs: number): Flight;
 }
@@ -46,6 +47,10 @@ export class Prober {
       for (const target of router.probesDue(model, nowMs)) this.#probe(target, model);
     }
     if (idleMs === 0) return;
+    for (const model of models) {
+      const target = router.probeWorthwhile(model, nowMs);
+      if (target !== null) this.#probe(target, model);
+    }
     for (const { target, model } of router.probesIdle(models, nowMs, idleMs)) this.#probe(target, model);
   }
 

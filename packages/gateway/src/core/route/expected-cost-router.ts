@@ -173,25 +173,29 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return this.#candidates.candidate(target).state.inFlight;
   }
 
-  /**
-   * Targets of the model that a probe of one token should be sent to now: those that are out of service and whose time is
-   * over, and one that nobody asks, though it would get calls if it were as good as it can be.
-   */
+  /** Targets of the model that are out of service, and that a probe of one token should be sent to now. */
   probesDue(model: Model, clockMs: number): readonly Target[] {
     const nowMs = this.#time.read(clockMs);
-    const field = this.#candidates.of(model);
-    const able = field.candidates.filter((candidate) => canProbe(model, candidate));
-    const due = able.filter((candidate) => isProbeDue(candidate, nowMs));
-    const promising = this.#promising(field, able, model, nowMs);
-    return [...due, ...(promising === null ? [] : [promising])].map(({ target }) => target);
+    return this.#candidates
+      .of(model)
+      .candidates.filter((candidate) => isProbeDue(candidate, nowMs) && canProbe(model, candidate))
+      .map(({ target }) => target);
   }
 
-  #promising(field: Field, able: readonly Candidate[], model: Model, nowMs: number): Candidate | null {
+  /**
+   * A target of the model in service that nobody has asked for a while, though it would get calls if it were as good as it
+   * can be: a probe finds out. None where the model's calls are too few to be worth it.
+   */
+  probeWorthwhile(model: Model, clockMs: number): Target | null {
+    const nowMs = this.#time.read(clockMs);
+    const field = this.#candidates.of(model);
     if (!field.demand.mayProbe) return null;
-    const ready = able.filter((candidate) => isInService(candidate, nowMs));
+    const ready = field.candidates.filter(
+      (candidate) => canProbe(model, candidate) && isInService(candidate, nowMs),
+    );
     const ask = usualAsk(model, field.demand.inputTokens);
     const appraisal = this.#appraise(field, ready, ask, this.#start, nowMs, false);
-    return unusedFor(exploreAfterMs, appraisal?.longestUnused() ?? null, nowMs);
+    return unusedFor(exploreAfterMs, appraisal?.longestUnused() ?? null, nowMs)?.target ?? null;
   }
 
   /** Targets in service to send a probe to, lest a caller is the first to find out that they are not; see `idleOnes`. */
