@@ -134,6 +134,12 @@ const rules: readonly Rule[] = [
       select trace_id as subject, status || ', run ' || run as detail from calls
       where run is not null and (status <> 'open' or run not in (select id from runs))`,
   },
+  {
+    rule: 'routes-can-be-read',
+    breaches: sql`
+      select trace_id as subject, 'how it was routed is no record' as detail from calls
+      where route is not null and not json_valid(route)`,
+  },
 ];
 
 /** Prices every billed call again, those that cost nothing too, from the version pinned at admission. */

@@ -258,7 +258,7 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
     durationMs: duration,
     overheadUs: fc.nat(1_000_000),
     attempts: fc.array(attempt, { maxLength: 3 }),
-    route: optional(text),
+    route: optional(text.map((channel) => JSON.stringify([[0, 'score', channel, 0, [], []]]))),
   })
   .map(({ ending, ...call }) =>
     sampleEntry({ ...call, ...ending, finishedAtMs: call.startedAtMs + Math.round(call.durationMs) }),

@@ -59,6 +59,7 @@ test.each([
   ['only-served-calls-are-charged', "UPDATE calls SET unbilled_reason = 'timed_out' WHERE rowid = 1"],
   ['unbilled-calls-have-a-reason', "UPDATE calls SET status = 'timed_out' WHERE rowid = 1"],
   ['open-calls-belong-to-a-run', "UPDATE calls SET status = 'open', run = 77 WHERE rowid = 1"],
+  ['routes-can-be-read', 'UPDATE calls SET route = substr(route, 2) WHERE rowid = 1'],
 ])('finds a breach of %s after: %s', async (rule, sql) => {
   expect(await brokenRules()).toEqual([]);
   database.exec(sql);
