@@ -28,6 +28,7 @@ type DemandNumber =
   | 'calls'
   | 'explored'
   | 'probed'
+  | 'hedged'
   | 'failuresInRow';
 
 /** What calls of one model are like, whichever target serves them. Times on a steady clock. */
@@ -134,6 +135,7 @@ export class Demand {
       calls: this.#calls,
       explored: this.#explored,
       probed: this.#probed,
+      hedged: this.#hedged,
       failuresInRow: this.#failuresInRow,
     };
   }
@@ -149,6 +151,7 @@ export class Demand {
     this.#calls = saved.calls ?? 0;
     this.#explored = saved.explored ?? 0;
     this.#probed = saved.probed ?? 0;
+    this.#hedged = saved.hedged ?? 0;
     this.#failuresInRow = saved.failuresInRow ?? 0;
   }
 
