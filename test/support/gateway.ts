@@ -21,6 +21,10 @@ export interface TestChannel {
   readonly dialect?: Readonly<Record<string, unknown>>;
   /** Sent as a bearer token; without one the provider asks for none. */
   readonly credential?: string;
+  /** Several, in the place of one; each is named after the channel and its place. */
+  readonly credentials?: readonly string[];
+  readonly drain?: boolean;
+  readonly maxConcurrency?: number;
   /** Of the provider. */
   readonly name?: string;
   readonly alias?: string;
@@ -94,9 +98,7 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
   };
   const secrets = [
     ...Object.entries({ ...keys, ...moreKeys }).map(([id, key]) => [keyVariable(id), key] as const),
-    ...options.channels.flatMap(({ id, credential }) =>
-      credential === undefined ? [] : [[credentialVariable(id), credential] as const],
-    ),
+    ...options.channels.flatMap(secretsOf),
   ];
   const environment = environmentOf(Object.fromEntries(secrets));
   const file = expectValue(readConfigurationFile(text, configFile));
@@ -124,6 +126,16 @@ function keyVariable(id: string): string {
 
 function credentialVariable(id: string): string {
   return `TEST_CREDENTIAL_${variableWord(id)}`;
+}
+
+/** By their variables. */
+function secretsOf({
+  id,
+  credential,
+  credentials = [],
+}: TestChannel): readonly (readonly [string, string])[] {
+  const several = credentials.map((secret, place) => [credentialVariable(`${id}-${place}`), secret] as const);
+  return credential === undefined ? several : [[credentialVariable(id), credential]];
 }
 
 function variableWord(id: string): string {
@@ -184,27 +196,36 @@ const simulatedPaths = {
   'generate-content': '/models/{model}:{action}',
 };
 
-function providerOf({ origin, dialect, protocols, credential, name = 'Test provider' }: TestChannel) {
+function providerOf(channel: TestChannel) {
+  const { origin, dialect, protocols, name = 'Test provider' } = channel;
   return {
     name,
     baseUrl: `${origin}/v1`,
     protocols: protocols ?? simulatedPaths,
-    credential: { scheme: credential === undefined ? 'none' : 'bearer' },
+    credential: { scheme: secretsOf(channel).length === 0 ? 'none' : 'bearer' },
     ...(dialect === undefined ? {} : { dialect }),
   };
 }
 
-function channelOf({ id, models, priority, cost = '1', credential, alias }: TestChannel, place: number) {
+function channelOf(channel: TestChannel, place: number) {
+  const { models, priority, cost = '1', alias, drain, maxConcurrency } = channel;
+  const [first, ...others] = secretsOf(channel).map(([environment]) => ({ environment }));
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
     ([model, upstream]) => [model, { upstream, cost: classes }] as const,
   );
   return {
-    provider: `p-${id}`,
+    provider: `p-${channel.id}`,
     allowPrivate: true,
     priority: priority ?? place,
     models: Object.fromEntries(priced),
-    ...(credential === undefined ? {} : { credential: { environment: credentialVariable(id) } }),
+    ...(first === undefined
+      ? {}
+      : others.length === 0
+        ? { credential: first }
+        : { credentials: [first, ...others] }),
+    ...(drain === undefined ? {} : { drain }),
+    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
     ...(alias === undefined ? {} : { alias }),
   };
 }
