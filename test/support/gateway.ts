@@ -50,6 +50,8 @@ export interface TestGatewayOptions {
   readonly prices?: Readonly<Record<string, Readonly<Record<string, string | readonly object[]>>>>;
   /** Models that think first. */
   readonly reasoning?: readonly string[];
+  /** Whether the completions group wants a second channel asked while the first is silent. */
+  readonly hedging?: boolean;
   /** What the completions group pays of the list price; 1 if left out. */
   readonly multiplier?: string;
   /** More keys of the completions group, by id. */
@@ -154,6 +156,7 @@ export function configurationText({
   multiplier,
   moreKeys,
   reasoning,
+  hedging,
 }: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
   const platforms = ['completions', 'messages', 'native'];
@@ -165,7 +168,11 @@ export function configurationText({
       channels: Object.fromEntries(channels.map((channel, place) => [channel.id, channelOf(channel, place)])),
       groups: {
         ...Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
-        completions: { platform: 'completions', ...(multiplier === undefined ? {} : { multiplier }) },
+        completions: {
+          platform: 'completions',
+          ...(multiplier === undefined ? {} : { multiplier }),
+          ...(hedging === undefined ? {} : { routing: { hedging } }),
+        },
       },
       accounts: Object.fromEntries(
         Object.values(moreKeys ?? {}).flatMap(({ account }) =>

@@ -115,6 +115,22 @@ describe('the only channel there is', () => {
     expect(rig.reply.status).toBe(502);
   });
 
+  test('is asked again out of a budget once it is more likely to fail than not', async () => {
+    const rig = new Rig();
+    for (let call = 0; call < 60; call++) {
+      const { done } = rig.start(false);
+      const before = rig.settled.length;
+      for (let n = 0; n < 6 && rig.settled.length === before; n++) {
+        await rig.refuse(503);
+        await rig.pass(150);
+      }
+      await done;
+    }
+    // One attempt a call, and second ones out of ten at first, one for five calls and one for each second.
+    expect(rig.sent.length).toBeGreaterThan(60);
+    expect(rig.sent.length).toBeLessThan(60 * 1.75);
+  });
+
   test('is not asked again while the process stops', async () => {
     const rig = new Rig();
     const { done } = rig.start(false);

@@ -37,3 +37,16 @@ test('the last attempt is the last hope, and with trouble about others are less 
   expect(demand.lastHope(1, 0)).toBeCloseTo(0.905);
   expect(demand.lastHope(1, 3_600_000)).toBeCloseTo(0.05);
 });
+
+test('sends three calls in a hundred to two targets, and no more', () => {
+  const demand = new Demand();
+  let hedged = 0;
+  for (let n = 0; n < 5000; n++) {
+    demand.called(1);
+    if (!demand.mayHedge) continue;
+    demand.hedged();
+    hedged++;
+  }
+  expect(hedged).toBeGreaterThan(130);
+  expect(hedged).toBeLessThanOrEqual(151);
+});

@@ -1,7 +1,8 @@
 import { errorTable, type UpstreamRefusal } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { faultOf, isCallersFault, retryElsewhere } from './fallback.ts';
+import { faultOf, isCallersFault, mayAskAgain, retryElsewhere } from './fallback.ts';
 import type { Outcome } from './outcome.ts';
+import { refusedConnection, refusedWith, timedOut } from './route.fixture.ts';
 
 function refused(refusal: Partial<UpstreamRefusal>, retryAfterMs: number | null = null): Outcome {
   const no = {
@@ -113,4 +114,16 @@ describe('faultOf', () => {
       });
     },
   );
+});
+
+test.each<[string, Outcome, boolean]>([
+  ['refused connections', refusedConnection, true],
+  ['rate limits', refusedWith('rate-limited'), true],
+  ['errors', refusedWith('server-error'), true],
+  ['silence', timedOut('first-content'), false],
+  ['a model it does not know', refusedWith('model-missing'), false],
+  ['an answer it does not know', refusedWith('answer-missing'), false],
+  ['length', refusedWith('context-length'), false],
+])('whether the only channel is asked again after %s', (_, outcome, isAsked) => {
+  expect(mayAskAgain(outcome)).toBe(isAsked);
 });

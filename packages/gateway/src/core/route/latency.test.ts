@@ -89,3 +89,20 @@ test('a deadline where little is known is that of the model elsewhere', () => {
   expect(new Latency().deadlineMs(0, null)).toBe(15_000);
   expect(steady().deadlineMs(100_000, usual)).toBe(steady().deadlineMs(100_000, null));
 });
+
+test('a stream is late when nearly all would have begun, and never before one and a half seconds', () => {
+  expect(new Latency().lateMs(0)).toBe(2600);
+  const quick = new Latency();
+  for (let n = 0; n < 100; n++) quick.began(200, n * 1000);
+  expect(quick.lateMs(100_000)).toBe(1500);
+  expect(steady().lateMs(100_000)).toBeGreaterThan(1300);
+  expect(varied().lateMs(200_000)).toBeGreaterThan(1.3 * 1700);
+});
+
+test('one that was given up for another teaches only where it was slow already', () => {
+  const latency = steady();
+  latency.outrun(300, 99_100);
+  expect(latency.expectedMs(0, true, 99_100)).toBeCloseTo(1000);
+  latency.outrun(3000, 99_100);
+  expect(latency.expectedMs(0, true, 99_100)).toBeGreaterThan(1200);
+});
