@@ -72,7 +72,12 @@ export class Latency {
   /** What a caller waits until there is something to read: of a stream its beginning, of anything else its end. */
   expectedMs(outputTokens: number, stream: boolean, nowMs: number): number {
     const beginsMs = this.#beginsMs(nowMs);
-    return stream ? beginsMs : beginsMs + (outputTokens * 1000) / this.#tokensPerSecond;
+    return stream ? beginsMs : beginsMs + this.writingMs(outputTokens);
+  }
+
+  /** From first content to the end of an answer. */
+  writingMs(outputTokens: number): number {
+    return (outputTokens * 1000) / this.#tokensPerSecond;
   }
 
   quantiles(nowMs: number): Quantiles | null {

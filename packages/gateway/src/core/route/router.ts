@@ -57,7 +57,8 @@ export interface Flight {
   /** Silence of a stream after which another target may be asked beside it, where that is allowed; milliseconds. */
   readonly hedgeAfterMs: number;
   /**
-   * How long this call has waited where others waited in vain and nobody has been given anything since; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.
+   * How long this call has waited where others waited in vain and nobody has been given anything since, or where it is a trial of
+   * a target out of service; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.
    */
   waitedInVainMs(nowMs: number): number;
   /** The head of an answer has come, whatever its status. Header names in lower case. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { modelOf, priceOf, targetOf } from '../catalogue.fixture.ts';
 import { ExpectedCostRouter } from './expected-cost-router.ts';
-import { answered, asking, chance, streamed, timedOut } from './route.fixture.ts';
+import { answered, asking, chance, refusedConnection, streamed, timedOut } from './route.fixture.ts';
 
 const [one, two] = ['one', 'two'].map((id) => targetOf({ id, cost: priceOf(1n) }));
 if (one === undefined || two === undefined) throw new Error('there are two targets');
@@ -43,6 +43,15 @@ test('a call waits in vain where calls of another model do, until one of any mod
   expect(whole.waitedInVainMs(6000)).toBe(5000);
   late.began(7000);
   expect(whole.waitedInVainMs(9000)).toBe(0);
+});
+
+test('a trial of a target that is out of service is given the time of three mean answers', () => {
+  const router = openRouter();
+  for (let n = 0; n < 3; n++) router.depart(one, ask, 0).ended(refusedConnection, 0);
+  const trial = router.depart(one, asking({ ...streamed, stream: false }, model), 10_000);
+  // 500 tokens at 50 a second, while nothing is known.
+  expect(trial.waitedInVainMs(40_000)).toBe(0);
+  expect(trial.waitedInVainMs(42_000)).toBe(2000);
 });
 
 test('a target nobody knows has as long for its first content as the model elsewhere', () => {

@@ -15,6 +15,9 @@ import { type Verdict, verdictOn } from './verdict.ts';
 /** A model the upstream does not know will not be there in a minute. */
 const missingBlockMs = 3_600_000;
 
+/** A trial may take as long as it takes to write so many mean answers, and then as long as first content may. */
+const trialAnswers = 3;
+
 /** What an attempt is sent for. */
 export interface Errand {
   readonly ask: Ask;
@@ -45,6 +48,8 @@ export class TargetFlight implements Flight {
   readonly firstContentMs: number;
   readonly #departure: Departure;
   readonly #startMs: number;
+  /** Sent to a target that is out of service, to see whether it still has to be. */
+  readonly #isTrial: boolean;
   #beganMs: number | null = null;
   #hasEnded = false;
 
@@ -57,6 +62,7 @@ export class TargetFlight implements Flight {
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
     this.firstContentMs = state.latency.deadlineMs(nowMs, demand.firstContent(nowMs));
+    this.#isTrial = !state.circuit.isClosed;
     load.inFlight++;
     state.sent(nowMs);
     slot.use.capacity.sent(nowMs, facts.inputTokensEstimate);
@@ -67,7 +73,16 @@ export class TargetFlight implements Flight {
     const nowMs = this.#departure.time.read(clockMs);
     const { state, load } = this.#departure.candidate;
     // What hangs for other models most likely hangs for this one, as long as that has given nothing either.
-    return Math.max(...[state.hang, load.hang].map((hang) => hang.waitedMs(this.#startMs, nowMs)));
+    const inVainMs = [state.hang, load.hang].map((hang) => hang.waitedMs(this.#startMs, nowMs));
+    const isOnTrial = this.#isTrial && !state.circuit.isClosed;
+    return Math.max(...inVainMs, isOnTrial ? this.#overdueMs(nowMs) : 0);
+  }
+
+  /** Beyond the time that it takes to write several answers: what is on trial is waited for no longer. */
+  #overdueMs(nowMs: number): number {
+    const { candidate, demand } = this.#departure;
+    const writingMs = trialAnswers * candidate.state.latency.writingMs(demand.outputTokens);
+    return nowMs - this.#startMs - writingMs;
   }
 
   get hedgeAfterMs(): number {
