@@ -76,11 +76,21 @@ test.each([
   expect(latency.deadlineMs(0, null) / deadlineMs).toBeLessThan(1.13);
 });
 
-test('time-outs do not shrink the deadline that made them', () => {
+test('time-outs do not shrink the deadline that made them, once an answer was as slow', () => {
   const latency = steady();
   const beforeMs = latency.deadlineMs(100_000, null);
   for (let n = 0; n < 20; n++) latency.timedOut(beforeMs, 100_000);
-  expect(latency.deadlineMs(102_000, null)).toBeGreaterThan(beforeMs);
+  expect(latency.deadlineMs(102_000, null)).toBe(beforeMs);
+  latency.began(beforeMs / 2, 102_000);
+  expect(latency.deadlineMs(104_000, null)).toBeGreaterThan(beforeMs);
+});
+
+test('time-outs of a hang make no caller wait longer for the next one; only probes', () => {
+  const latency = steady();
+  for (let n = 0; n < 20; n++) latency.timedOut(4000, 100_000);
+  expect(latency.probeDeadlineMs(102_000, null)).toBe(12_000);
+  latency.began(300, 102_000);
+  expect([latency.deadlineMs(104_000, null), latency.probeDeadlineMs(104_000, null)]).toEqual([4000, 4000]);
 });
 
 test('a deadline where little is known is that of the model elsewhere', () => {

@@ -28,6 +28,11 @@ const lateMsMin = 1500;
 /** While a target's own times are not known. */
 const p95MsAssumed = 2000;
 
+/** So many time-outs are remembered until an answer says what they were. */
+const timeOutsMax = 16;
+/** An answer that took this share of a time-out is as slow as what was cut off. */
+const slowRatio = 1 / 3;
+
 const deadlineMsMin = 4000;
 const deadlineMsMax = 30_000;
 /** While too little is known for a deadline of its own. */
@@ -38,19 +43,26 @@ type LatencyNumber = 'firstContentMs' | 'usualMs' | 'noteAtMs' | 'tokensPerSecon
 /** How long a target takes to begin an answer and to write it. Milliseconds; times on a steady clock. */
 export class Latency {
   readonly #histogram = new LogHistogram();
+  /** Since the last answer. */
+  #timeOutsMs: number[] = [];
   #firstContentMs: number | null = null;
   #usualMs = 0;
   #noteAtMs = 0;
   #tokensPerSecond = tokensPerSecondAssumed;
 
   began(afterMs: number, nowMs: number): void {
+    // Time-outs before a quick answer were of a hang, which is over. Before a slow one they were of calls as slow, and are
+    // noted, lest a deadline that cuts off the slow ones shrinks by what it sees.
+    for (const timeOutMs of this.#timeOutsMs)
+      if (afterMs >= slowRatio * timeOutMs) this.#histogram.note(timeOutMs, nowMs);
+    this.#timeOutsMs = [];
     this.#histogram.note(afterMs, nowMs);
     this.#note(afterMs, nowMs);
   }
 
-  /** Waiting so long was not enough. Noted, lest a deadline that cuts off the slow ones shrinks by what it sees. */
+  /** Waiting so long was not enough. */
   timedOut(afterMs: number, nowMs: number): void {
-    this.#histogram.note(afterMs, nowMs);
+    if (this.#timeOutsMs.length < timeOutsMax) this.#timeOutsMs.push(afterMs);
     this.#note(afterMs, nowMs);
   }
 
@@ -90,7 +102,12 @@ export class Latency {
    */
   deadlineMs(nowMs: number, usual: Quantiles | null): number {
     const { p99 } = this.quantiles(nowMs) ?? usual ?? { p99: deadlineMsAssumed / 3 };
-    return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * p99));
+    return deadlineAfter(p99);
+  }
+
+  /** The same for a probe, which finds out whether a target is slow or hangs: nobody waits for it. */
+  probeDeadlineMs(nowMs: number, usual: Quantiles | null): number {
+    return Math.max(this.deadlineMs(nowMs, usual), deadlineAfter(Math.max(0, ...this.#timeOutsMs)));
   }
 
   /** When a stream that has not begun is late, so that another target may be asked beside it (routing.md, "hedging"). */
@@ -154,4 +171,8 @@ function fallenShare(before: number, afterMs: number, elapsedMs: number): number
 /** How much of the estimate an answer makes that comes so long after the one before it. */
 function newsOf(elapsedMs: number, shareMax: number, halfLifeMs = newsHalfLifeMs): number {
   return Math.min(shareMax, 1 - decayFactor(elapsedMs, halfLifeMs));
+}
+
+function deadlineAfter(usualMs: number): number {
+  return Math.min(deadlineMsMax, Math.max(deadlineMsMin, 3 * usualMs));
 }

@@ -61,7 +61,10 @@ export class TargetFlight implements Flight {
     this.credential = slot.credential;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
-    this.firstContentMs = state.latency.deadlineMs(nowMs, demand.firstContent(nowMs));
+    const usual = demand.firstContent(nowMs);
+    this.firstContentMs = departure.isProbe
+      ? state.latency.probeDeadlineMs(nowMs, usual)
+      : state.latency.deadlineMs(nowMs, usual);
     this.#isTrial = !state.circuit.isClosed;
     load.inFlight++;
     state.sent(nowMs);
