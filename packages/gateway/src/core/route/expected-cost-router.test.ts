@@ -68,7 +68,7 @@ const anyOutcome: fc.Arbitrary<Tried> = fc.constantFrom<Tried>(
   { outcome: refusedWith('server-error') },
 );
 
-const drafts = fc.array(
+const anyones = fc.array(
   fc.record({
     microUsd: fc.integer({ min: 1, max: 20 }),
     enabled: fc.boolean(),
@@ -78,6 +78,26 @@ const drafts = fc.array(
   }),
   { minLength: 1, maxLength: 6 },
 );
+
+const mildOutcome: fc.Arbitrary<Tried> = fc.constantFrom<Tried>(
+  { outcome: answered(), beganAfterMs: 400 },
+  { outcome: answered(), beganAfterMs: 900, lastsMs: 2000 },
+  { outcome: refusedWith('server-error') },
+);
+
+/** So much alike that they share the calls, whatever the order and the least difference does. */
+const rivals = fc.array(
+  fc.record({
+    microUsd: fc.integer({ min: 100, max: 104 }),
+    enabled: fc.constant(true),
+    speaks: fc.constant(true),
+    priority: fc.constant(0),
+    history: fc.array(mildOutcome, { maxLength: 4 }),
+  }),
+  { minLength: 2, maxLength: 6 },
+);
+
+const drafts = fc.oneof(anyones, rivals);
 
 type Drafts = typeof drafts extends fc.Arbitrary<infer Value> ? Value : never;
 
