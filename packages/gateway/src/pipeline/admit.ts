@@ -1,4 +1,5 @@
 import {
+  type Facts,
   type Fault,
   fail,
   fault,
@@ -18,6 +19,7 @@ import {
   speaks,
 } from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
+import type { Excluded } from '../core/route/considered.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
 import { sessionIdentity } from '../core/route/session-identity.ts';
 import type { Gateway } from './gateway.ts';
@@ -72,7 +74,7 @@ export function admit(
   const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here, and what will be free soon may be waited for.
   if (plan.targets.length === 0 && plan.againMs === null && work !== 'count')
-    return fail({ fault: nothingToTry(plan), plan });
+    return fail({ fault: nothingToTry(request.facts, plan), plan });
   const { price } = model;
   if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });
@@ -101,8 +103,20 @@ function speaking(model: Model, protocol: ProtocolId): Model {
   return { ...model, targets: model.targets.filter((target) => speaks(target, protocol)) };
 }
 
-function nothingToTry({ blockedRetryMs }: Plan): Fault {
-  return blockedRetryMs === null
-    ? fault('no_available_channel')
-    : fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
+function nothingToTry({ needs }: Facts, { blockedRetryMs, considered: { due, excluded } }: Plan): Fault {
+  if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
+  const lacking = excluded.filter(({ reason }) => reason === 'lacks');
+  const isForLack = lacking.length > 0 && due.length === 0 && excluded.every(isForGood);
+  if (!isForLack) return fault('no_available_channel');
+  const missing = [...needs].filter((need) =>
+    lacking.every(({ candidate }) => candidate.target.lacks.has(need)),
+  );
+  return fault('invalid_request', {
+    message: `No channel of this model takes ${new Intl.ListFormat('en').format(missing.length > 0 ? missing : needs)}: leave it out, or ask another model.`,
+  });
+}
+
+/** Whether waiting would not help. */
+function isForGood({ reason }: Excluded): boolean {
+  return reason === 'disabled' || reason === 'not-allowed' || reason === 'lacks';
 }

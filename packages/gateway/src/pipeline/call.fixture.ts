@@ -177,8 +177,9 @@ export class Rig {
   }
 
   /** Lets a call begin. The promise is the call's: awaited, it has ended. */
-  start(stream: boolean, work: Work = 'answer'): { readonly done: Promise<void> } {
-    const text = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }], stream });
+  start(stream: boolean, work: Work = 'answer', more: object = {}): { readonly done: Promise<void> } {
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const text = JSON.stringify({ model: 'demo', messages, stream, ...more });
     const inbound: Inbound = {
       traceId,
       header: () => undefined,

@@ -11,6 +11,7 @@ import {
   type Work,
 } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
+import type { Model } from '../core/catalogue.ts';
 import { decodeRoute } from '../core/route/route-record.ts';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -350,6 +351,21 @@ describe('time', () => {
       },
     ]);
   });
+});
+
+test("what no channel takes is the caller's to leave out", async () => {
+  const rig = new Rig();
+  const { current } = rig.gateway.catalogue;
+  const lacking = [...current.models].map(([id, model]): [string, Model] => [
+    id,
+    { ...model, targets: model.targets.map((target) => ({ ...target, lacks: new Set(['tools'] as const) })) },
+  ]);
+  const deprived = new Rig({ parts: { catalogue: { current: { ...current, models: new Map(lacking) } } } });
+  const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
+  await deprived.start(false, 'answer', { tools }).done;
+  expect(deprived.reply.status).toBe(400);
+  expect(deprived.reply.text).toContain('No channel of this model takes tools');
+  expect(deprived.settled).toMatchObject([{ status: 'failed', errorCode: 'invalid_request', attempts: [] }]);
 });
 
 test('a rate limit tells the soonest wait of all, those not tried included', async () => {
