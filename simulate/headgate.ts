@@ -17,7 +17,12 @@ import type { Failure } from './world.ts';
 const picoPerUsd = 1e12;
 
 const probeSizes: Sizes = { inputTokens: 1, outputTokens: 1 };
-const unchanging = { protocol: 'chat-completions', routing: plainRouting, sessionKey: null } as const;
+const unchanging = {
+  protocol: 'chat-completions',
+  routing: plainRouting,
+  accountId: 'simulated',
+  sessionKey: null,
+} as const;
 
 /** The router of the gateway itself, told of every attempt as the pipeline tells it. */
 export function headgate(probes: ProbeMode): PolicyMaker {

@@ -14,7 +14,8 @@ beforeAll(async () => {
     { id: 'front', origin: front.origin, models: { both: 'sim-a' } },
     { id: 'back', origin: back.origin, models: { both: 'sim-a', 'back-only': 'sim-a' } },
   ];
-  [gateway, forgetful] = await Promise.all([openTestGateway({ channels }), openTestGateway({ channels })]);
+  const options = { channels, moreKeys: { stranger: { account: 'other' } } };
+  [gateway, forgetful] = await Promise.all([openTestGateway(options), openTestGateway({ channels })]);
 });
 
 afterAll(async () => {
@@ -22,10 +23,10 @@ afterAll(async () => {
   await Promise.all([front.close(), back.close()]);
 });
 
-async function respond(to: TestGateway, body: object) {
+async function respond(to: TestGateway, body: object, key = to.keys.completions) {
   const response = await fetch(`${to.apiOrigin}/v1/responses`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${to.keys.completions}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ input: 'Hello', ...body }),
   });
   const answer = (await response.json()) as { id?: string }; // As the simulator makes them.
@@ -60,4 +61,23 @@ test('one that nobody ever gave is refused in the words of the upstream', async 
     attempts: '2',
     answer: { error: { code: 'previous_response_not_found' } },
   });
+});
+
+test('an answer of another account does not exist, and no upstream is asked for it', async () => {
+  const { stranger } = gateway.moreKeys;
+  const goOn = (previous_response_id = '') =>
+    respond(gateway, { model: 'both', previous_response_id }, stranger);
+  const { id } = (await respond(gateway, { model: 'back-only' })).answer;
+  const before = front.requestCount + back.requestCount;
+  const refused = await goOn(id);
+  expect(front.requestCount + back.requestCount).toBe(before);
+  const unheard = await goOn('resp_unheard_of');
+  const said = ({ status, answer }: typeof refused, name = '') => [
+    status,
+    JSON.stringify(answer)
+      .replaceAll(name, 'the id')
+      .replace(/"trace_id":"\w+"/, ''),
+  ];
+  expect(said(refused, id)).toEqual(said(unheard, 'resp_unheard_of'));
+  expect(await respond(gateway, { model: 'both', previous_response_id: id })).toMatchObject({ status: 200 });
 });

@@ -93,6 +93,8 @@ export interface Facts {
    * a conversation, a container, a cache of a prefix. It is never lost in translation. Absent for none.
    */
   readonly continues?: string;
+  /** The same of another thing named beside it, such as a container beside an earlier answer. Absent for none. */
+  readonly continuesBeside?: string;
   /** The upstream is to keep the answer, so that a later request can go on from it by its id. */
   readonly kept?: true;
   /** Of the images asked for; absent in protocols that answer with text. */

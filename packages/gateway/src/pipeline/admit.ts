@@ -22,6 +22,7 @@ import type { PriceVersion } from '../core/price.ts';
 import type { Excluded } from '../core/route/considered.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
 import { sessionIdentity } from '../core/route/session-identity.ts';
+import { unknownAnswer } from '../core/route/unknown-answer.ts';
 import type { Gateway } from './gateway.ts';
 
 /** A call that may be made: what it is priced by is fixed here and does not change while it runs. */
@@ -69,8 +70,10 @@ export function admit(
     model: work === 'answer' ? model : speaking(model, protocol),
     protocol,
     routing: caller.group.routing,
+    accountId: caller.accountId,
     sessionKey: work === 'answer' ? sessionOf(request, caller, header) : null,
   };
+  if (gateway.router.isForeign(ask)) return fail(unplanned(unknownAnswer(ask)));
   const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here, and what will be free soon may be waited for.
   if (plan.targets.length === 0 && plan.againMs === null && work !== 'count')

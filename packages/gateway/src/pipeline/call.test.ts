@@ -462,7 +462,9 @@ describe('a bug', () => {
 
   test('in planning', async () => {
     const rig = new Rig({
-      parts: { router: { plan: broken, hedge: broken, depart: broken, hasRoom: () => true } },
+      parts: {
+        router: { isForeign: broken, plan: broken, hedge: broken, depart: broken, hasRoom: () => true },
+      },
     });
     await expectOneEntry(rig, rig.start(false).done, []);
   });
@@ -521,7 +523,15 @@ describe('a bug', () => {
       ended: broken,
     };
     const rig = new Rig({
-      parts: { router: { plan, hedge: () => null, depart: () => flight, hasRoom: () => true } },
+      parts: {
+        router: {
+          isForeign: () => false,
+          plan,
+          hedge: () => null,
+          depart: () => flight,
+          hasRoom: () => true,
+        },
+      },
     });
     const { done } = rig.start(true);
     rig.answer(true, wholeStream);

@@ -1,6 +1,7 @@
 import { KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import type { Facts, Need, RequestInput, SessionClue, Work } from '../inbound-request.ts';
+import { keptIds } from '../request/kept-ids.ts';
 import type { LongStrings } from '../request/long-strings.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import { OpeningReader } from '../request/opening.ts';
@@ -51,7 +52,7 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
   // None at all is a request to do no more than fill the prompt cache.
   const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
   if (!limit.ok) return limit;
-  const previous = previousId(members) ?? containerId(members);
+  const [previous, beside] = keptIds(previousId(members), containerId(members));
   const facts = {
     model: model.value,
     // Nothing is written where tokens are counted, whatever is said of it.
@@ -60,7 +61,8 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(typeof previous === 'string' ? { continues: previous } : {}),
+    ...(previous === undefined ? {} : { continues: previous }),
+    ...(beside === undefined ? {} : { continuesBeside: beside }),
     ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });

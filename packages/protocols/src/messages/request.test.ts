@@ -83,6 +83,8 @@ describe('facts', () => {
       accept(`{"model":"m",${hello},"container":"container_1","thread":${thread}}`).facts;
     const going = factsOf('{"type":"continue","previous_message_id":"msg_1"}');
     expect(going).toMatchObject({ kept: true, continues: 'msg_1' });
+    expect(going.continuesBeside).toBe('container_1');
+    expect(factsOf('{"type":"create"}').continuesBeside).toBeUndefined();
     expect(factsOf('{"type":"create"}')).toMatchObject({ kept: true, continues: 'container_1' });
     expect(factsOf('null').kept).toBeUndefined();
   });

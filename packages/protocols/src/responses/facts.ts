@@ -1,6 +1,7 @@
 import { decodeString, KeyNames } from '../bytes/key-names.ts';
 import type { Fault } from '../error.ts';
 import type { Facts, Need, SessionClue } from '../inbound-request.ts';
+import { keptIds } from '../request/kept-ids.ts';
 import type { LongStrings } from '../request/long-strings.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import { OpeningReader } from '../request/opening.ts';
@@ -46,7 +47,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!limit.ok) return limit;
   const refused = checkInput(members) ?? checkBackground(members, stream.value);
   if (refused !== null) return refused;
-  const previous = members.value('previous_response_id') ?? conversationId(members);
+  const [previous, beside] = keptIds(members.value('previous_response_id'), conversationId(members));
   const facts = {
     model: model.value,
     stream: stream.value,
@@ -54,7 +55,8 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(typeof previous === 'string' ? { continues: previous } : {}),
+    ...(previous === undefined ? {} : { continues: previous }),
+    ...(beside === undefined ? {} : { continuesBeside: beside }),
     // Unless they are told not to, upstreams keep it.
     ...(members.value('store') === false ? {} : { kept: true as const }),
   };

@@ -159,8 +159,9 @@ function askOf(question: RouteQuestion, caller: Caller, protocol: ProtocolId, mo
     needs: new Set(needs),
   };
   const header = (name: string) => (name === 'x-headgate-session' ? (session ?? undefined) : undefined);
-  const sessionKey = sessionIdentity({ accountId: caller.accountId, header, sessionClue: () => null });
-  return { facts, model, protocol, routing: caller.group.routing, sessionKey };
+  const { accountId, group } = caller;
+  const sessionKey = sessionIdentity({ accountId, header, sessionClue: () => null });
+  return { facts, model, protocol, routing: group.routing, accountId, sessionKey };
 }
 
 function viewOf(

@@ -243,6 +243,18 @@ describe('one call', () => {
     ]);
   });
 
+  test('knows what another account was given, whichever of two names it goes by', () => {
+    const router = openRouter();
+    tryOnce(router, dear, model, 0, { outcome: answered({}, 'resp_1') });
+    const mine = asking({ ...streamed, continues: 'resp_1' }, model);
+    const beside = asking({ ...streamed, continues: 'resp_2', continuesBeside: 'resp_1' }, model);
+    expect([mine, beside].map((ask) => router.isForeign(ask))).toEqual([false, false]);
+    expect([mine, beside].map((ask) => router.isForeign({ ...ask, accountId: 'other' }))).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   test('is not held by an answer that nobody was to keep', () => {
     const router = openRouter();
     const { kept: _, ...forgotten } = streamed;

@@ -70,6 +70,11 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     this.#start = { tried: new Set(), attemptsLeft: options.attemptsMax };
   }
 
+  isForeign({ facts, accountId }: Ask): boolean {
+    const named = [facts.continues, facts.continuesBeside];
+    return named.some((answerId) => this.#answers.isForeign(answerId, accountId));
+  }
+
   plan(ask: Ask, clockMs: number, progress = this.#start): Plan {
     const nowMs = this.#time.read(clockMs);
     const field = this.#candidates.of(ask.model);

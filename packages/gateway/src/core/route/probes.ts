@@ -32,7 +32,14 @@ interface IdleChannel {
 
 /** A probe as the router is told of it. */
 export function probeAsk(model: Model): Ask {
-  return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey: null };
+  return {
+    facts,
+    model,
+    protocol: 'chat-completions',
+    routing: plainRouting,
+    accountId: null,
+    sessionKey: null,
+  };
 }
 
 /** What a call of the model is usually like. */

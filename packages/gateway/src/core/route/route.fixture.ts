@@ -26,7 +26,14 @@ export const streamed: Facts = {
 
 /** A call in chat completions of a group without wishes of its own. */
 export function asking(facts: Facts, model: Model, sessionKey: string | null = null): Ask {
-  return { facts, model, protocol: 'chat-completions', routing: plainRouting, sessionKey };
+  return {
+    facts,
+    model,
+    protocol: 'chat-completions',
+    routing: plainRouting,
+    accountId: 'tenant',
+    sessionKey,
+  };
 }
 
 export const refusedConnection: Outcome = { kind: 'unreachable', detail: 'refused', sent: false };

@@ -10,6 +10,8 @@ export interface Ask {
   /** Of the caller's surface. */
   readonly protocol: ProtocolId;
   readonly routing: GroupRouting;
+  /** The account that asks; null of a probe of ours. */
+  readonly accountId: string | null;
   /** The conversation it belongs to, told apart from those of other tenants; null when nothing says. */
   readonly sessionKey: string | null;
 }
@@ -74,6 +76,8 @@ export interface Flight {
 
 /** Chooses among targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
 export interface Router {
+  /** Whether the call names what an upstream keeps for another account: to this one it does not exist. */
+  isForeign(ask: Ask): boolean;
   /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
   plan(ask: Ask, nowMs: number, progress?: Progress): Plan;
   /** Where a second attempt is to go while the first one is silent; null where that would be one too many. */

@@ -186,10 +186,12 @@ export class TargetFlight implements Flight {
 
   #rememberKept({ answerId, containerId }: Reading): void {
     const { candidate, slot, ask, answers } = this.#departure;
-    const { continues, kept } = ask.facts;
-    const keeper = { channelId: candidate.target.channel.id, accountKey: slot.accountKey };
-    // It was found there, so it is there: whoever made it.
+    const { continues, continuesBeside, kept } = ask.facts;
+    const { channel } = candidate.target;
+    const keeper = { channelId: channel.id, accountKey: slot.accountKey, ownerId: ask.accountId };
+    // They were found there, so they are there: whoever made them.
     if (continues !== undefined) answers.note(continues, keeper);
+    if (continuesBeside !== undefined) answers.note(continuesBeside, keeper);
     if (kept === true && answerId != null) answers.note(answerId, keeper);
     if (containerId != null) answers.note(containerId, keeper);
   }
