@@ -37,8 +37,9 @@ export const hangName = 'hang';
 const script = (words: string): Incident => ({ kind: 'script', words });
 
 const incidents: readonly (readonly [string, Incident])[] = [
-  ['outage, refused', { kind: 'down' }],
+  // First, while the channels it hits have all the calls: an outage leaves them with few for a while.
   [hangName, script('fault=stall-before-head')],
+  ['outage, refused', { kind: 'down' }],
   ['429, retry-after', script('fault=429,retry-after=5s')],
   ['429 without', script('fault=429')],
   ['brown-out 30 %', script('fault=500,share=30%')],
