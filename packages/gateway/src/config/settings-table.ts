@@ -162,7 +162,12 @@ export const settingsTable = {
     { min: '16KiB', max: '256MiB' },
   ),
   attemptsMax: integer(
-    place('Limits', 'attempts-max', 'settings.limits.attempts', 'Channels tried for one call'),
+    place(
+      'Limits',
+      'attempts-max',
+      'settings.limits.attempts',
+      'Attempts of one call; one that is refused within a second counts half',
+    ),
     3,
     { min: 1, max: 10 },
   ),
