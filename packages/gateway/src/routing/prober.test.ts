@@ -27,7 +27,8 @@ class Rig {
 
   constructor(targets: readonly Target[], idleMs = 0) {
     const clock = { now: () => this.nowMs, monotonic: () => this.nowMs };
-    const models = targets.map((target) => modelOf([target], target.upstreamModel));
+    const byModel = Map.groupBy(targets, ({ upstreamModel }) => upstreamModel);
+    const models = [...byModel].map(([id, each]) => modelOf(each, id));
     this.catalogue = {
       revision: 1,
       keys: new Map(),
@@ -214,6 +215,18 @@ describe('a probe of what is out of service', () => {
     expect(rig.sent).toHaveLength(8);
   });
 
+  test('comes to whoever is back in spite of many that hang', () => {
+    const hanging = Array.from({ length: 8 }, (_, n) => named('a', { id: `c${n}` }));
+    const back = named('b', { id: 'z' });
+    const rig = new Rig([...hanging, ...hanging.map((it) => ({ ...it, upstreamModel: 'b' })), back]);
+    for (const { targets } of rig.catalogue.models.values()) for (const target of targets) rig.eject(target);
+    rig.prober.tick();
+    rig.nowMs += 15_000;
+    rig.watchdog.sweep();
+    rig.prober.tick();
+    expect(rig.sent.map(({ call }) => call.channel.id).indexOf('z')).toBe(8);
+  });
+
   test('ends with the process, and teaches nothing by that', () => {
     const rig = new Rig([one]);
     rig.eject(one);
@@ -252,6 +265,23 @@ describe('a probe of what nobody calls', () => {
     expect(rig.told.at(-1)).toBe('c unreachable');
     expect(rig.told).toContain('m ejected');
     expect(rig.takesCalls(one)).toBe(false);
+  });
+
+  test.each([400, 404, 429])('is not sent again and again to what answers with %i', (status) => {
+    const rig = new Rig([one], 600_000);
+    rig.call(one).ended(refusedConnection, rig.nowMs);
+    const probesAfterFailure = () => {
+      const before = rig.sent.length;
+      for (let second = 0; second < 60; second++, rig.nowMs += 1000) {
+        const sent = rig.sent.length;
+        rig.prober.tick();
+        if (rig.sent.length > sent) rig.answer(status, fault);
+      }
+      return rig.sent.length - before;
+    };
+    expect(probesAfterFailure()).toBe(1);
+    rig.call(one).ended(refusedConnection, rig.nowMs);
+    expect(probesAfterFailure()).toBe(1);
   });
 
   test('is not sent where nobody wants any', () => {

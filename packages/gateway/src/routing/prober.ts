@@ -1,5 +1,5 @@
 import { type Protocol, type ProtocolId, smallestCall } from '@headgate/protocols';
-import type { Catalogue, Model, Target } from '../core/catalogue.ts';
+import type { Catalogue, Channel, Model, Target } from '../core/catalogue.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { Suspect } from '../core/route/probes.ts';
 import type { Flight } from '../core/route/router.ts';
@@ -32,6 +32,9 @@ export class Prober {
   readonly #options: ProberOptions;
   /** By the id of their channel. */
   readonly #underWay = new Map<string, Probe>();
+  /** Grows from probe to probe: of channels that have not answered since, and of targets. */
+  readonly #turns = new WeakMap<Channel | Target, number>();
+  #turn = 0;
   #hasStopped = false;
 
   constructor(options: ProberOptions) {
@@ -40,12 +43,11 @@ export class Prober {
 
   /** Sends the probes that are due. Call it every second. */
   tick(): void {
+    if (this.#hasStopped || this.#underWay.size >= probesMax) return;
     const { router, catalogue, clock, idleMs } = this.#options;
     const nowMs = clock.now();
     const models = [...catalogue.current.models.values()];
-    for (const model of models) {
-      for (const target of router.probesDue(model, nowMs)) this.#probe(target, model);
-    }
+    for (const { target, model } of this.#dueInTurn(models, nowMs)) this.#probe(target, model);
     if (idleMs === 0) return;
     for (const model of models) {
       const target = router.probeWorthwhile(model, nowMs);
@@ -60,10 +62,24 @@ export class Prober {
     for (const probe of this.#underWay.values()) probe.abort();
   }
 
+  /**
+   * The channel asked longest ago comes first, and of a channel the target asked longest ago: many that hang hold up every
+   * probe there may be, and one that is back must not wait behind all of theirs.
+   */
+  #dueInTurn(models: readonly Model[], nowMs: number): readonly Suspect[] {
+    const due = models.flatMap((model) =>
+      this.#options.router.probesDue(model, nowMs).map((target) => ({ target, model })),
+    );
+    const turnOf = (it: Channel | Target) => this.#turns.get(it) ?? 0;
+    return due.sort(
+      ({ target: a }, { target: b }) => turnOf(a.channel) - turnOf(b.channel) || turnOf(a) - turnOf(b),
+    );
+  }
+
   #probe(target: Target, model: Model): void {
     const { channel, upstreamModel } = target;
     const { id } = channel;
-    if (this.#hasStopped || this.#underWay.has(id) || this.#underWay.size >= probesMax) return;
+    if (this.#underWay.has(id) || this.#underWay.size >= probesMax) return;
     const { protocols, dialect } = channel.provider;
     const call = smallestCall(protocols, upstreamModel, dialect);
     const protocol = call === null ? undefined : this.#options.protocols[call.protocol];
@@ -72,6 +88,8 @@ export class Prober {
     const question = { target, protocol, call, flight };
     const probe = new Probe(this.#options, question, (outcome) => this.#ended(target, outcome));
     this.#underWay.set(id, probe);
+    this.#turn++;
+    this.#turns.set(channel, this.#turn).set(target, this.#turn);
     probe.start();
   }
 
@@ -87,7 +105,9 @@ export class Prober {
         message,
       });
     }
-    // The other models of a channel that is back need not wait for the next second.
-    if (outcome.kind === 'answered') this.tick();
+    if (outcome.kind !== 'answered') return;
+    // The other models of a channel that is back need not wait for the next second, nor for other channels.
+    this.#turns.delete(target.channel);
+    this.tick();
   }
 }

@@ -73,12 +73,12 @@ export class Circuit {
     return this.#successes > 0 || this.#isThere;
   }
 
-  /** In service, and its last call failed. */
+  /** In service, its last call failed, and nobody has been there since. */
   get isDoubtful(): boolean {
-    return this.#isClosed && this.#consecutive > 0;
+    return this.#isClosed && this.#consecutive > 0 && !this.#isThere;
   }
 
-  /** A probe was understood and refused: somebody is there, and a real call will show the rest. */
+  /** A probe was understood and refused: somebody is there, and a real call will show the rest. Another probe would not. */
   wasThere(): void {
     this.#isThere = true;
   }
@@ -115,6 +115,7 @@ export class Circuit {
   failed(nowMs: number, startMs: number, weight: number, health: TargetHealth, uniform: Uniform): void {
     if (this.#consecutive === 0) this.#runStartMs = startMs;
     this.#consecutive += weight;
+    if (this.#isClosed) this.#isThere = false;
     if (this.#isClosed) {
       if (this.#hasFailedEnough(nowMs, health)) this.#open(nowMs, health, uniform);
       return;
