@@ -14,6 +14,7 @@ import { ExpectedCostRouter } from './core/route/expected-cost-router.ts';
 import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
 import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts';
+import { alertBug } from './pipeline/alert-bug.ts';
 import type { Gateway } from './pipeline/gateway.ts';
 import { WaitingRoom } from './pipeline/waiting-room.ts';
 import { Watchdog } from './pipeline/watchdog.ts';
@@ -305,7 +306,7 @@ function openDataPlane(
 }
 
 function openConsole(parts: Parts, router: ExpectedCostRouter, isDraining: () => boolean) {
-  const { settings, store, metrics, operatorToken } = parts;
+  const { settings, store, metrics, observer, operatorToken } = parts;
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
@@ -316,6 +317,7 @@ function openConsole(parts: Parts, router: ExpectedCostRouter, isDraining: () =>
     exposeMetrics: () => metrics.expose(),
     operatorToken,
     routes: routeSources(parts, router),
+    onBug: (error) => alertBug(error, 'console', observer),
   });
 }
 

@@ -6,6 +6,7 @@ import { type ConsoleServer, startConsole, type UnreadyReason } from './console-
 const closed = {
   operatorToken: 'nobody has it',
   routes: { explainRoute: () => fail({ field: '', message: '' }), findEntry: () => Promise.resolve(null) },
+  onBug: () => {},
 };
 
 const started: ConsoleServer[] = [];

@@ -17,6 +17,8 @@ export interface ConsoleOptions {
   /** Opens the API under `/api`. */
   readonly operatorToken: string;
   readonly routes: RouteSources;
+  /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
+  onBug(error: unknown): void;
 }
 
 export interface ConsoleServer {
@@ -70,8 +72,9 @@ function consoleRoutes(options: ConsoleOptions): Hono {
   routes.notFound((context) =>
     sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
   );
-  routes.onError((_, context) =>
-    sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' }),
-  );
+  routes.onError((error, context) => {
+    options.onBug(error);
+    return sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' });
+  });
   return routes;
 }

@@ -68,6 +68,7 @@ beforeEach(async () => {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, unpricedModels: 'serve', nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
     },
+    onBug: () => {},
   });
 });
 afterEach(async () => {
@@ -226,8 +227,9 @@ describe('a body that is no question is answered by what to mend', () => {
   });
 });
 
-test('a bug is an answer like any other, and says nothing of itself', async () => {
+test('a bug is an answer like any other that says nothing of itself, and is told to the operator', async () => {
   await server.close();
+  const bugs: unknown[] = [];
   server = await startConsole({
     host: '127.0.0.1',
     port: 0,
@@ -238,9 +240,11 @@ test('a bug is an answer like any other, and says nothing of itself', async () =
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
     },
+    onBug: (error) => bugs.push(error),
   });
   expect(await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
     status: 500,
     json: { error: { code: 'internal' } },
   });
+  expect(bugs).toEqual([new Error(secret)]);
 });
