@@ -56,13 +56,24 @@ test('the time it names is kept to, the longest if there are two', () => {
 
 test('what is left of a limit covers a call or does not, until it resets', () => {
   const capacity = new Capacity();
-  capacity.told({ requests: 2, tokens: 1000, resetMs: 6000 }, 0);
+  capacity.told({ requests: { left: 2, resetMs: 6000 }, tokens: { left: 1000, resetMs: 6000 } }, 0);
   expect([1000, 1001].map((tokens) => capacity.state(0, tokens))).toEqual(['free', 'no-headroom']);
   capacity.sent(0, 700);
   expect([300, 301].map((tokens) => capacity.state(0, tokens))).toEqual(['free', 'no-headroom']);
   capacity.sent(0, 100);
   expect(capacity.state(0, 1)).toBe('no-headroom');
   expect(capacity.state(6000, 5000)).toBe('free');
-  capacity.told({ requests: null, tokens: null, resetMs: 6000 }, 6000);
+  capacity.told({ requests: null, tokens: null }, 6000);
   expect(capacity.state(6000, 1e9)).toBe('free');
+});
+
+test('each limit lasts until its own reset: that one of them is full again soon says nothing of the other', () => {
+  const capacity = new Capacity();
+  capacity.told({ requests: { left: 0, resetMs: 360_000 }, tokens: { left: 10, resetMs: 12 } }, 0);
+  expect([12, 359_999, 360_000].map((nowMs) => capacity.state(nowMs, 5000))).toEqual([
+    'no-headroom',
+    'no-headroom',
+    'free',
+  ]);
+  expect(capacity.resetsAtMs).toBe(360_000);
 });

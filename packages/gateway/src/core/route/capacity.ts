@@ -13,11 +13,21 @@ const capMin = 0.2;
 /** Refusals within this are answers to one burst. */
 const burstMs = 1000;
 
-/** What an upstream says is left until its limits reset. */
-export interface Headroom {
-  readonly requests: number | null;
-  readonly tokens: number | null;
+/** What an upstream says is left of one of its limits until that resets. */
+export interface Allowance {
+  readonly left: number;
   readonly resetMs: number;
+}
+
+/** Null where it says nothing. */
+export interface Headroom {
+  readonly requests: Allowance | null;
+  readonly tokens: Allowance | null;
+}
+
+interface Limit {
+  left: number;
+  readonly untilMs: number;
 }
 
 type CapacityNumber =
@@ -30,8 +40,9 @@ type CapacityNumber =
   | 'refusedAtMs'
   | 'grownAtMs'
   | 'requestsLeft'
+  | 'requestsUntilMs'
   | 'tokensLeft'
-  | 'headroomUntilMs';
+  | 'tokensUntilMs';
 
 export type CapacityState = 'free' | 'blocked' | 'capped' | 'no-headroom';
 
@@ -46,11 +57,13 @@ export class Capacity {
   #sentAtMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #grownAtMs = 0;
-  #headroom: { requests: number; tokens: number; untilMs: number } | null = null;
+  #requestLimit: Limit | null = null;
+  #tokenLimit: Limit | null = null;
 
   state(nowMs: number, tokensNeeded: number): CapacityState {
     if (this.#blockedUntilMs > nowMs) return 'blocked';
-    if (!this.#hasHeadroom(nowMs, tokensNeeded)) return 'no-headroom';
+    if (!covers(this.#requestLimit, 1, nowMs) || !covers(this.#tokenLimit, tokensNeeded, nowMs))
+      return 'no-headroom';
     return this.#cap === Number.POSITIVE_INFINITY || this.#refill(nowMs) >= 1 ? 'free' : 'capped';
   }
 
@@ -60,7 +73,8 @@ export class Capacity {
 
   /** When more is left of the upstream's limits again; in the past when nothing is known to be short. */
   get resetsAtMs(): number {
-    return this.#headroom?.untilMs ?? 0;
+    const limit = covers(this.#requestLimit, 1) ? this.#tokenLimit : this.#requestLimit;
+    return limit?.untilMs ?? 0;
   }
 
   /** When a call fits under the learned cap. */
@@ -73,9 +87,8 @@ export class Capacity {
     this.#decayRate(nowMs);
     this.#sent++;
     if (this.#cap < Number.POSITIVE_INFINITY) this.#tokens = Math.max(-1, this.#refill(nowMs) - 1);
-    if (this.#headroom === null) return;
-    this.#headroom.requests -= 1;
-    this.#headroom.tokens -= tokensEstimate;
+    if (this.#requestLimit !== null) this.#requestLimit.left -= 1;
+    if (this.#tokenLimit !== null) this.#tokenLimit.left -= tokensEstimate;
   }
 
   /** 429. With the time it names the target is left alone until then; the cap says how fast it is asked afterwards. */
@@ -103,16 +116,14 @@ export class Capacity {
   }
 
   /** What the upstream said with an answer. */
-  told({ requests, tokens, resetMs }: Headroom, nowMs: number): void {
-    this.#headroom = {
-      requests: requests ?? Number.POSITIVE_INFINITY,
-      tokens: tokens ?? Number.POSITIVE_INFINITY,
-      untilMs: nowMs + resetMs,
-    };
+  told({ requests, tokens }: Headroom, nowMs: number): void {
+    this.#requestLimit = requests && { left: requests.left, untilMs: nowMs + requests.resetMs };
+    this.#tokenLimit = tokens && { left: tokens.left, untilMs: nowMs + tokens.resetMs };
   }
 
   save(shiftMs: number): Saved<CapacityNumber> {
-    const headroom = this.#headroom;
+    const requests = this.#requestLimit;
+    const tokens = this.#tokenLimit;
     return {
       blockedUntilMs: this.#blockedUntilMs + shiftMs,
       cap: this.#cap,
@@ -122,11 +133,8 @@ export class Capacity {
       sentAtMs: this.#sentAtMs + shiftMs,
       refusedAtMs: this.#refusedAtMs + shiftMs,
       grownAtMs: this.#grownAtMs + shiftMs,
-      ...(headroom !== null && {
-        requestsLeft: headroom.requests,
-        tokensLeft: headroom.tokens,
-        headroomUntilMs: headroom.untilMs + shiftMs,
-      }),
+      ...(requests !== null && { requestsLeft: requests.left, requestsUntilMs: requests.untilMs + shiftMs }),
+      ...(tokens !== null && { tokensLeft: tokens.left, tokensUntilMs: tokens.untilMs + shiftMs }),
     };
   }
 
@@ -140,18 +148,8 @@ export class Capacity {
     this.#sentAtMs = (saved.sentAtMs ?? 0) + shiftMs;
     this.#refusedAtMs = (saved.refusedAtMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
     this.#grownAtMs = (saved.grownAtMs ?? 0) + shiftMs;
-    if (saved.headroomUntilMs === undefined) return;
-    this.#headroom = {
-      requests: saved.requestsLeft ?? Number.POSITIVE_INFINITY,
-      tokens: saved.tokensLeft ?? Number.POSITIVE_INFINITY,
-      untilMs: saved.headroomUntilMs + shiftMs,
-    };
-  }
-
-  #hasHeadroom(nowMs: number, tokensNeeded: number): boolean {
-    const headroom = this.#headroom;
-    if (headroom === null || headroom.untilMs <= nowMs) return true;
-    return headroom.requests >= 1 && headroom.tokens >= tokensNeeded;
+    this.#requestLimit = limitOf(saved.requestsLeft, saved.requestsUntilMs, shiftMs);
+    this.#tokenLimit = limitOf(saved.tokensLeft, saved.tokensUntilMs, shiftMs);
   }
 
   #refill(nowMs: number): number {
@@ -165,4 +163,13 @@ export class Capacity {
     this.#sent *= decayFactor(nowMs - this.#sentAtMs, rateHalfLifeMs);
     this.#sentAtMs = nowMs;
   }
+}
+
+/** Without a time: as long as it holds. */
+function covers(limit: Limit | null, needed: number, nowMs = Number.NEGATIVE_INFINITY): boolean {
+  return limit === null || limit.untilMs <= nowMs || limit.left >= needed;
+}
+
+function limitOf(left: number | undefined, untilMs: number | undefined, shiftMs: number): Limit | null {
+  return left === undefined || untilMs === undefined ? null : { left, untilMs: untilMs + shiftMs };
 }

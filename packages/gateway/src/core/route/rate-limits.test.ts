@@ -38,11 +38,15 @@ test('nonsense, and what is no limit, says nothing', () => {
   ]);
 });
 
-test('the headroom is the least of what is left, until the first reset', () => {
+test('the headroom is the least of what is left of each, until its own reset', () => {
   const tokens = { 'x-ratelimit-remaining-tokens': '900', 'x-ratelimit-reset-tokens': '9s' };
-  expect(headroom(tokens)).toEqual({ requests: null, tokens: 900, resetMs: 9000 });
+  expect(headroom(tokens)).toEqual({ requests: null, tokens: { left: 900, resetMs: 9000 } });
   const requests = { 'x-ratelimit-remaining-requests': '3', 'x-ratelimit-reset-requests': '6s' };
-  expect(headroom({ ...tokens, ...requests })).toEqual({ requests: 3, tokens: 900, resetMs: 6000 });
+  const input = { 'x-ratelimit-input-tokens-remaining': '70', 'x-ratelimit-input-tokens-reset': '4s' };
+  expect(headroom({ ...tokens, ...requests, ...input })).toEqual({
+    requests: { left: 3, resetMs: 6000 },
+    tokens: { left: 70, resetMs: 4000 },
+  });
 });
 
 test('there is none where no reset is named: it would never end', () => {
