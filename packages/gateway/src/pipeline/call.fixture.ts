@@ -92,6 +92,8 @@ export interface RigOptions {
   readonly routing?: Partial<GroupRouting>;
   /** What each channel declares to take, in tokens. */
   readonly contextWindows?: readonly (number | null)[];
+  /** Of every channel; as many as there are if left out. */
+  readonly maxConcurrency?: number;
   readonly settlement?: Settlement;
   /** Calls that may wait for a channel at a time. */
   readonly waitingMax?: number;
@@ -119,10 +121,11 @@ export class Rig {
     const speaks = options.speaks === undefined ? {} : { protocols: options.speaks };
     const model = {
       ...modelOf(
-        ids.map((id, place) => ({
-          ...targetOf({ id, ...speaks }),
-          contextWindow: options.contextWindows?.[place] ?? null,
-        })),
+        ids.map((id, place) => {
+          const target = targetOf({ id, ...speaks });
+          const channel = { ...target.channel, maxConcurrency: options.maxConcurrency ?? null };
+          return { ...target, channel, contextWindow: options.contextWindows?.[place] ?? null };
+        }),
       ),
       price: priceOf(1_000_000n),
     };

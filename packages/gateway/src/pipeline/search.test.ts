@@ -1,5 +1,6 @@
 import { type RequestInput, succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
+import { asking, streamed } from '../core/route/route.fixture.ts';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
 const wholeAnswer =
@@ -256,6 +257,34 @@ describe('a call that finds everything blocked', () => {
     await done;
     expect(rig.settled[1]).toMatchObject({ status: 'caller_gone', httpStatus: null, attempts: [] });
   });
+});
+
+test('a channel that is full once its media have been fetched is waited for', async () => {
+  const fetching = Promise.withResolvers<void>();
+  const url = 'https://pictures.test/one.png';
+  const picture = { mediaType: 'image/png', base64: 'AAAA' };
+  const media = { fetch: () => fetching.promise.then(() => succeed(new Map([[url, picture]]))) };
+  const rig = new Rig({
+    speaks: { 'generate-content': '/models/{model}:{method}' },
+    maxConcurrency: 1,
+    parts: { media },
+  });
+  const model = rig.gateway.catalogue.current.models.get('demo');
+  const [target] = model?.targets ?? [];
+  if (model === undefined || target === undefined) throw new Error('a model with a target');
+  const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const { done } = rig.start(false, 'answer', { messages });
+  const other = rig.gateway.router.depart(target, asking(streamed, model), rig.gateway.clock.now());
+  fetching.resolve();
+  await rig.pass(0);
+  expect(rig.asked).toEqual([]);
+  other.ended(null, rig.gateway.clock.now());
+  await rig.pass(1150);
+  expect(rig.asked).toEqual(['c1']);
+  const parts = [{ text: 'A picture' }];
+  rig.answer(false, JSON.stringify({ candidates: [{ content: { parts }, finishReason: 'STOP' }] }));
+  await done;
+  expect(rig.settled).toMatchObject([{ status: 'complete', attempts: [{ n: 1 }] }]);
 });
 
 describe('a call that is too long', () => {

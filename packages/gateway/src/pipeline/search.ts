@@ -70,16 +70,17 @@ export class Search {
   async #askOne(): Promise<boolean> {
     const { targets } = this.plan;
     for (const [place, target] of targets.entries()) {
-      this.#tried.add(target.channel.id);
       const fetching = fetchMedia(this.#conversation, target);
       const unfetched = fetching === null ? null : await fetching;
       const lane = unfetched === null ? chooseLane(this.#conversation, target) : fail(unfetched);
-      if (!lane.ok) this.unspeakable ??= lane.error;
-      // While something was fetched, others may have taken its place.
-      else if (this.#conversation.gateway.router.hasRoom(target)) {
+      // While something was fetched, others may have taken its place: it may be waited for.
+      if (lane.ok && !this.#conversation.gateway.router.hasRoom(target)) continue;
+      this.#tried.add(target.channel.id);
+      if (lane.ok) {
         await this.#ask(this.#placeOf(target, lane.value, targets.length - place - 1));
         return true;
       }
+      this.unspeakable ??= lane.error;
     }
     return false;
   }
