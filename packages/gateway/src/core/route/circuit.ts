@@ -70,7 +70,12 @@ export class Circuit {
 
   /** Whether something has come back well since the ejection. */
   get isPromising(): boolean {
-    return this.#successes > 0 || this.#isThere;
+    return this.hasAnswered || this.#isThere;
+  }
+
+  /** Whether it has answered since the ejection. */
+  get hasAnswered(): boolean {
+    return this.#successes > 0;
   }
 
   /** In service, its last call failed, and nobody has been there since. */

@@ -55,10 +55,15 @@ export function canProbe(model: Model, { target }: Candidate): boolean {
   return isSpoken && smallestProtocol(target.channel.provider.protocols) !== null;
 }
 
-/** Ejected, its time out is over, and nobody knows yet whether it is back. */
+/**
+ * Ejected, its time out is over, and nobody knows yet whether it is back; or it has answered, and no call goes there to
+ * find out more, as of a backup.
+ */
 export function isProbeDue(candidate: Candidate, nowMs: number): boolean {
-  const { circuit } = candidate.state;
-  return circuit.state(nowMs) === 'due' && !circuit.isPromising && mayProbe(candidate, nowMs);
+  const { circuit, lastSentMs } = candidate.state;
+  if (circuit.state(nowMs) !== 'due') return false;
+  const isLeftAlone = circuit.hasAnswered && nowMs - lastSentMs >= doubtfulMs;
+  return (isLeftAlone || !circuit.isPromising) && mayProbe(candidate, nowMs);
 }
 
 /** Never ejected, or back, and free to be asked. */

@@ -9,11 +9,15 @@ export interface Turn {
   readonly among: readonly Candidate[];
 }
 
-/** Where nothing is ready: all that no one has forbidden, the one first that is soonest to recover. */
+/**
+ * Where nothing is ready: all that no one has forbidden, the one first that is soonest to recover. What has answered since it was
+ * ejected is as good as well: a backup that is half back is worth more than all that is ejected still.
+ */
 export function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
   const rest = desperateOf(excluded);
   const well = rest.filter(({ reason }) => reason === 'capped' || reason === 'no-headroom');
-  const ailing = [...due, ...rest.map(({ candidate }) => candidate)];
+  const promising = due.filter(({ state }) => state.circuit.isPromising);
+  const ailing = promising.length > 0 ? promising : [...due, ...rest.map(({ candidate }) => candidate)];
   const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
   among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
   return { choice: among.length === 0 ? 'nothing' : 'panic', among };
