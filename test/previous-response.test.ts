@@ -11,7 +11,7 @@ let forgetful: TestGateway;
 beforeAll(async () => {
   [front, back] = await Promise.all([startSimulator(), startSimulator()]);
   const channels: readonly TestChannel[] = [
-    { id: 'front', origin: front.origin, models: { both: 'sim-a' } },
+    { id: 'front', origin: front.origin, models: { both: 'sim-a', 'front-only': 'sim-a' } },
     { id: 'back', origin: back.origin, models: { both: 'sim-a', 'back-only': 'sim-a' } },
   ];
   const options = { channels, moreKeys: { stranger: { account: 'other' } } };
@@ -80,4 +80,12 @@ test('an answer of another account does not exist, and no upstream is asked for 
   ];
   expect(said(refused, id)).toEqual(said(unheard, 'resp_unheard_of'));
   expect(await respond(gateway, { model: 'both', previous_response_id: id })).toMatchObject({ status: 200 });
+});
+
+test('one whose channel does not have the model does not exist for it, and asking again would not help', async () => {
+  const { id } = (await respond(gateway, { model: 'back-only' })).answer;
+  expect(await respond(gateway, { model: 'front-only', previous_response_id: id })).toMatchObject({
+    status: 400,
+    answer: { error: { code: 'previous_response_not_found' } },
+  });
 });

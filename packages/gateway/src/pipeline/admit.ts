@@ -1,5 +1,4 @@
 import {
-  type Facts,
   type Fault,
   fail,
   fault,
@@ -77,7 +76,7 @@ export function admit(
   const plan = gateway.router.plan(ask, gateway.clock.now());
   // What no upstream counts is counted here, and what will be free soon may be waited for.
   if (plan.targets.length === 0 && plan.againMs === null && work !== 'count')
-    return fail({ fault: nothingToTry(request.facts, plan), plan });
+    return fail({ fault: nothingToTry(ask, plan), plan });
   const { price } = model;
   if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });
@@ -106,8 +105,10 @@ function speaking(model: Model, protocol: ProtocolId): Model {
   return { ...model, targets: model.targets.filter((target) => speaks(target, protocol)) };
 }
 
-function nothingToTry({ needs }: Facts, { blockedRetryMs, considered: { due, excluded } }: Plan): Fault {
+function nothingToTry(ask: Ask, { blockedRetryMs, considered: { due, excluded } }: Plan): Fault {
+  const { needs } = ask.facts;
   if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
+  if (isOutOfReach(excluded)) return unknownAnswer(ask);
   const lacking = excluded.filter(({ reason }) => reason === 'lacks');
   const isForLack = lacking.length > 0 && due.length === 0 && excluded.every(isForGood);
   if (!isForLack) return fault('no_available_channel');
@@ -117,6 +118,14 @@ function nothingToTry({ needs }: Facts, { blockedRetryMs, considered: { due, exc
   return fault('invalid_request', {
     message: `No channel of this model takes ${new Intl.ListFormat('en').format(missing.length > 0 ? missing : needs)}: leave it out, or ask another model.`,
   });
+}
+
+/** Whether what the call goes on from is kept by a channel that cannot be asked for this model any more. */
+function isOutOfReach(excluded: readonly Excluded[]): boolean {
+  return (
+    excluded.some(({ reason }) => reason === 'elsewhere') &&
+    excluded.every((each) => each.reason === 'elsewhere' || isForGood(each))
+  );
 }
 
 /** Whether waiting would not help. */
