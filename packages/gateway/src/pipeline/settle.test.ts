@@ -257,3 +257,25 @@ test('durations are in microseconds, without the noise of floats', () => {
     attempts: [{ durationMs: 1342.31, ttftMs: 12 }],
   });
 });
+
+test('a credential that the upstream repeats is not kept', () => {
+  const secret = 'canary-credential';
+  const refusal = {
+    kind: 'credential' as const,
+    status: 401,
+    type: null,
+    message: `No such key: ${secret}, or `.repeat(40),
+  };
+  const record = recordOf({
+    kind: 'refused',
+    refusal: { ...refusal, code: null, param: null },
+    retryAfterMs: null,
+  });
+  const channel = { ...record.target.channel, credentials: [{ id: 'KEY', secret }] };
+  const closing = closingOf([], failed);
+  const attempts = [{ ...record, target: { ...record.target, channel } }];
+  const entry = entryOf({ ...closing, delivery: { ...closing.delivery, attempts } });
+  expect(entry.attempts[0]?.detail).toMatch(/^credential: No such key: \[key\], or No/);
+  expect(entry.attempts[0]?.detail).not.toContain('canary');
+  expect(entry.attempts[0]?.detail).toHaveLength(500);
+});

@@ -201,7 +201,7 @@ function attemptEntry(record: AttemptRecord, n: number, closing: Closing): Attem
     upstreamModel: target.upstreamModel,
     upstreamRequestId: record.upstreamRequestId,
     result: resultOf(outcome),
-    detail: detailOf(outcome),
+    detail: detailOf(record),
     httpStatus: record.httpStatus,
     ttftMs: record.ttftMs === null ? null : roundMs(record.ttftMs),
     durationMs: roundMs(record.durationMs),
@@ -240,13 +240,21 @@ function resultOf(outcome: Outcome): AttemptResult {
   }
 }
 
-function detailOf(outcome: Outcome): string | null {
+/** For the operator, who is told all but our credentials: some upstreams repeat them. */
+function detailOf({ target, outcome }: AttemptRecord): string | null {
+  let detail = wordsOf(outcome);
+  if (detail === null) return null;
+  for (const { secret } of target.channel.credentials) detail = detail.replaceAll(secret, '[key]');
+  return detail.slice(0, 500);
+}
+
+function wordsOf(outcome: Outcome): string | null {
   switch (outcome.kind) {
     case 'answered':
     case 'caller-gone':
       return null;
     case 'refused':
-      return `${outcome.refusal.kind}: ${outcome.refusal.message}`.slice(0, 500);
+      return `${outcome.refusal.kind}: ${outcome.refusal.message}`;
     case 'shut-down':
       return 'the gateway had to stop';
     case 'outrun':
@@ -257,7 +265,7 @@ function detailOf(outcome: Outcome): string | null {
       return outcome.phase;
     case 'unreachable':
     case 'cut':
-      return outcome.detail.slice(0, 500);
+      return outcome.detail;
     default:
       return unreachable(outcome);
   }
