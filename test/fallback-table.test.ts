@@ -180,12 +180,26 @@ function channelsOf(upstream: Surface, { name, company, place }: Case): readonly
     : [channel(0, failing), channel(1, healthy)];
 }
 
+const tooLong = rows.findIndex(({ what }) => what === 'a prompt that is too long');
+
+/** One for which prompts are too long, another of its width, and one that takes more: the last two are well. */
+function narrowAndWide(upstream: Surface): readonly TestChannel[] {
+  const widths = [1000, 1000, 100_000];
+  return widths.map((contextWindow, rank) => ({
+    id: `zebra-width-${rank}`,
+    origin: (rank === 0 ? (ailing[tooLong] ?? healthy) : healthy).origin,
+    models: { width: 'bongo-model' },
+    protocols: { [upstream]: paths[upstream] },
+    contextWindow,
+  }));
+}
+
 describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
   let gateway: TestGateway;
 
   beforeAll(async () => {
     gateway = await openTestGateway({
-      channels: cases.flatMap((each) => channelsOf(upstream, each)),
+      channels: [...cases.flatMap((each) => channelsOf(upstream, each)), ...narrowAndWide(upstream)],
       flags: { 'first-content-timeout': '1s', 'stall-timeout': '1s', 'whole-answer-timeout': '1s' },
     });
   });
@@ -218,6 +232,13 @@ describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
         expect(leaksOf(answer)).toEqual([]);
       },
     );
+  });
+
+  test('a prompt that is too long is sent on to a channel that declares to take more', async () => {
+    const answer = await callSurface(gateway, surface, 'width', 'stream');
+    expect(isComplete(answer, surface, 'stream')).toBe(true);
+    expect(await askedOf(gateway, 'width')).toEqual(['zebra-width-0', 'zebra-width-2']);
+    expect(leaksOf(answer)).toEqual([]);
   });
 
   test('what only the operator can mend, the operator is told', async () => {

@@ -25,6 +25,8 @@ export interface TestChannel {
   readonly credentials?: readonly string[];
   readonly drain?: boolean;
   readonly maxConcurrency?: number;
+  /** Tokens its models take there. */
+  readonly contextWindow?: number;
   /** Of the provider. */
   readonly name?: string;
   readonly alias?: string;
@@ -215,11 +217,15 @@ function providerOf(channel: TestChannel) {
 }
 
 function channelOf(channel: TestChannel, place: number) {
-  const { models, priority, cost = '1', alias, drain, maxConcurrency } = channel;
+  const { models, priority, cost = '1', alias, drain, maxConcurrency, contextWindow } = channel;
   const [first, ...others] = secretsOf(channel).map(([environment]) => ({ environment }));
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
-    ([model, upstream]) => [model, { upstream, cost: classes }] as const,
+    ([model, upstream]) =>
+      [
+        model,
+        { upstream, cost: classes, ...(contextWindow === undefined ? {} : { contextWindow }) },
+      ] as const,
   );
   return {
     provider: `p-${channel.id}`,
