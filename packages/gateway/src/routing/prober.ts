@@ -43,17 +43,8 @@ export class Prober {
 
   /** Sends the probes that are due. Call it every second. */
   tick(): void {
-    if (this.#hasStopped || this.#underWay.size >= probesMax) return;
-    const { router, catalogue, clock, idleMs } = this.#options;
-    const nowMs = clock.now();
-    const models = [...catalogue.current.models.values()];
-    for (const { target, model } of this.#dueInTurn(models, nowMs)) this.#probe(target, model);
-    if (idleMs === 0) return;
-    for (const model of models) {
-      const target = router.probeWorthwhile(model, nowMs);
-      if (target !== null) this.#probe(target, model);
-    }
-    for (const { target, model } of router.probesIdle(models, nowMs, idleMs)) this.#probe(target, model);
+    this.#probeDue();
+    this.#probeUnused();
   }
 
   /** Ends the probes under way; there will be no more. */
@@ -66,20 +57,45 @@ export class Prober {
    * The channel asked longest ago comes first, and of a channel the target asked longest ago: many that hang hold up every
    * probe there may be, and one that is back must not wait behind all of theirs.
    */
-  #dueInTurn(models: readonly Model[], nowMs: number): readonly Suspect[] {
-    const due = models.flatMap((model) =>
-      this.#options.router.probesDue(model, nowMs).map((target) => ({ target, model })),
+  #probeDue(): void {
+    if (!this.#hasRoom) return;
+    const { router, clock } = this.#options;
+    const nowMs = clock.now();
+    const due = this.#models.flatMap((model) =>
+      router.probesDue(model, nowMs).map((target) => ({ target, model })),
     );
     const turnOf = (it: Channel | Target) => this.#turns.get(it) ?? 0;
-    return due.sort(
+    due.sort(
       ({ target: a }, { target: b }) => turnOf(a.channel) - turnOf(b.channel) || turnOf(a) - turnOf(b),
     );
+    for (const { target, model } of due) this.#probe(target, model);
+  }
+
+  /** What is in service, and would be missed. */
+  #probeUnused(): void {
+    const { router, clock, idleMs } = this.#options;
+    if (idleMs === 0 || !this.#hasRoom) return;
+    const nowMs = clock.now();
+    for (const model of this.#models) {
+      const target = router.probeWorthwhile(model, nowMs);
+      if (target !== null) this.#probe(target, model);
+    }
+    for (const { target, model } of router.probesIdle(this.#models, nowMs, idleMs))
+      this.#probe(target, model);
+  }
+
+  get #models(): readonly Model[] {
+    return [...this.#options.catalogue.current.models.values()];
+  }
+
+  get #hasRoom(): boolean {
+    return !this.#hasStopped && this.#underWay.size < probesMax;
   }
 
   #probe(target: Target, model: Model): void {
     const { channel, upstreamModel } = target;
     const { id } = channel;
-    if (this.#underWay.has(id) || this.#underWay.size >= probesMax) return;
+    if (this.#underWay.has(id) || !this.#hasRoom) return;
     const { protocols, dialect } = channel.provider;
     const call = smallestCall(protocols, upstreamModel, dialect);
     const protocol = call === null ? undefined : this.#options.protocols[call.protocol];
@@ -108,6 +124,6 @@ export class Prober {
     if (outcome.kind !== 'answered') return;
     // The other models of a channel that is back need not wait for the next second, nor for other channels.
     this.#turns.delete(target.channel);
-    this.tick();
+    this.#probeDue();
   }
 }
