@@ -11,6 +11,8 @@ import { TargetState } from './target-state.ts';
 /** States kept when channels come and go; the ones made first are forgotten first. */
 const statesMax = 20_000;
 
+const kinds = ['credential', 'capacity', 'target', 'model'] as const;
+
 /** A target as the router sees it. */
 export interface Candidate {
   readonly target: Target;
@@ -85,8 +87,8 @@ export class Candidates {
   }
 
   /** Something has been learned of a target, and of calls of the model. */
-  changed({ key, state }: Candidate, slot: CredentialSlot, modelId: string): void {
-    const hasTrouble = !state.circuit.isClosed || hasBeenBlocked(slot);
+  changed({ key, state }: Candidate, slot: CredentialSlot, modelId: string, nowMs: number): void {
+    const hasTrouble = !state.circuit.isClosed || isBlocked(slot, nowMs);
     const unsaved = hasTrouble ? this.#unsavedTrouble : this.#unsaved;
     unsaved.target.add(key);
     unsaved.credential.add(slot.accountKey);
@@ -98,13 +100,11 @@ export class Candidates {
   takeChanged(statesMax: number, shiftMs: number, savedAtMs: number): readonly RouterState[] {
     const taken: RouterState[] = [];
     for (const unsaved of [this.#unsavedTrouble, this.#unsaved]) {
-      for (const kind of ['credential', 'capacity', 'target', 'model'] as const) {
-        for (const key of unsaved[kind]) {
-          if (taken.length >= statesMax) return taken;
-          unsaved[kind].delete(key);
-          const parts = this.#partsOf(kind, key, shiftMs);
-          if (parts !== null) taken.push({ kind, key, savedAtMs, text: writeSaved(parts) });
-        }
+      for (const [kind, key] of inTurn(unsaved)) {
+        if (taken.length >= statesMax) return taken;
+        unsaved[kind].delete(key);
+        const parts = this.#partsOf(kind, key, shiftMs);
+        if (parts !== null) taken.push({ kind, key, savedAtMs, text: writeSaved(parts) });
       }
     }
     return taken;
@@ -178,12 +178,30 @@ export class Candidates {
   }
 }
 
-function hasBeenBlocked({ standing, use }: CredentialSlot): boolean {
-  return Math.max(standing.blockedUntilMs, use.capacity.blockedUntilMs) > 0;
+function isBlocked({ standing, use }: CredentialSlot, nowMs: number): boolean {
+  return Math.max(standing.blockedUntilMs, use.capacity.blockedUntilMs) > nowMs;
 }
 
 /** Keys by kind, the first changed first. */
-function unsavedKeys(): Readonly<Record<RouterState['kind'], Set<string>>> {
+type UnsavedKeys = Readonly<Record<RouterState['kind'], Set<string>>>;
+
+/** One of each kind after the other: a kind that changes faster than it is saved must not keep the others from it. */
+function* inTurn(unsaved: UnsavedKeys): Generator<readonly [RouterState['kind'], string]> {
+  let queues = kinds.map((kind) => [kind, unsaved[kind].values()] as const);
+  while (queues.length > 0) {
+    const left: typeof queues = [];
+    for (const queue of queues) {
+      const [kind, keys] = queue;
+      const { done, value } = keys.next();
+      if (done === true) continue;
+      yield [kind, value];
+      left.push(queue);
+    }
+    queues = left;
+  }
+}
+
+function unsavedKeys(): UnsavedKeys {
   return { target: new Set(), credential: new Set(), capacity: new Set(), model: new Set() };
 }
 

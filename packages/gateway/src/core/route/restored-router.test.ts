@@ -167,6 +167,24 @@ describe('what a router has learned, restored', () => {
     );
   });
 
+  test('is told of trouble first, and of no kind only after the others', () => {
+    const targets = Array.from({ length: 20 }, (_, n) => targetOf({ id: `c${n}` }));
+    const [dead, ...busy] = targets;
+    const model = modelOf(targets);
+    const { router } = openProcess();
+    const callAll = () => {
+      for (const target of busy) callOnce(router, target, model, epochMs, answered());
+    };
+    const kindsOf = (states: readonly RouterState[]) => new Set(states.map(({ kind }) => kind));
+    callAll();
+    expect(kindsOf(router.takeChanged(epochMs, 4)).size).toBe(4);
+    if (dead === undefined) throw new Error('a target');
+    for (let n = 0; n < 3; n++) callOnce(router, dead, model, epochMs, refusedConnection);
+    callAll();
+    const told = router.takeChanged(epochMs, 4);
+    expect(told.find(({ kind }) => kind === 'target')?.key).toMatch(/^c0\n/);
+  });
+
   test('is told in portions, each change once, and never with a secret', () => {
     const { router } = openProcess();
     const secret = {

@@ -113,7 +113,7 @@ export class TargetFlight implements Flight {
     demand.attempted(nowMs, false);
     slot.standing.accepted();
     load.hang.began(this.#startMs);
-    candidates.changed(candidate, slot, ask.model.id);
+    candidates.changed(candidate, slot, ask.model.id, nowMs);
     if (!ask.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
@@ -127,7 +127,6 @@ export class TargetFlight implements Flight {
     if (outcome?.kind === 'answered') this.began(clockMs);
     this.#hasEnded = true;
     const { candidates, candidate, slot, ask, isProbe, onService } = this.#departure;
-    candidates.changed(candidate, slot, ask.model.id);
     const { state, target, load } = candidate;
     state.inFlight--;
     load.inFlight--;
@@ -136,6 +135,8 @@ export class TargetFlight implements Flight {
     const verdict: Verdict = outcome === null ? { kind: 'nothing' } : verdictOn(outcome, hadContent);
     const wasClosed = state.circuit.isClosed;
     this.#learn(verdict, nowMs);
+    // Whether it is in trouble shows only now.
+    candidates.changed(candidate, slot, ask.model.id, nowMs);
     if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
     if (isProbe && outcome !== null && isAlive(outcome, verdict)) state.circuit.wasThere();
     // It has not failed, but it was slower than the one that was asked later.
