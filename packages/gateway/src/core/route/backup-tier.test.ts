@@ -45,3 +45,11 @@ test('what has answered since it was ejected is asked before what is ejected sti
   const plans = Array.from({ length: 20 }, () => router.plan(ask, 21_100).targets[0]);
   expect(new Set(plans)).toEqual(new Set([backup]));
 });
+
+test('what may be back is asked before what is ejected still, whatever its tier', () => {
+  const router = openRouter('calls');
+  eject(router, backup, 0);
+  for (const target of [first, second]) eject(router, target, 100_000);
+  const plans = Array.from({ length: 20 }, () => router.plan(ask, 100_100).targets[0]);
+  expect(new Set(plans)).toEqual(new Set([backup]));
+});

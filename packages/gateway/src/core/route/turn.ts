@@ -19,7 +19,13 @@ export function lastResort({ due, excluded }: Sorted, nowMs: number): Turn {
   const promising = due.filter(({ state }) => state.circuit.isPromising);
   const ailing = promising.length > 0 ? promising : [...due, ...rest.map(({ candidate }) => candidate)];
   const among = well.length > 0 ? well.map(({ candidate }) => candidate) : ailing;
-  among.sort((a, b) => tierOf(a) - tierOf(b) || recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs));
+  // A tier holds among what may answer.
+  among.sort(
+    (a, b) =>
+      Number(isEjected(a, nowMs)) - Number(isEjected(b, nowMs)) ||
+      tierOf(a) - tierOf(b) ||
+      recoversAtMs(a, nowMs) - recoversAtMs(b, nowMs),
+  );
   return { choice: among.length === 0 ? 'nothing' : 'panic', among };
 }
 
@@ -32,6 +38,10 @@ export function withinTierOf(ready: readonly Candidate[], due: readonly Candidat
 
 export function tierOf({ target }: Candidate): number {
   return target.channel.priority;
+}
+
+function isEjected({ state }: Candidate, nowMs: number): boolean {
+  return state.circuit.openUntilMs > nowMs;
 }
 
 function recoversAtMs({ state, slots }: Candidate, nowMs: number): number {
