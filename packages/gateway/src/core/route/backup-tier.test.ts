@@ -53,3 +53,11 @@ test('what may be back is asked before what is ejected still, whatever its tier'
   const plans = Array.from({ length: 20 }, () => router.plan(ask, 100_100).targets[0]);
   expect(new Set(plans)).toEqual(new Set([backup]));
 });
+
+test('a call that two have failed still goes to one that has answered since it was ejected', () => {
+  const router = openRouter('calls');
+  eject(router, backup, 0);
+  router.depart(backup, ask, 20_000).ended(answered(), 20_300);
+  const tried = new Set(['first', 'second']);
+  expect(router.plan(ask, 21_000, { tried, attemptsLeft: 2 }).targets[0]).toBe(backup);
+});

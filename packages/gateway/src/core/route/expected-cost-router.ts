@@ -307,7 +307,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   /** Nothing is ready: circuits are ignored, and what is soonest to recover is tried. */
   #panic({ demand }: Field, { choice, among }: Turn, tried: number): Decision {
     if (choice === 'nothing') return { choice, appraisal: null, order: [] };
-    if (tried > 0) {
+    // What has answered since it was ejected is no desperate try.
+    if (tried > 0 && !among[0]?.state.circuit.isPromising) {
       if (tried >= panicAttemptsMax || demand.isStorm || !this.#budget.canSpend)
         return { choice: 'withheld', appraisal: null, order: [] };
       this.#budget.spend();
