@@ -153,6 +153,24 @@ describe('a second attempt beside a silent first', () => {
     expect(rig.settled[0]?.attempts.map(({ result }) => result)).toEqual(['aborted', 'refused']);
   });
 
+  test.each([
+    ['answers', 'complete', 200],
+    ['fails', 'failed', 400],
+  ] as const)('a call too long for one of them is not for the other, which %s', async (how, status, told) => {
+    const { rig, done } = await duel({ channels: 3, contextWindows: [1000, 9000, 500] });
+    const { handler } = rig.sent[rig.asked.indexOf('c1')] ?? {};
+    const refusal = { message: 'Too long.', code: 'context_length_exceeded' };
+    handler?.onData(Buffer.from(`data: ${JSON.stringify({ error: refusal })}\n\n`));
+    await rig.pass(0);
+    const larger = rig.asked.indexOf('c2');
+    expect(rig.sent[larger]?.isAborted).toBe(false);
+    if (how === 'answers') rig.answer(true, words('One') + end, 'whole', larger);
+    else rig.sent[larger]?.handler.onFailure({ kind: 'reset', detail: '' });
+    await done;
+    expect(rig.settled).toMatchObject([{ status, httpStatus: told }]);
+    expect(rig.asked.toSorted()).toEqual(['c1', 'c2']);
+  });
+
   test('both end when the caller hangs up', async () => {
     const { rig, done } = await duel();
     rig.reply.listener?.onCallerGone();

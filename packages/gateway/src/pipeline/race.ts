@@ -1,4 +1,4 @@
-import { retryElsewhere } from '../core/route/fallback.ts';
+import { isTooLong, retryElsewhere } from '../core/route/fallback.ts';
 import type { Outcome } from '../core/route/outcome.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
 import type { Attempt, AttemptWatcher } from './attempt.ts';
@@ -8,6 +8,7 @@ import { type Guard, guard } from './watchdog.ts';
 /**
  * An attempt that may get a second one beside it while it is silent (routing.md, "hedging"). The first content, or a refusal
  * that holds wherever one asks, decides: the other is let go of in the same moment, so that nothing of it reaches the caller.
+ * What is too long for one of them may not be for the other.
  */
 export class Race implements AttemptWatcher, CallerListener {
   readonly #conversation: Conversation;
@@ -40,7 +41,8 @@ export class Race implements AttemptWatcher, CallerListener {
     this.#running.delete(attempt);
     if (outcome.kind === 'outrun') return;
     const { repeatable } = this.#conversation.request;
-    if (retryElsewhere(outcome, repeatable) === 'no') return this.#decide(attempt);
+    const isDecisive = retryElsewhere(outcome, repeatable) === 'no' && !isTooLong(outcome);
+    if (isDecisive) return this.#decide(attempt);
     this.#conversation.gateway.watchdog.release(this.#guard);
     for (const other of this.#running) this.#conversation.reply.listener = other;
   }

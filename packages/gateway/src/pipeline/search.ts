@@ -125,12 +125,18 @@ export class Search {
     const record = await attempt.done;
     this.#attemptsLeft -= this.#unitsOf(record, place.flight);
     this.attempts.push(record);
+    this.#noteLength(record);
     try {
       learnFrom(this.#conversation, record, place.flight);
       this.#noteCredential(record, place.flight);
     } catch (error) {
       this.#noteBug(error);
     }
+  }
+
+  #noteLength({ target: { contextWindow }, outcome }: AttemptRecord): void {
+    if (contextWindow === null || !isTooLong(outcome)) return;
+    this.#contextAbove = Math.max(this.#contextAbove ?? 0, contextWindow);
   }
 
   #noteCredential({ target, outcome }: AttemptRecord, { credential }: Flight): void {
@@ -153,16 +159,10 @@ export class Search {
 
   #mayGoOn({ target, outcome }: AttemptRecord): boolean {
     if (this.hasBug || this.#attemptsLeft <= 0 || isOver(this.#conversation)) return false;
-    if (isTooLong(outcome)) return this.#mayAskLarger(target);
+    // Only a target that declares what it takes is known to take less than another.
+    if (isTooLong(outcome)) return target.contextWindow !== null;
     const retry = retryElsewhere(outcome, this.#conversation.request.repeatable);
     return retry === 'once' ? this.#conflictsLeft-- > 0 : retry === 'yes';
-  }
-
-  /** Only a target that declares what it takes is known to take less than another. */
-  #mayAskLarger({ contextWindow }: Target): boolean {
-    if (contextWindow === null) return false;
-    this.#contextAbove = Math.max(this.#contextAbove ?? 0, contextWindow);
-    return true;
   }
 
   /** `isDue`: the call has waited for what is planned now. `last` is undefined when nobody has been asked yet. */
