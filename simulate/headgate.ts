@@ -6,9 +6,9 @@ import {
   type Target,
 } from '../packages/gateway/src/core/catalogue.ts';
 import { picoUsd } from '../packages/gateway/src/core/money.ts';
-import type { ProbeMode } from '../packages/gateway/src/core/route/eligibility.ts';
+import type { ProbeMode } from '../packages/gateway/src/core/route/choice/eligibility.ts';
 import { ExpectedCostRouter } from '../packages/gateway/src/core/route/expected-cost-router.ts';
-import type { Outcome } from '../packages/gateway/src/core/route/outcome.ts';
+import type { Outcome } from '../packages/gateway/src/core/route/outcome/outcome.ts';
 import type { Flight } from '../packages/gateway/src/core/route/router.ts';
 import { listPrice, type Sizes } from './condition.ts';
 import { attemptsMax, type Follower, type PolicyMaker, type Setting } from './policy.ts';

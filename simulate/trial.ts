@@ -1,4 +1,4 @@
-import type { ProbeMode } from '../packages/gateway/src/core/route/eligibility.ts';
+import type { ProbeMode } from '../packages/gateway/src/core/route/choice/eligibility.ts';
 import { coolDownShuffle, inverseSquare, oracle, roundRobin } from './baselines.ts';
 import { experiments } from './experiments.ts';
 import { headgate } from './headgate.ts';

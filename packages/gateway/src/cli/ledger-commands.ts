@@ -1,6 +1,6 @@
 import { counted } from '../admin/counted.ts';
 import { formatNanoUsd } from '../core/money.ts';
-import { decodeRoute } from '../core/route/route-record.ts';
+import { decodeRoute } from '../core/route/explain/route-record.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { type Command, type CommandContext, command } from './command.ts';

@@ -18,10 +18,10 @@ import {
   speaks,
 } from '../core/catalogue.ts';
 import type { PriceVersion } from '../core/price.ts';
-import type { Excluded } from '../core/route/considered.ts';
+import type { Excluded } from '../core/route/choice/considered.ts';
+import { unknownAnswer } from '../core/route/outcome/unknown-answer.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
-import { sessionIdentity } from '../core/route/session-identity.ts';
-import { unknownAnswer } from '../core/route/unknown-answer.ts';
+import { sessionIdentity } from '../core/route/session/session-identity.ts';
 import type { Gateway } from './gateway.ts';
 
 /** A call that may be made: what it is priced by is fixed here and does not change while it runs. */

@@ -5,7 +5,7 @@ import {
   type UpstreamRefusal,
   type Work,
 } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
 import type { Lane } from './lane.ts';
 

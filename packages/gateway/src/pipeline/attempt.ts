@@ -1,7 +1,7 @@
 import { unreachable } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
-import type { Outcome } from '../core/route/outcome.ts';
-import { retryAfterMs } from '../core/route/retry-after.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
+import { retryAfterMs } from '../core/route/outcome/retry-after.ts';
 import type { Flight } from '../core/route/router.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
 import type {

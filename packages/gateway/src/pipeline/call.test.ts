@@ -12,7 +12,7 @@ import {
 } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import type { Model } from '../core/catalogue.ts';
-import { decodeRoute } from '../core/route/route-record.ts';
+import { decodeRoute } from '../core/route/explain/route-record.ts';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
 const chunk = (delta: object, finishReason: string | null = null) =>

@@ -1,8 +1,8 @@
 import { type Fault, fault } from '@headgate/protocols';
-import { faultOf, isTooLong } from '../core/route/fallback.ts';
-import { privateNamesOf } from '../core/route/private-names.ts';
-import type { PlanMade } from '../core/route/route-record.ts';
+import type { PlanMade } from '../core/route/explain/route-record.ts';
+import { faultOf, isTooLong } from '../core/route/outcome/fallback.ts';
 import type { Ask, Plan } from '../core/route/router.ts';
+import { privateNamesOf } from '../core/route/target/private-names.ts';
 import type { Ending } from './answer.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Conversation } from './conversation.ts';

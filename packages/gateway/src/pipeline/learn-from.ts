@@ -1,5 +1,5 @@
 import { unreachable, type Work } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { Flight } from '../core/route/router.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,5 +1,5 @@
-import { isTooLong, retryElsewhere } from '../core/route/fallback.ts';
-import type { Outcome } from '../core/route/outcome.ts';
+import { isTooLong, retryElsewhere } from '../core/route/outcome/fallback.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { CallerListener } from '../ports/data-plane.ts';
 import type { Attempt, AttemptWatcher } from './attempt.ts';
 import type { Conversation } from './conversation.ts';

@@ -1,5 +1,5 @@
 import { concatBytes, type Protocol, readRetryDelayMs } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { Answer } from './answer.ts';
 
 /** An error page may be long; this much of it tells all there is to know. */

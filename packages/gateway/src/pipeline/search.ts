@@ -1,7 +1,12 @@
 import { type Fault, fail } from '@headgate/protocols';
 import type { Channel, Credential, Target } from '../core/catalogue.ts';
-import { isTooLong, mayAskAgain, mayTryOtherCredential, retryElsewhere } from '../core/route/fallback.ts';
-import type { PlanMade } from '../core/route/route-record.ts';
+import type { PlanMade } from '../core/route/explain/route-record.ts';
+import {
+  isTooLong,
+  mayAskAgain,
+  mayTryOtherCredential,
+  retryElsewhere,
+} from '../core/route/outcome/fallback.ts';
 import type { Again, Flight, Plan } from '../core/route/router.ts';
 import { alertBug } from './alert-bug.ts';
 import { Attempt, type AttemptPlace, type AttemptRecord } from './attempt.ts';

@@ -1,7 +1,7 @@
 import { fault, noUsage, type Reading, type UpstreamRefusal } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { priceOf, targetOf } from '../core/catalogue.fixture.ts';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { Ending } from './answer.ts';
 import type { AttemptRecord } from './attempt.ts';
 import { chatCompletions } from './call.fixture.ts';

@@ -12,9 +12,9 @@ import {
 } from '@headgate/protocols';
 import { type NanoUsd, zeroNanoUsd } from '../core/money.ts';
 import { priceUsage } from '../core/price.ts';
-import { isCallersFault } from '../core/route/fallback.ts';
-import type { Outcome } from '../core/route/outcome.ts';
-import { encodeRoute } from '../core/route/route-record.ts';
+import { encodeRoute } from '../core/route/explain/route-record.ts';
+import { isCallersFault } from '../core/route/outcome/fallback.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { AttemptEntry, AttemptResult, CallEntry, CallOpening, UnbilledReason } from '../ports/ledger.ts';
 import type { Tariff } from './admit.ts';
 import type { AttemptRecord } from './attempt.ts';

@@ -9,7 +9,7 @@ import {
   unreachable,
   withoutCommentText,
 } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { concatBytes, type Reading } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import { type Answer, type AnswerContext, type Ending, isBlank, refusedAs } from './answer.ts';
 
 /**

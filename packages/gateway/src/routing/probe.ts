@@ -1,7 +1,7 @@
 import { concatBytes, type Protocol, type SmallestCall } from '@headgate/protocols';
 import type { Target } from '../core/catalogue.ts';
-import type { Outcome } from '../core/route/outcome.ts';
-import { retryAfterMs } from '../core/route/retry-after.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
+import { retryAfterMs } from '../core/route/outcome/retry-after.ts';
 import type { Flight } from '../core/route/router.ts';
 import { alertBug } from '../pipeline/alert-bug.ts';
 import { isBlank, refusedAs } from '../pipeline/answer.ts';

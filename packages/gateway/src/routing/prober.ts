@@ -1,7 +1,7 @@
 import { type Protocol, type ProtocolId, smallestCall } from '@headgate/protocols';
 import type { Catalogue, Channel, Model, Target } from '../core/catalogue.ts';
-import type { Outcome } from '../core/route/outcome.ts';
-import type { Suspect } from '../core/route/probes.ts';
+import type { Suspect } from '../core/route/choice/probes.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import type { Flight } from '../core/route/router.ts';
 import { Probe, type ProbeParts } from './probe.ts';
 

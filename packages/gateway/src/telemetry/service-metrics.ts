@@ -1,4 +1,4 @@
-import type { Outcome } from '../core/route/outcome.ts';
+import type { Outcome } from '../core/route/outcome/outcome.ts';
 import { exposeSamples } from './exposition.ts';
 import { LabelTable } from './label-table.ts';
 

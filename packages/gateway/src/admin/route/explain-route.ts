@@ -1,15 +1,15 @@
 import { callProtocols, type Facts, fail, type ProtocolId, type Result, succeed } from '@headgate/protocols';
 import { didYouMean } from '../../config/suggestion.ts';
 import { type Caller, type Catalogue, type KeyRecord, type Model, mayCall } from '../../core/catalogue.ts';
-import type { Choice, LeftOut } from '../../core/route/considered.ts';
+import type { Choice, LeftOut } from '../../core/route/choice/considered.ts';
 import type {
   ExplainedCandidate,
   ExplainedExclusion,
   Explanation,
   RouteExplainer,
-} from '../../core/route/explain.ts';
+} from '../../core/route/explain/explain.ts';
 import type { Ask } from '../../core/route/router.ts';
-import { sessionIdentity } from '../../core/route/session-identity.ts';
+import { sessionIdentity } from '../../core/route/session/session-identity.ts';
 import type { RouteProblem, RouteQuestion } from './route-question.ts';
 import { choiceWords, exclusionWords } from './route-words.ts';
 

@@ -1,5 +1,5 @@
-import type { Choice, LeftOut } from '../../core/route/considered.ts';
-import { decodeRoute, type PlanRecord } from '../../core/route/route-record.ts';
+import type { Choice, LeftOut } from '../../core/route/choice/considered.ts';
+import { decodeRoute, type PlanRecord } from '../../core/route/explain/route-record.ts';
 import type { AttemptEntry, AttemptResult, CallStatus } from '../../ports/ledger.ts';
 import type { LedgerRecord } from '../../ports/store.ts';
 import { choiceWords, exclusionWords } from './route-words.ts';

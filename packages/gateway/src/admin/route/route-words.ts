@@ -1,4 +1,4 @@
-import type { Choice, LeftOut } from '../../core/route/considered.ts';
+import type { Choice, LeftOut } from '../../core/route/choice/considered.ts';
 
 /** Why a target is left out, for operators; in at most 34 characters, so that it fits a column. */
 export const exclusionWords: Readonly<Record<LeftOut, string>> = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { modelOf, priceOf, targetOf } from '../catalogue.fixture.ts';
 import type { Target } from '../catalogue.ts';
-import type { ProbeMode } from './eligibility.ts';
+import type { ProbeMode } from './choice/eligibility.ts';
 import { ExpectedCostRouter } from './expected-cost-router.ts';
 import { answered, asking, chance, refusedConnection, streamed } from './route.fixture.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue.fixture.ts';
 import type { Target } from '../catalogue.ts';
 import { ExpectedCostRouter } from './expected-cost-router.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './outcome/outcome.ts';
 import {
   answered,
   asking,

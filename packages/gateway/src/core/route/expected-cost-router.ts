@@ -1,22 +1,30 @@
 import type { RouterState } from '../../ports/router-state-store.ts';
 import type { Credential, Model, Target } from '../catalogue.ts';
-import { SessionMemory } from './affinity.ts';
-import { type CallNeed, jitterMs, needAgain, needOf, soonest } from './again.ts';
-import { AnswerMemory } from './answer-memory.ts';
-import { Appraisal, meanPriceOf } from './appraisal.ts';
-import type { Uniform } from './beta-draw.ts';
-import { type Candidate, Candidates, type Field, type HashCredential } from './candidates.ts';
-import { type Choice, leftOutOf } from './considered.ts';
-import { type CredentialSlot, chooseSlot, slotsWithin } from './credential-slot.ts';
-import { Demand } from './demand.ts';
-import { isAnyLeft, type ProbeMode, type Sorted, sortCandidates } from './eligibility.ts';
-import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
-import { canProbe, idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { type CallNeed, jitterMs, needAgain, needOf, soonest } from './choice/again.ts';
+import { Appraisal, meanPriceOf } from './choice/appraisal.ts';
+import { type Choice, leftOutOf } from './choice/considered.ts';
+import { Demand } from './choice/demand.ts';
+import { isAnyLeft, type ProbeMode, type Sorted, sortCandidates } from './choice/eligibility.ts';
+import { lastResort, type Turn, tierOf, withinTierOf } from './choice/last-resort.ts';
+import {
+  canProbe,
+  idleOnes,
+  isInService,
+  isProbeDue,
+  probeAsk,
+  type Suspect,
+  usualAsk,
+} from './choice/probes.ts';
+import { RetryBudget } from './choice/retry-budget.ts';
+import { type Explanation, explanationOf, type RouteExplainer } from './explain/explain.ts';
 import type { Ask, Flight, Plan, Progress, Router } from './router.ts';
-import { SteadyTime } from './steady-time.ts';
-import { type Errand, type ServiceListener, TargetFlight } from './target-flight.ts';
-import { lastResort, type Turn, tierOf, withinTierOf } from './turn.ts';
+import { SessionMemory } from './session/affinity.ts';
+import { AnswerMemory } from './session/answer-memory.ts';
+import type { Uniform } from './target/beta-draw.ts';
+import { type Candidate, Candidates, type Field, type HashCredential } from './target/candidates.ts';
+import { type CredentialSlot, chooseSlot, slotsWithin } from './target/credential-slot.ts';
+import { SteadyTime } from './target/steady-time.ts';
+import { type Errand, type ServiceListener, TargetFlight } from './target/target-flight.ts';
 
 export interface ExpectedCostOptions {
   /** Attempts of one call. */

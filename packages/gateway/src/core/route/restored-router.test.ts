@@ -4,7 +4,7 @@ import type { RouterState } from '../../ports/router-state-store.ts';
 import { modelOf, priceOf, targetOf } from '../catalogue.fixture.ts';
 import type { Model, Target } from '../catalogue.ts';
 import { ExpectedCostRouter, routerStateMsMax } from './expected-cost-router.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './outcome/outcome.ts';
 import {
   answered,
   asking,
@@ -15,7 +15,7 @@ import {
   streamed,
   timedOut,
 } from './route.fixture.ts';
-import { readSaved, type Saved, writeSaved } from './saved.ts';
+import { readSaved, type Saved, writeSaved } from './target/saved.ts';
 
 const epochMs = 1_790_000_000_000;
 

@@ -1,6 +1,6 @@
 import { type Facts, noUsage, type UpstreamRefusal, type Usage } from '@headgate/protocols';
 import { type Model, plainRouting } from '../catalogue.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './outcome/outcome.ts';
 import type { Ask } from './router.ts';
 
 /** Chance that a test can repeat (mulberry32). */

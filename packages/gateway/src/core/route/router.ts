@@ -1,7 +1,7 @@
 import type { Facts, ProtocolId } from '@headgate/protocols';
 import type { Credential, GroupRouting, Model, Target } from '../catalogue.ts';
-import type { Considered } from './considered.ts';
-import type { Outcome } from './outcome.ts';
+import type { Considered } from './choice/considered.ts';
+import type { Outcome } from './outcome/outcome.ts';
 
 /** What a call asks of the router. The same value for all its attempts. */
 export interface Ask {
