@@ -189,7 +189,7 @@ describe('one call by its trace id', () => {
         charge: '0',
         error_code: 'upstream_error',
         http_status: 502,
-        attempts: 1,
+        attempts: entry.attempts.length,
       },
     ]);
   });

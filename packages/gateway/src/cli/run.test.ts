@@ -212,11 +212,13 @@ describe('lists and checks', () => {
 
   test('channels show what keeps them from working, and never a secret', async () => {
     await configured();
-    const working = await headgate('channels list --json', credentials);
-    expect(json(working)).toMatchObject({
-      channels: [{ id: 'main', enabled: true, models: 1, problem: null }],
-    });
+    const listWith = (more: object) => headgate('channels list --json', { ...credentials, ...more });
+    const problem = 'the variable SPARE_KEY with its credential is not set';
+    const whole = { id: 'main', enabled: true, models: 1, problem: null };
+    const working = await listWith({ SPARE_KEY: 'canary-spare' });
+    expect(json(working)).toMatchObject({ channels: [whole] });
     expect(working.out).not.toContain('canary');
+    expect(json(await listWith({}))).toMatchObject({ channels: [{ ...whole, problem }] });
     expect((await headgate('channels list')).out).toContain(
       'off: the variable OPENAI_API_KEY with its credential is not set',
     );
