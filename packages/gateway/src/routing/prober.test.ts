@@ -1,5 +1,5 @@
 import { protocols } from '@headgate/protocols';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../core/catalogue.fixture.ts';
 import type { Catalogue, Target } from '../core/catalogue.ts';
 import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
@@ -282,6 +282,19 @@ describe('a probe of what nobody calls', () => {
     expect(probesAfterFailure()).toBe(1);
     rig.call(one).ended(refusedConnection, rig.nowMs);
     expect(probesAfterFailure()).toBe(1);
+  });
+
+  test('is thought of for some models in a second, and for all in turn', () => {
+    const rig = new Rig(
+      Array.from({ length: 60 }, (_, place) => named(`m${place}`)),
+      600_000,
+    );
+    const look = vi.spyOn(rig.router, 'probeWorthwhile');
+    rig.prober.tick();
+    expect(look).toHaveBeenCalledTimes(25);
+    rig.prober.tick();
+    rig.prober.tick();
+    expect(new Set(look.mock.calls.map(([{ id }]) => id)).size).toBe(60);
   });
 
   test('is not sent where nobody wants any', () => {

@@ -8,6 +8,9 @@ import { Probe, type ProbeParts } from './probe.ts';
 /** Probes under way at once, over all channels; a channel has one at the most. */
 const probesMax = 8;
 
+/** To find a target worth asking takes as long as planning a call: so many models are looked at in a tick, in turn. */
+const modelsPerTick = 25;
+
 /** What the prober needs of a router. */
 export interface ProbedRouter {
   probesDue(model: Model, nowMs: number): readonly Target[];
@@ -35,6 +38,8 @@ export class Prober {
   /** Grows from probe to probe: of channels that have not answered since, and of targets. */
   readonly #turns = new WeakMap<Channel | Target, number>();
   #turn = 0;
+  /** Models looked at so far. */
+  #looked = 0;
   #hasStopped = false;
 
   constructor(options: ProberOptions) {
@@ -76,7 +81,7 @@ export class Prober {
     const { router, clock, idleMs } = this.#options;
     if (idleMs === 0 || !this.#hasRoom) return;
     const nowMs = clock.now();
-    for (const model of this.#models) {
+    for (const model of this.#nextModels()) {
       const target = router.probeWorthwhile(model, nowMs);
       if (target !== null) this.#probe(target, model);
     }
@@ -86,6 +91,14 @@ export class Prober {
 
   get #models(): readonly Model[] {
     return [...this.#options.catalogue.current.models.values()];
+  }
+
+  #nextModels(): readonly Model[] {
+    const models = this.#models;
+    const from = models.length === 0 ? 0 : this.#looked % models.length;
+    const next = [...models.slice(from), ...models.slice(0, from)].slice(0, modelsPerTick);
+    this.#looked += next.length;
+    return next;
   }
 
   get #hasRoom(): boolean {
