@@ -175,8 +175,9 @@ describe('the official SDK', () => {
     ['error-503', 502, 'UNAVAILABLE'],
     ['nothing', 404, 'NOT_FOUND'],
   ])('knows the error of %s', async (model, status, word) => {
-    for (const call of [client.models.generateContent({ model, contents }), streamed({ model, contents })]) {
-      const error: unknown = await call.catch((thrown: unknown) => thrown);
+    const whole = (params: GenerateContentParameters) => client.models.generateContent(params);
+    for (const call of [whole, streamed]) {
+      const error: unknown = await call({ model, contents }).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ApiError);
       expect(error).toMatchObject({ status, message: expect.stringContaining(word) as unknown });
     }
