@@ -1,11 +1,8 @@
-import { defaultDialect, type Facts, noUsage } from '@headgate/protocols';
-import {
-  type Channel,
-  type Model,
-  plainRouting,
-  type Target,
-} from '../packages/gateway/src/core/catalogue.ts';
+import { type Facts, noUsage } from '@headgate/protocols';
+import { modelOf, targetOf } from '../packages/gateway/src/core/catalogue.fixture.ts';
+import { type Model, plainRouting, type Target } from '../packages/gateway/src/core/catalogue.ts';
 import { picoUsd } from '../packages/gateway/src/core/money.ts';
+import type { PriceVersion } from '../packages/gateway/src/core/price.ts';
 import type { ProbeMode } from '../packages/gateway/src/core/route/choice/eligibility.ts';
 import { ExpectedCostRouter } from '../packages/gateway/src/core/route/expected-cost-router.ts';
 import type { Outcome } from '../packages/gateway/src/core/route/outcome/outcome.ts';
@@ -106,30 +103,25 @@ function nextChangeMs({ priceChanges }: Setting, nowMs: number): number {
 }
 
 function modelsNow({ world, models }: Setting): readonly Model[] {
-  return models.map((channels, index) => ({
-    id: `model-${index}`,
-    displayName: '',
-    ownedBy: '',
-    created: 0,
-    contextWindow: null,
-    maxOutputTokens: null,
-    inputModalities: [],
-    outputModalities: [],
-    capabilities: [],
-    reasoning: false,
-    price: null,
-    targets: channels.map((channel) => targetOf(channel, world.conditionNow(channel).multiplier)),
-  }));
+  return models.map((channels, index) =>
+    modelOf(
+      channels.map((channel) =>
+        targetOf({ id: idOf(channel), cost: priceNow(world.conditionNow(channel).multiplier) }),
+      ),
+      `model-${index}`,
+    ),
+  );
 }
 
-function targetOf(index: number, multiplier: number): Target {
+function priceNow(multiplier: number): PriceVersion {
   const price = (usd: number) => picoUsd(BigInt(Math.round(usd * multiplier * picoPerUsd)));
   const none = picoUsd(0n);
+  const input = price(listPrice.inputUsd);
   const classes = {
-    input: price(listPrice.inputUsd),
-    cacheRead: price(listPrice.inputUsd),
-    cacheWrite5m: price(listPrice.inputUsd),
-    cacheWrite1h: price(listPrice.inputUsd),
+    input,
+    cacheRead: input,
+    cacheWrite5m: input,
+    cacheWrite1h: input,
     output: price(listPrice.outputUsd),
     audioInput: none,
     audioOutput: none,
@@ -138,40 +130,7 @@ function targetOf(index: number, multiplier: number): Target {
     perImage: none,
     perCall: none,
   };
-  const cost = { id: '', effectiveFromMs: 0, tiers: [{ aboveInputTokens: 0, classes }] };
-  return {
-    ...{ channel: channelOf(idOf(index)), upstreamModel: 'model', cost, origin: idOf(index) },
-    contextWindow: null,
-    lacks: new Set(),
-  };
-}
-
-function channelOf(id: string): Channel {
-  const provider = {
-    id: 'simulated',
-    name: '',
-    baseUrl: '',
-    protocols: { 'chat-completions': '/chat/completions' },
-    credential: { scheme: 'none' },
-    dialect: defaultDialect,
-    modelsPath: null,
-    environment: [],
-    documentation: null,
-    simulated: true,
-  } as const;
-  return {
-    id,
-    alias: id,
-    provider,
-    baseUrl: '',
-    credentials: [],
-    priority: 0,
-    enabled: true,
-    drain: false,
-    maxConcurrency: null,
-    simulated: true,
-    allowPrivate: false,
-  };
+  return { id: '', effectiveFromMs: 0, tiers: [{ aboveInputTokens: 0, classes }] };
 }
 
 function factsOf(model: Model, { inputTokens }: Sizes): Facts {

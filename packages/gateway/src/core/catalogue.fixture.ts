@@ -58,11 +58,7 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     simulated: false,
     allowPrivate: false,
   };
-  return {
-    ...{ channel, upstreamModel: 'demo', cost, origin: channel.id },
-    contextWindow: null,
-    lacks: new Set(),
-  };
+  return { channel, upstreamModel: 'demo', cost, origin: id, contextWindow: null, lacks: new Set() };
 }
 
 export function modelOf(targets: readonly Target[], id = 'demo'): Model {
