@@ -1,12 +1,51 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { isSlow } from './test/support/slow-form.ts';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+// Workers, their threads and the processes that tests start load the same modules over and over: each is compiled once.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('node_modules/.cache/node-compile', import.meta.url),
+);
+
+const unit = filesOf('packages/**/*.test.ts', 'tools/**/*.test.ts');
+const blackbox = filesOf('test/**/*.test.ts');
+
+/** Black-box tests first: they wait for processes and for time-outs, and unit tests fill the time. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isOutside = ({ project }: TestSpecification) => project.name === 'blackbox';
+    return [...sorted.filter(isOutside), ...sorted.filter((file) => !isOutside(file))];
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts', 'live/**/*.test.ts'],
     pool: 'forks',
-    // Black-box tests that are concurrent wait for time-outs most of the time.
-    maxConcurrency: 12,
-    testTimeout: 20_000,
+    // More than the cores that this must be quick on, as processes and time-outs are waited for. Slow forms leave no core idle.
+    maxWorkers: isSlow ? 3 : 4,
+    sequence: { sequencer: LongestFirst },
+    testTimeout: isSlow ? 900_000 : 20_000,
     hookTimeout: 20_000,
+    // A machine that does other things beside takes its time; what never comes fails all the same.
+    expect: { poll: { timeout: 10_000 } },
+    projects: [
+      // No module has a state of its own (an architecture rule), so files may share what is loaded.
+      { extends: true, test: { name: 'unit', include: unit, isolate: false } },
+      // Black-box tests that are concurrent wait for time-outs most of the time.
+      { extends: true, test: { name: 'blackbox', include: blackbox, isolate: false, maxConcurrency: 12 } },
+    ],
   },
 });
+
+/** All of them, or those alone that have a slow form: they ask `slow-form.ts` for it. */
+function filesOf(...patterns: readonly string[]): string[] {
+  const files = globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] });
+  return isSlow
+    ? files.filter((file) => readFileSync(`${root}${file}`, 'utf8').includes('/slow-form.ts'))
+    : files;
+}

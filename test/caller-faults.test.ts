@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
 import { exchange, RawConnection, request } from './support/raw-http.ts';
+import { tries } from './support/slow-form.ts';
 import { callSurface, isComplete, surfaceRequest } from './support/surface-calls.ts';
 
-/** What callers do wrong against one channel, again and again; after it the channel answers whoever asks rightly. */
-const timesWrong = 200;
-/** So many at once. */
+/** Callers do wrong against one channel, again and again; after it the channel answers whoever asks rightly. */
+const timesWrong = tries(200);
+/** Callers who do so at once. */
 const callersAtOnce = 20;
 /** Calls that must all go to the channel first when the wrong ones are over. */
 const callsAfter = 10;
@@ -17,7 +18,7 @@ const bodyKibMax = 20;
 
 interface Wrong {
   readonly what: string;
-  /** What the channel does meanwhile, in the simulator's words. */
+  /** The channel does this meanwhile, in the simulator's words. */
   readonly fault: string | null;
   readonly status: number;
   /** Does it once; the status, or 0 where nobody waits for one. */

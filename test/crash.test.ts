@@ -4,14 +4,15 @@ import { startSimulatorWorker } from '../packages/simulator/src/index.ts';
 import {
   configureDirectory,
   type ProcessOptions,
-  runHeadgate,
+  runCommand,
   type ServingProcess,
   serveHeadgate,
   temporaryDirectory,
 } from './support/process.ts';
 import { chatRequest, exchange } from './support/raw-http.ts';
+import { isSlow } from './support/slow-form.ts';
 
-const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? 3);
+const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 3));
 const callers = 200;
 
 /** Calls of every age when the process dies: over in a moment, just past their `open` row, and never to be finished. */
@@ -23,7 +24,7 @@ const models = {
 type ModelId = keyof typeof models;
 const modelIds: readonly ModelId[] = ['brief', 'steady', 'endless'];
 
-/** What a caller saw of one call. */
+/** One call as its caller saw it. */
 interface Sighting {
   readonly model: ModelId;
   readonly traceId: string | undefined;
@@ -85,8 +86,8 @@ async function expectNothingLost(
   options: ProcessOptions,
 ): Promise<number> {
   const [verified, exported] = await Promise.all([
-    runHeadgate(['ledger', 'verify', '--json'], options),
-    runHeadgate(['ledger', 'export', '--from', since], options),
+    runCommand(['ledger', 'verify', '--json'], options),
+    runCommand(['ledger', 'export', '--from', since], options),
   ]);
   expect(JSON.parse(verified.stdout)).toMatchObject({ findings: [], counts: { open: 0 } });
   expect([verified.code, exported.code]).toEqual([0, 0]);

@@ -156,7 +156,7 @@ test('fifty calls at once never exceed what a channel may have, and go elsewhere
 test('where nothing is elsewhere, a caller is told to come back, and has the place when it is free', async () => {
   upstream.held = [];
   const first = [call('closed'), call('closed')];
-  await vi.waitFor(() => expect(upstream.keys).toHaveLength(2));
+  await expect.poll(() => upstream.keys).toHaveLength(2);
   const refused = await call('closed');
   upstream.release();
   await Promise.all(first);
@@ -169,7 +169,7 @@ test('a channel that is drained ends what is under way and is sent nothing new',
   const held: (() => void)[] = [];
   upstream.held = held;
   const underWay = call('leaving');
-  await vi.waitFor(() => expect(held).toHaveLength(1));
+  await expect.poll(() => held).toHaveLength(1);
   upstream.held = null;
   const drained = channels.map((each) => (each.id === 'leaving' ? { ...each, drain: true } : each));
   writeFileSync(join(gateway.dataDir, 'headgate.yaml'), configurationText({ channels: drained }));

@@ -3,7 +3,7 @@ import { type SimulatorWorker, startSimulatorWorker } from '../packages/simulato
 import {
   type ConfiguredDirectory,
   configureDirectory,
-  runHeadgate,
+  runCommand,
   type ServingProcess,
   serveHeadgate,
   temporaryDirectory,
@@ -70,9 +70,9 @@ interface Entry {
 
 /** Every entry of the ledger, which must be sound. */
 async function entriesOf({ options }: ConfiguredDirectory): Promise<readonly Entry[]> {
-  const verified = await runHeadgate(['ledger', 'verify', '--json'], options);
+  const verified = await runCommand(['ledger', 'verify', '--json'], options);
   expect(JSON.parse(verified.stdout)).toMatchObject({ findings: [] });
-  const exported = await runHeadgate(['ledger', 'export'], options);
+  const exported = await runCommand(['ledger', 'export'], options);
   const lines = exported.stdout.split('\n').filter((line) => line !== '');
   // Each line of an export is one entry.
   return lines.map((line) => JSON.parse(line) as Entry);

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { errorTable } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { withErrorTables } from '../scripts/generate-error-docs.ts';
+import { outcomeTable } from '../packages/gateway/src/route/outcomes.ts';
+import { withErrorTables } from '../tools/generate/error-docs.ts';
+import { withOutcomeTable } from '../tools/generate/routing-docs.ts';
 
 const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
 
 describe('docs/errors.md', () => {
-  test('is up to date (node scripts/generate-error-docs.ts)', () => {
+  test('is up to date (node tools/generate/error-docs.ts)', () => {
     expect(withErrorTables(page)).toBe(page);
   });
 
@@ -17,5 +19,21 @@ describe('docs/errors.md', () => {
 
   test('a page without its markers is refused', () => {
     expect(() => withErrorTables('# Errors')).toThrow('markers');
+  });
+});
+
+describe('docs/routing.md', () => {
+  const routing = readFileSync(new URL('../docs/routing.md', import.meta.url), 'utf8');
+
+  test('is up to date (node tools/generate/routing-docs.ts)', () => {
+    expect(withOutcomeTable(routing)).toBe(routing);
+  });
+
+  test.each(Object.keys(outcomeTable))('has one line for %s', (name) => {
+    expect(routing.split(`\n| \`${name}\` `)).toHaveLength(2);
+  });
+
+  test('without its markers is refused', () => {
+    expect(() => withOutcomeTable('# Routing')).toThrow('markers');
   });
 });

@@ -17,7 +17,7 @@ const modes: readonly Mode[] = ['json', 'stream'];
 const privateWords =
   'Bad key sk-proj-abcdefghijklmnop of org-a1b2c3d4 at https://10.0.0.7:8443/v1: at most 2';
 
-/** What the channels c1, c2 … do under each model, in the order they are tried in. Each test has models of its own. */
+/** The channels c1, c2 … do this under each model, in the order they are tried in. Each test has models of its own. */
 const scenes = {
   'all-cut': [...repeated('fault=reset-before-content', 3), ''],
   'all-refusing': [...repeated('fault=500', 6), ''],

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const json = 'content-type: application/json';
 const formType = 'multipart/form-data; charset=utf-8; boundary="a b"';
-/** What text would not survive: line ends of every kind, a beginning of the boundary, bytes that are no UTF-8. */
+/** Text would not survive this: line ends of every kind, a beginning of the boundary, bytes that are no UTF-8. */
 const file = Buffer.from([
   0x89, 0x50, 0x0d, 0x0a, 0x0d, 0x0a, 0x2d, 0x2d, 0x61, 0x20, 0xff, 0x00, 0x0a, 0x0d,
 ]);

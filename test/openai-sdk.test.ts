@@ -188,7 +188,7 @@ async function entryOfLatest(model: string) {
   return latest;
 }
 
-/** What the SDK throws. */
+/** The SDK throws this. */
 async function failureOf(promise: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const failure: unknown = await promise.then(
     () => null,

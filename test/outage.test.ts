@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { startSimulator } from '@headgate/simulator';
 import { expect, test } from 'vitest';
-import { storeFile } from '../packages/gateway/src/admin/data-directory.ts';
+import { storeFile } from '../packages/gateway/src/admin/owner-files.ts';
+import { SameThreadLane } from '../packages/gateway/src/store/contract/same-thread-lane.ts';
 import { openSqliteStore } from '../packages/gateway/src/store/sqlite/open-sqlite-store.ts';
 import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
@@ -95,12 +96,12 @@ async function startRecorder(status: number | null): Promise<Recorder> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // Of a server that listens on a port.
+  // A server that listens on a port has such an address.
   const { port } = server.address() as AddressInfo;
   return { origin: `http://127.0.0.1:${port}`, calls, server };
 }
 
-/** What a gateway has stored of its router, read beside it. */
+/** The states of its router that a gateway has stored, read beside it. */
 async function storedStates(dataDir: string): Promise<string> {
   const clock = { now: Date.now, monotonic: () => performance.now() };
   const store = await openSqliteStore({
@@ -108,6 +109,7 @@ async function storedStates(dataDir: string): Promise<string> {
     durability: 'strict',
     clock,
     onAlarm: () => undefined,
+    openLane: (...lane) => new SameThreadLane(...lane),
   });
   const states = await store.routerStates.load();
   await store.close();

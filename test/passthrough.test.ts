@@ -11,6 +11,7 @@ import {
   startScriptedUpstream,
   streamScript,
 } from './support/scripted-upstream.ts';
+import { tries } from './support/slow-form.ts';
 
 const bodyBytesMax = 1024 * 1024;
 const upstreamName = 'sim+tokens=1';
@@ -133,7 +134,7 @@ describe('what the upstream receives', () => {
         expect(answer, answer.body.toString()).toMatchObject({ status: 200, isWhole: true });
         expect(lastBody()).toBe(expected);
       }),
-      { numRuns: 400 },
+      { numRuns: tries(400) },
     );
     connection.close();
   });

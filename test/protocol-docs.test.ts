@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { protocolPages } from '../scripts/generate-protocol-docs.ts';
-import { foreignWords, type Outcome, outcomeOf, targetKinds } from '../scripts/protocol-docs/outcome.ts';
+import {
+  foreignWords,
+  type Outcome,
+  outcomeOf,
+  targetKinds,
+} from '../tools/generate/protocol-docs/outcome.ts';
 import {
   type Probe,
   type ProbeGroup,
   type ProbeSheet,
   probe,
   type SurfaceId,
-} from '../scripts/protocol-docs/probe.ts';
-import { sheets, upstreamsOf } from '../scripts/protocol-docs/sheets.ts';
+} from '../tools/generate/protocol-docs/probe.ts';
+import { sheets, upstreamsOf } from '../tools/generate/protocol-docs/sheets.ts';
+import { protocolPages } from '../tools/generate/protocol-docs.ts';
 
 const overview = pageAt('README.md');
 
@@ -18,7 +23,7 @@ function pageAt(name: string): string {
 }
 
 test.each(protocolPages(overview))(
-  'docs/protocols/$name is up to date (node scripts/generate-protocol-docs.ts)',
+  'docs/protocols/$name is up to date (node tools/generate/protocol-docs.ts)',
   ({ name, markdown }) => {
     expect(pageAt(name)).toBe(markdown);
   },

@@ -4,6 +4,7 @@ import { configurationText } from './support/gateway.ts';
 import {
   type ConfiguredDirectory,
   configureDirectory,
+  runCommand,
   runHeadgate,
   type ServingProcess,
   serveHeadgate,
@@ -65,7 +66,7 @@ test('a changed file takes effect within a second and drops no call, even where 
     configured.write(configurationText({ channels: [{ id: 'second', origin: simulator.origin, models }] }));
     await vi.waitFor(async () => expect(await statusOf('added')).toBe(200), promptly);
   });
-  const channels = await runHeadgate(['channels', 'list', '--json'], configured.options);
+  const channels = await runCommand(['channels', 'list', '--json'], configured.options);
   expect(JSON.parse(channels.stdout)).toMatchObject({ channels: [{ id: 'second' }] });
 });
 
@@ -87,6 +88,6 @@ test('a key made or revoked by a command beside it works or is refused within a 
   // The command's own shape, which its tests hold.
   const { id, key } = JSON.parse(made.stdout) as { readonly id: string; readonly key: string };
   await vi.waitFor(async () => expect(await statusOf('added', key)).toBe(200), promptly);
-  expect(await runHeadgate(['keys', 'revoke', id], configured.options)).toMatchObject({ code: 0 });
+  expect(await runCommand(['keys', 'revoke', id], configured.options)).toMatchObject({ code: 0 });
   await vi.waitFor(async () => expect(await statusOf('added', key)).toBe(401), promptly);
 });

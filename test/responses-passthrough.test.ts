@@ -98,7 +98,7 @@ describe('what the caller receives', () => {
   ];
   const streamOf = (lineEnd: string) =>
     Buffer.from(frames.map((frame) => `${frame}\n\n`.replaceAll('\n', lineEnd)).join(''));
-  /** Of a comment a caller is told only that there was one. */
+  /** A caller is told only that there was a comment. */
   const passedOn = (stream: Buffer) => stream.toString().replace(': hello', ':');
   const sent = { model: 'scripted', input: 'x', stream: true };
 

@@ -161,7 +161,7 @@ test('structured output is parsed, whole and streamed', async () => {
   expect((await client.responses.stream(params).finalResponse()).output_parsed).toEqual(whole.output_parsed);
 });
 
-/** What the SDK throws. */
+/** The SDK throws this. */
 async function failureOf(promise: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const failure: unknown = await promise.then(
     () => null,

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { runCommandLine } from '../packages/gateway/src/cli/run.ts';
-import { environmentOf } from '../packages/gateway/src/config.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { runCommand } from './support/process.ts';
 
 let simulator: Simulator;
 let gateway: TestGateway;
@@ -34,7 +33,7 @@ async function ask(path: string, body?: object): Promise<Record<string, unknown>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   expect(answer.status).toBe(200);
-  // What the API answers with is an object; the tests look at its members.
+  // The API answers with an object; the tests look at its members.
   return (await answer.json()) as Record<string, unknown>;
 }
 
@@ -47,17 +46,10 @@ function callOnce(content: string): Promise<Response> {
 }
 
 async function command(line: string): Promise<Record<string, unknown>> {
-  const out: string[] = [];
-  const code = await runCommandLine(`${line} --json --data-dir ${gateway.dataDir}`.split(' '), {
-    environment: environmentOf({}),
-    directory: gateway.dataDir,
-    stop: AbortSignal.abort(),
-    version: '0',
-    output: { color: false, write: (text) => out.push(text), writeError: (text) => out.push(text) },
-  });
-  expect(code, out.join('')).toBe(0);
-  // What a command prints with --json is an object.
-  return JSON.parse(out.join('')) as Record<string, unknown>;
+  const { code, stdout, stderr } = await runCommand([...line.split(' '), '--json'], gateway);
+  expect(code, stdout + stderr).toBe(0);
+  // A command prints an object with --json.
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 test('the console and the command line say the same of the same state, and no upstream hears of it', async () => {

@@ -34,7 +34,7 @@ test.each(documents)('%s leads only to files that exist', (document) => {
 
 test('the map of the code names only what is there, and fits 200 lines', () => {
   const map = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-  const paths = [...map.matchAll(/`((?:packages|catalogue|test|bench|scripts)\/[\w./-]*)`/g)].map(
+  const paths = [...map.matchAll(/`((?:packages|catalogue|test|tools)\/[\w./-]*)`/g)].map(
     ([, path = '']) => path,
   );
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);

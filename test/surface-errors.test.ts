@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { generateKey } from '../packages/gateway/src/admin/key-secret.ts';
+import { generateKey } from '../packages/gateway/src/admin/keys.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { chatRequest, exchange, type RawAnswer, RawConnection, request } from './support/raw-http.ts';
 
@@ -23,8 +23,9 @@ beforeAll(async () => {
   });
   await gateway.store.configuration.setKeyStatus('disabled', 'disabled');
   await gateway.store.configuration.setKeyStatus('revoked', 'revoked');
-  await vi.waitFor(async () =>
-    expect([await statusOf('disabled'), await statusOf('revoked')]).toEqual([401, 401]),
+  await vi.waitFor(
+    async () => expect([await statusOf('disabled'), await statusOf('revoked')]).toEqual([401, 401]),
+    { timeout: 10_000 },
   );
 });
 afterAll(async () => {

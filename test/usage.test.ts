@@ -6,7 +6,7 @@ import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
 import { chatRequest, exchange, request } from './support/raw-http.ts';
 
-/** What the upstream reports for each call, and the price: dollars per million tokens, as an operator writes them. */
+/** The upstream's report for each call, and the price: dollars per million tokens, as an operator writes them. */
 const calls = {
   plain: { command: 'prompt=1000,tokens=7', fresh: 1000, read: 0, write: 0, output: 7 },
   cached: {

@@ -9,7 +9,7 @@ export interface ToolSpec {
   readonly parameters: Json;
 }
 
-/** What a caller asks for, in no protocol's words. */
+/** The wish of a caller, in no protocol's words. */
 export interface Ask {
   readonly prompt: string;
   /** A picture before the prompt, PNG in base64. */
@@ -40,7 +40,7 @@ export interface Said {
   readonly stop: Stop;
   /** Tokens as the answer states them, all input and all output. */
   readonly tokens: { readonly input: number; readonly output: number };
-  /** What the caller sends back to go on: messages, items or contents of its surface. */
+  /** The caller sends this back to go on: messages, items or contents of its surface. */
   readonly turn: readonly Json[];
 }
 
@@ -58,7 +58,7 @@ export interface SurfaceDialogue {
   readStream(body: string): Said;
   /** The history with the answer and the results of its calls, in their order. */
   goOn(history: History, said: Said, results: readonly string[]): History;
-  /** What marks the end of a whole stream, and so may not be in one that was cut. */
+  /** This marks the end of a whole stream, and so may not be in one that was cut. */
   readonly endMark: string | RegExp;
 }
 

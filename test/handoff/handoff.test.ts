@@ -2,6 +2,7 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestChannel, type TestGateway } from '../support/gateway.ts';
 import { entryOf } from '../support/ledger.ts';
+import { bodiesOf } from '../support/protocol-site.ts';
 import { exchange, type RawAnswer, request } from '../support/raw-http.ts';
 import { type Ask, type History, json, type Said, type SurfaceDialogue } from './dialogue.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
@@ -32,7 +33,7 @@ const faults = {
   'cut mid-stream': 'fault=reset-mid-stream,tokens=30,at=5',
 };
 
-/** What a nano-dollar buys: a million tokens cost 1 USD in and 2 USD out. */
+/** Nano-dollars for a token: a million tokens cost 1 USD in and 2 USD out. */
 const price = { input: 1000n, output: 2000n };
 
 let simulator: Simulator;
@@ -156,7 +157,7 @@ async function play(surface: SurfaceDialogue, upstream: Upstream, scenario: Scen
   return { said, history, losses: [...losses].sort() };
 }
 
-/** What each scenario loses on its way, as a line each. */
+/** The losses of each scenario on its way, as a line each. */
 const lossLines = new Set<string>();
 
 describe.each(surfaces)('a caller of $id', (surface) => {
@@ -212,7 +213,7 @@ describe.each(surfaces)('a caller of $id', (surface) => {
       for (const next of upstreamIds) {
         const exchanged = await send(surface, modelOf(next, 'reasoning'), scenario.ask, again, mode);
         expect(read(surface, exchanged, mode).text.trim()).toMatch(/^(\S+\s*){4}$/);
-        const sent = Buffer.from(simulator.requests.at(-1)?.body ?? '').toString();
+        const sent = bodiesOf(simulator).at(-1) ?? '';
         expect(sent, 'state with our mark went upstream').not.toMatch(/gw1\.|Z3cxL/);
         if (next !== upstream && upstream !== surface.id) expect(sent).not.toContain('c2ltdWxhdGVk');
       }

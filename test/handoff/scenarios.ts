@@ -16,7 +16,7 @@ const tools = [
   { name: 'get_time', parameters: object({ zone: { type: 'string' }, exact: { type: 'boolean' } }) },
 ];
 
-/** What the model does in its three turns with tools. */
+/** The model does this in its three turns with tools. */
 const steps = [
   [
     { tool: 'get_weather', input: { city: 'Zürich "HB"' } },
@@ -26,7 +26,7 @@ const steps = [
   'All is done.',
 ];
 
-/** What a caller asks, what the simulated model does, and what the caller must understand of it. */
+/** A caller's question, the simulated model's doing, and all that the caller must understand of it. */
 export interface Scenario {
   readonly name: string;
   /** The simulator's command. */
@@ -36,7 +36,7 @@ export interface Scenario {
   readonly inputTokens: number;
   /** Turns of the conversation, in order. */
   readonly turns: readonly ExpectedTurn[];
-  /** What its last text must look like. */
+  /** The form that its last text must have. */
   readonly looks?: RegExp;
 }
 
@@ -44,7 +44,7 @@ interface ExpectedTurn {
   /** `pieces`: one for every eight characters of the text. */
   readonly outputTokens: number | 'pieces';
   readonly said: Partial<Omit<Said, 'calls'>> & { readonly calls?: readonly Omit<Call, 'id'>[] };
-  /** What the tools answer. */
+  /** The tools' answers. */
   readonly results?: readonly string[];
 }
 

@@ -15,6 +15,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { latestEntryOfModel } from '../support/ledger.ts';
 import {
+  bodiesOf,
   type Feature,
   modelOf,
   openProtocolSite,
@@ -51,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => site[Symbol.asyncDispose]());
 
-/** What the SDK complains of in streams that should be in order, such as a chunk that is not as it knows them. */
+/** The SDK's complaints of streams that should be in order, such as a chunk that is not as it knows them. */
 const complaints: unknown[] = [];
 const onError = ({ error }: { readonly error: unknown }) => void complaints.push(error);
 afterEach(() => expect(complaints.splice(0)).toEqual([]));
@@ -88,7 +89,7 @@ const picture: ModelMessage = {
   ],
 };
 
-/** What is shown of thoughts; those without words are there for their state. */
+/** Thoughts as they are shown; those without words are there for their state. */
 function wordsOf(reasoning: readonly { readonly type: string; readonly text?: string }[]): readonly string[] {
   return reasoning.flatMap(({ text }) => text ?? []).filter((text) => text !== '');
 }
@@ -149,7 +150,7 @@ describe.each(pairs)('provider %s on %s', (name, upstream) => {
     ];
     const second = await generateText({ ...selfContained, model: modelFor('plain'), messages });
     expect(second.text).toBe('This is a simulated');
-    const received = Buffer.from(site.simulator.requests.at(-1)?.body ?? '').toString();
+    const received = bodiesOf(site.simulator).at(-1);
     expect(received).toContain('"This is"');
   });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { entryOf, entryOfModel } from '../support/ledger.ts';
 import {
+  bodiesOf,
   type Feature,
   modelOf,
   openProtocolSite,
@@ -85,7 +86,7 @@ describe.each(upstreams)('on %s', (upstream) => {
     ['thinking-tools', true],
   ] as const)('runs tools in a loop of parallel calls (%s, stream: %s)', async (feature, stream) => {
     const params = { ...asked(feature), tools, thinking };
-    const before = site.simulator.requests.length;
+    const before = bodiesOf(site.simulator).length;
     const runner = client.beta.messages.toolRunner({ ...params, stream });
     const last = await runner.runUntilDone();
     const turns = runner.params.messages.map(({ content }) => typesOf(content));
@@ -96,7 +97,7 @@ describe.each(upstreams)('on %s', (upstream) => {
     ]);
     expect(JSON.stringify(last.content)).toMatch(/The tool returned: “.*noon in sample zone”/);
     // The thread the SDK asks for first is refused in the way that makes it go on without.
-    const bodies = site.simulator.requests.slice(before).map(({ body }) => Buffer.from(body).toString());
+    const bodies = bodiesOf(site.simulator).slice(before);
     expect(bodies).toHaveLength(2);
     expect(bodies.filter((body) => body.includes('"thread"'))).toEqual([]);
     expect(bodies[1]).toContain('sun over sample city');

@@ -2,6 +2,7 @@ import { ApiError, FinishReason, type GenerateContentParameters, GoogleGenAI, Ty
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { latestEntryOfModel } from '../support/ledger.ts';
 import {
+  bodiesOf,
   type Feature,
   modelOf,
   openProtocolSite,
@@ -88,7 +89,7 @@ describe.each(upstreams)('on %s', (upstream) => {
     const last = await say(results);
     expect(last.flatMap(({ functionCalls }) => functionCalls ?? [])).toEqual([]);
     expect(last.map(({ text }) => text ?? '').join('')).toMatch(/The tool returned: “.*result of clock.*”/);
-    const received = Buffer.from(site.simulator.requests.at(-1)?.body ?? '').toString();
+    const received = bodiesOf(site.simulator).at(-1);
     expect(received).toContain('result of weather');
   });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { latestEntryOfModel } from '../support/ledger.ts';
 import {
+  bodiesOf,
   type Feature,
   modelOf,
   openProtocolSite,
@@ -41,7 +42,7 @@ const failures = [
 ] as const;
 
 const errorOf = (call: Promise<unknown>) => call.catch((error: unknown) => error);
-const lastBody = () => Buffer.from(site.simulator.requests.at(-1)?.body ?? '').toString();
+const lastBody = () => bodiesOf(site.simulator).at(-1) ?? '';
 
 async function expectHangUp(model: string): Promise<void> {
   expect(await latestEntryOfModel(site.gateway, model)).toMatchObject({

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Description } from './published-schemas.ts';
 
 /**
- * Where published descriptions contradict each other or the servers they describe, what is held instead. Each one has a
+ * Published descriptions contradict each other or the servers they describe in places; this is held there instead. Each one has a
  * value that real servers send, and which only the amended description allows.
  */
 export interface Amendment {
   readonly description: Description;
   readonly schema: string;
-  /** Where within the schema. */
+  /** The place within the schema. */
   readonly path: readonly (string | number)[];
   readonly amend: (schema: unknown) => unknown;
   readonly reason: string;

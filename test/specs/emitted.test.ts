@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Feature, openProtocolSite, type ProtocolSite, upstreams } from '../support/protocol-site.ts';
+import { whereFound } from '../support/reference.ts';
 import { amendments } from './amendments.ts';
 import { ask, framesOf } from './ask.ts';
-import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
+import { descriptionFiles, PublishedSchemas } from './published-schemas.ts';
 import { surfaces } from './surfaces.ts';
 
 const features: readonly Feature[] = [
@@ -61,9 +62,4 @@ function holdEverything(): void {
   });
 }
 
-if (missingDescriptions.length === 0) holdEverything();
-else {
-  test('the published descriptions are not beside this checkout, and nothing is held against them', () => {
-    console.warn(`not here: ${missingDescriptions.join(', ')}`);
-  });
-}
+whereFound('what is emitted is as it is published', descriptionFiles, holdEverything);

@@ -6,8 +6,9 @@ import {
   type ProtocolSite,
   upstreams,
 } from '../support/protocol-site.ts';
+import { whereFound } from '../support/reference.ts';
 import { ask, framesOf, send } from './ask.ts';
-import { missingDescriptions, PublishedSchemas } from './published-schemas.ts';
+import { descriptionFiles, PublishedSchemas } from './published-schemas.ts';
 import { surfaces } from './surfaces.ts';
 
 let site: ProtocolSite;
@@ -82,9 +83,4 @@ function holdEverything(): void {
   });
 }
 
-if (missingDescriptions.length === 0) holdEverything();
-else {
-  test('the published descriptions are not beside this checkout, and nothing is held against them', () => {
-    console.warn(`not here: ${missingDescriptions.join(', ')}`);
-  });
-}
+whereFound('our own words are as they are published', descriptionFiles, holdEverything);

@@ -1,25 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
+import { reference } from '../support/reference.ts';
 import { type Amendment, amendments } from './amendments.ts';
 
-/** Published descriptions of the protocols, read where they lie beside the checkout: they are no part of it. */
-const folder = new URL('../../../shared/protocols/data/specs/', import.meta.url);
-
 const documents = {
-  openai: 'openai-openapi-2.3.0.json',
-  'open-responses': 'openresponses-2026-04-24.json',
-  anthropic: 'anthropic-openapi-2026-08.json',
-  vertex: 'vertex-generatecontent.schema.json',
+  openai: 'specs/openai-openapi-2.3.0.json',
+  'open-responses': 'specs/openresponses-2026-04-24.json',
+  anthropic: 'specs/anthropic-openapi-2026-08.json',
+  vertex: 'specs/vertex-generatecontent.schema.json',
 } as const;
 
 export type Description = keyof typeof documents;
 
-/** The files that are not there. */
-export const missingDescriptions: readonly string[] = Object.values(documents).filter(
-  (name) => !existsSync(new URL(name, folder)),
-);
+/** The files of all of them, among the reference data. */
+export const descriptionFiles: readonly string[] = Object.values(documents);
 
 type Schemas = Readonly<Record<string, unknown>>;
 
@@ -37,7 +33,7 @@ export class PublishedSchemas {
   readonly #eventNames: ReadonlyMap<unknown, string>;
 
   constructor(description: Description, using: readonly Amendment[] = amendments) {
-    const text = readFileSync(new URL(documents[description], folder), 'utf8');
+    const text = readFileSync(new URL(documents[description], reference), 'utf8');
     const { schemas } = openApi.parse(JSON.parse(text, withNull)).components;
     for (const { schema, path, amend } of using.filter((amendment) => amendment.description === description))
       amendAt(schemas, [schema, ...path], amend);
@@ -46,7 +42,7 @@ export class PublishedSchemas {
     this.#eventNames = eventNames(schemas);
   }
 
-  /** What is wrong with the value: places and words; empty when nothing is. `within`: of the schema's part there. */
+  /** The mistakes of the value, as places and words; empty when there are none. `within`: of the schema's part there. */
   errors(schema: string, value: unknown, within: readonly (string | number)[] = []): readonly string[] {
     const validate = this.#validator(['components', 'schemas', schema, ...within].join('/'));
     if (validate(value)) return [];

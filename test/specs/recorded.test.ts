@@ -9,14 +9,14 @@ import {
   type Turn,
 } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { readRecordings } from '../recordings/collections.ts';
-import type { RecordedAnswer, Recording } from '../recordings/recording.ts';
+import { readRecordings } from '../../tools/recordings/collections.ts';
+import type { RecordedAnswer, Recording } from '../../tools/recordings/recording.ts';
+import { reference, whereFound } from '../support/reference.ts';
 import { framesOf } from './ask.ts';
-import { type Description, missingDescriptions, PublishedSchemas } from './published-schemas.ts';
+import { type Description, descriptionFiles, PublishedSchemas } from './published-schemas.ts';
 import { type Described, surfaces } from './surfaces.ts';
 
-const folder = fileURLToPath(new URL('../../../shared/protocols/data/', import.meta.url));
-const recordings = readRecordings(folder);
+const recordings = readRecordings(fileURLToPath(reference));
 
 const dialect = { ...defaultDialect, streamEnd: 'finish-reason' as const };
 const traceId = '0123456789abcdef0123456789abcdef';
@@ -43,7 +43,7 @@ const target = {
 
 /** As much of a request as an answer needs that was recorded without one. */
 const someTurn: Turn = {
-  surface: 'chat-completions',
+  surface: codecOf('chat-completions').surface,
   model: 'm',
   stream: true,
   system: [],
@@ -78,7 +78,7 @@ function turnOf({ request, protocol }: Recording): Turn | null {
   return turn.ok ? turn.value : null;
 }
 
-/** Whether the recording holds an answer that the gateway would translate. */
+/** The gateway would translate the answer that the recording holds. */
 function isAnswer({ protocol, answer }: Recording): boolean {
   if (answer === null || answer.status >= 400) return false;
   const { openStream, readAnswer } = protocols[protocol] ?? expect.fail(`${protocol} is not spoken`);
@@ -99,7 +99,7 @@ function splitFrames({ body }: RecordedAnswer): readonly Uint8Array[] {
   return [...frames, splitter.rest()].filter(({ length }) => length > 0);
 }
 
-/** What is wrong with the answer as a caller of the surface gets it. */
+/** Finds mistakes in the answer as a caller of the surface gets it. */
 function errorsOf(
   recording: Recording,
   surface: ProtocolId,
@@ -150,7 +150,7 @@ function holdRequests(): void {
 
   test.each(requests)('what is sent on to %s is as %s has it', (upstream, description, schema) => {
     const schemas = new PublishedSchemas(description);
-    const foreign = asked.filter(({ turn }) => turn !== null && turn.surface !== upstream);
+    const foreign = asked.filter(({ turn }) => turn !== null && turn.surface.id !== upstream);
     let sent = 0;
     const errors = foreign.flatMap(({ turn, name }) =>
       [false, true].flatMap((reasoning) => {
@@ -166,11 +166,8 @@ function holdRequests(): void {
   });
 }
 
-if (missingDescriptions.length === 0 && recordings.length > 0) {
+whereFound('what was recorded is translated as it is published', [...descriptionFiles, 'vercel-ai/'], () => {
+  test('there are recordings', () => expect(recordings.length).toBeGreaterThan(100));
   holdAnswers();
   holdRequests();
-} else {
-  test('recordings and descriptions are not beside this checkout, and nothing is held against them', () => {
-    console.warn(`not here: ${missingDescriptions.join(', ') || 'recordings'}`);
-  });
-}
+});

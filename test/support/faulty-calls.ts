@@ -13,9 +13,6 @@ export interface ObservedCall {
   readonly entry: LedgerRecord;
 }
 
-/** The prompt of every call: three tokens for the simulator. */
-export const promptTokens = 3;
-
 /** Calls a model once and reads the ledger; every answer must carry the trace id that its entry has. */
 export async function callOnce(gateway: TestGateway, model: string, mode: Mode): Promise<ObservedCall> {
   const messages = [{ role: 'user', content: 'one two three' }];
@@ -46,7 +43,7 @@ const deltaText = z.object({
   choices: z.array(z.object({ delta: z.object({ content: z.string().nullish() }) })),
 });
 
-/** What the model said, of a whole answer or of all frames of a stream. */
+/** The model's words, of a whole answer or of all frames of a stream. */
 export function textOf({ body }: RawAnswer, mode: Mode): string {
   if (mode === 'json') return answerText.parse(JSON.parse(body.toString())).choices[0].message.content;
   return framesOf(body).map(textOfFrame).join('');
@@ -58,7 +55,7 @@ function textOfFrame(frame: string): string {
   return deltaText.parse(JSON.parse(data)).choices[0]?.delta.content ?? '';
 }
 
-/** Where a call ended in the ledger, and that it was not charged. */
+/** Expects the end of a call in the ledger, and no charge. */
 export function expectUncharged({ entry }: ObservedCall, expected: Partial<LedgerRecord>): void {
   expect(entry).toMatchObject({ chargeNanoUsd: 0n, ...expected });
   expect(entry.unbilledReason).not.toBeNull();

@@ -5,7 +5,7 @@ export interface FloodUpstream {
   readonly origin: string;
   /** Bytes of the latest answer that the kernel has taken. */
   readonly sentBytes: number;
-  /** Whether the latest caller hung up before the answer's end. */
+  /** The latest caller hung up before the answer's end. */
   readonly isAbandoned: boolean;
   close(): void;
 }

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKey } from '../../packages/gateway/src/admin/key-secret.ts';
+import { protocols } from '@headgate/protocols';
+import { generateKey } from '../../packages/gateway/src/admin/keys.ts';
 import { readConfigurationFile } from '../../packages/gateway/src/config/configuration-file.ts';
 import { environmentOf, readSettings } from '../../packages/gateway/src/config.ts';
 import { type RunningGateway, startGateway } from '../../packages/gateway/src/main.ts';
+import { SameThreadLane } from '../../packages/gateway/src/store/contract/same-thread-lane.ts';
+import type { OpenLane } from '../../packages/gateway/src/store/sqlite/open-sqlite-store.ts';
 
 /** A channel of a test: which upstream it leads to and under which names it serves models there. */
 export interface TestChannel {
@@ -27,7 +30,7 @@ export interface TestChannel {
   readonly maxConcurrency?: number;
   /** Tokens its models take there. */
   readonly contextWindow?: number;
-  /** Of the provider. */
+  /** The provider's name. */
   readonly name?: string;
   readonly alias?: string;
 }
@@ -52,9 +55,11 @@ export interface TestGatewayOptions {
   readonly prices?: Readonly<Record<string, Readonly<Record<string, string | readonly object[]>>>>;
   /** Models that think first. */
   readonly reasoning?: readonly string[];
-  /** Whether the completions group wants a second channel asked while the first is silent. */
+  /** The completions group wants a second channel asked while the first is silent. */
   readonly hedging?: boolean;
-  /** What the completions group pays of the list price; 1 if left out. */
+  /** The aim that counts most in every group; `balanced` if left out. */
+  readonly preset?: 'cost' | 'balanced' | 'latency';
+  /** The part of the list price that the completions group pays; 1 if left out. */
   readonly multiplier?: string;
   /** More keys of the completions group, by id. */
   readonly moreKeys?: Readonly<
@@ -98,6 +103,9 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
     'console-port': '0',
     'log-level': 'error',
     'call-log': 'false',
+    // Probes that nothing asked for would be among the requests that tests count.
+    'idle-probe': '0s',
+    ...httpFlags(),
     ...options.flags,
   };
   const secrets = [
@@ -107,7 +115,11 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
   const environment = environmentOf(Object.fromEntries(secrets));
   const file = expectValue(readConfigurationFile(text, configFile));
   const settings = expectValue(readSettings({ flags, environment, file }));
-  const gateway = expectValue(await startGateway(settings, environment));
+  const replaced = {
+    openLane: (...lane: Parameters<OpenLane>) => new SameThreadLane(...lane),
+    logFile: join(dataDir, 'log'),
+  };
+  const gateway = expectValue(await startGateway(settings, environment, replaced));
   return {
     ...gateway,
     keys,
@@ -122,6 +134,12 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
         throw new Error(`the ledger is not sound: ${JSON.stringify(findings, null, 2)}`);
     },
   };
+}
+
+/** Which reader of requests the tests run on: `HEADGATE_TEST_HTTP` names it; the default one if it does not. */
+export function httpFlags(): Readonly<Record<string, string>> {
+  const reader = process.env['HEADGATE_TEST_HTTP'];
+  return reader === undefined ? {} : { http: reader };
 }
 
 function keyVariable(id: string): string {
@@ -159,6 +177,7 @@ export function configurationText({
   moreKeys,
   reasoning,
   hedging,
+  preset = 'balanced',
 }: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
   const platforms = ['completions', 'messages', 'native'];
@@ -169,11 +188,11 @@ export function configurationText({
       prices: { ...Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])), ...prices },
       channels: Object.fromEntries(channels.map((channel, place) => [channel.id, channelOf(channel, place)])),
       groups: {
-        ...Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
+        ...Object.fromEntries(platforms.map((platform) => [platform, { platform, routing: { preset } }])),
         completions: {
           platform: 'completions',
           ...(multiplier === undefined ? {} : { multiplier }),
-          ...(hedging === undefined ? {} : { routing: { hedging } }),
+          routing: { preset, ...(hedging === undefined ? {} : { hedging }) },
         },
       },
       accounts: Object.fromEntries(
@@ -197,13 +216,9 @@ function keyOf(id: string, group: string) {
   return { group, secret: { environment: keyVariable(id) } };
 }
 
-const simulatedPaths = {
-  'chat-completions': '/chat/completions',
-  responses: '/responses',
-  images: '/images/{operation}',
-  messages: '/messages',
-  'generate-content': '/models/{model}:{action}',
-};
+const simulatedPaths = Object.fromEntries(
+  Object.values(protocols).map(({ id, usualPath }) => [id, usualPath]),
+);
 
 function providerOf(channel: TestChannel) {
   const { origin, dialect, protocols, name = 'Test provider' } = channel;

@@ -4,9 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generateKey } from '../../packages/gateway/src/admin/key-secret.ts';
+import { generateKey } from '../../packages/gateway/src/admin/keys.ts';
+import { runCommandLine } from '../../packages/gateway/src/cli/run.ts';
+import { environmentOf } from '../../packages/gateway/src/config.ts';
+import { SameThreadLane } from '../../packages/gateway/src/store/contract/same-thread-lane.ts';
 import type { Platform } from '../../packages/protocols/src/index.ts';
-import { configurationText, type TestGatewayOptions } from './gateway.ts';
+import { configurationText, httpFlags, type TestGatewayOptions } from './gateway.ts';
 
 const commandLine = fileURLToPath(new URL('../../packages/gateway/src/cli.ts', import.meta.url));
 
@@ -21,7 +24,7 @@ export interface CommandResult extends ProcessEnd {
   readonly stderr: string;
 }
 
-/** What HEADGATE_READY_FILE tells. */
+/** The content of HEADGATE_READY_FILE. */
 export interface Ready {
   readonly apiOrigin: string;
   readonly consoleOrigin: string;
@@ -30,11 +33,22 @@ export interface Ready {
   readonly setupToken: string | null;
 }
 
-/** Where a command runs. Nothing of this process's own environment reaches it but where programs are. */
+/** All of this process's own environment that reaches a command: where programs are, and its threads' modules compiled. */
+function surroundings(): NodeJS.ProcessEnv {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+}
+
+/** The surroundings that a command runs in. */
 export interface ProcessOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+}
+
+function httpEnvironment(): Readonly<Record<string, string>> {
+  const { http } = httpFlags();
+  return http === undefined ? {} : { HEADGATE_HTTP: http };
 }
 
 /** A directory of its own for one test, removed at the end of its block. */
@@ -53,7 +67,7 @@ export class HeadgateProcess {
   constructor(words: readonly string[], { dataDir, environment = {}, flags = [] }: ProcessOptions) {
     this.#child = spawn(process.execPath, [commandLine, ...words, ...flags], {
       cwd: dataDir,
-      env: { PATH: process.env['PATH'], HEADGATE_DATA_DIR: dataDir, ...environment },
+      env: { ...surroundings(), ...httpEnvironment(), HEADGATE_DATA_DIR: dataDir, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -88,6 +102,31 @@ export async function runHeadgate(words: readonly string[], options: ProcessOpti
   await using command = new HeadgateProcess(words, options);
   const end = await command.ended;
   return { ...end, stdout: command.stdout, stderr: command.stderr };
+}
+
+/** Runs one command to its end in this process, which starts none: for what a test asks and is not about. */
+export async function runCommand(
+  words: readonly string[],
+  { dataDir, environment = {} }: ProcessOptions,
+): Promise<CommandResult> {
+  const written = { stdout: '', stderr: '' };
+  const code = await runCommandLine(words, {
+    environment: environmentOf({ HEADGATE_DATA_DIR: dataDir, ...environment }),
+    directory: dataDir,
+    stop: AbortSignal.abort(),
+    version: '0',
+    output: {
+      color: false,
+      write: (text) => {
+        written.stdout += text;
+      },
+      writeError: (text) => {
+        written.stderr += text;
+      },
+    },
+    openLane: (...lane) => new SameThreadLane(...lane),
+  });
+  return { code, signal: null, ...written };
 }
 
 /** A gateway that runs as operators run it: a process of its own. */

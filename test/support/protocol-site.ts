@@ -1,24 +1,17 @@
+import { type ProtocolId, protocols } from '@headgate/protocols';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { openTestGateway, type TestGateway } from './gateway.ts';
-
-/** Protocols of upstreams and their paths at the simulator. */
-const paths = {
-  'chat-completions': '/chat/completions',
-  responses: '/responses',
-  messages: '/messages',
-  'generate-content': '/models/{model}:{action}',
-} as const;
-
-export type UpstreamProtocol = keyof typeof paths;
 
 export const upstreams = [
   'chat-completions',
   'responses',
   'messages',
   'generate-content',
-] as const satisfies readonly UpstreamProtocol[];
+] as const satisfies readonly ProtocolId[];
 
-/** What a model does, as the simulator is told. */
+export type UpstreamProtocol = (typeof upstreams)[number];
+
+/** The behaviour of a model, as the simulator is told. */
 const features = {
   plain: 'sim+tokens=4',
   tools: 'sim+calls=2',
@@ -36,6 +29,15 @@ const features = {
 } as const;
 
 export type Feature = keyof typeof features;
+
+/** Probes ask for the least that a protocol allows. */
+const smallestOutput = /"max\w*tokens":(1|16)\b/i;
+
+/** Bodies of the requests that callers asked for; where calls have failed, the gateway's probes are among all of them. */
+export function bodiesOf({ requests }: Simulator): readonly string[] {
+  const bodies = requests.map(({ body }) => Buffer.from(body).toString());
+  return bodies.filter((body) => !smallestOutput.test(body));
+}
 
 /** Each protocol is served by a channel that speaks nothing else. */
 export interface ProtocolSite {
@@ -56,7 +58,7 @@ export async function openProtocolSite(): Promise<ProtocolSite> {
     id: upstream,
     origin: simulator.origin,
     models: modelsOn(upstream),
-    protocols: { [upstream]: paths[upstream] },
+    protocols: { [upstream]: protocols[upstream].usualPath },
   }));
   const reasoning = upstreams.flatMap((upstream) => [
     modelOf('thinking', upstream),

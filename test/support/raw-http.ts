@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly headers: ReadonlyMap<string, string>;
   /** With the chunk framing taken off; what there is of it when the answer is not whole. */
   readonly body: Buffer;
-  /** Whether the HTTP message is complete: all of `content-length`, or the final chunk. */
+  /** The HTTP message is complete: all of `content-length`, or the final chunk. */
   readonly isWhole: boolean;
 }
 

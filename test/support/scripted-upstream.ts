@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** What an upstream sends: head and the pieces of the body, each in a write of its own. */
+/** The answer of an upstream: head and the pieces of the body, each in a write of its own. */
 export interface Script {
   readonly headers: Readonly<Record<string, string>>;
   readonly pieces: readonly Uint8Array[];
@@ -9,7 +9,7 @@ export interface Script {
 /** An upstream that sends exactly the bytes a test gives it. */
 export interface ScriptedUpstream {
   readonly origin: string;
-  /** What every request from now on is answered with. */
+  /** The answer to every request from now on. */
   script: Script;
   close(): void;
 }

@@ -52,7 +52,7 @@ export function surfaceRequest(
   }
 }
 
-/** What only a stream that came to its end has in it. */
+/** Only a stream that came to its end has this in it. */
 const endMarks: Readonly<Record<Surface, string>> = {
   'chat-completions': 'data: [DONE]',
   responses: 'event: response.completed',
@@ -60,7 +60,7 @@ const endMarks: Readonly<Record<Surface, string>> = {
   'generate-content': '"finishReason":"STOP"',
 };
 
-/** Whether an answer came to its end as such answers do. */
+/** The answer came to its end as such answers do. */
 export function isComplete({ status, isWhole, body }: RawAnswer, surface: Surface, mode: Mode): boolean {
   return status === 200 && isWhole && (mode === 'json' || body.includes(endMarks[surface]));
 }

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { noCycles, permittedImports } from './architecture/import-rules.ts';
+import {
+  commentsHaveASubject,
+  glossaryNamesTheCode,
+  oneNameOneMeaning,
+} from './architecture/language-rules.ts';
 import { noAny, noEffectsAtImport, noModuleState } from './architecture/module-rules.ts';
+import { noListsOfProtocols } from './architecture/protocol-name-rules.ts';
 import { noProviderNames } from './architecture/provider-name-rules.ts';
 import {
   clockAndChanceAreInjected,
@@ -8,7 +14,7 @@ import {
   oneReaderOfTheEnvironment,
   pureFoldersStayPure,
 } from './architecture/purity-rules.ts';
-import { smallFiles, smallFunctions } from './architecture/size-rules.ts';
+import { sizeOf, smallFiles, smallFunctions } from './architecture/size-rules.ts';
 import { parseSourceFile, type Rule, readSourceFiles } from './architecture/source-file.ts';
 
 const rules = [
@@ -24,6 +30,10 @@ const rules = [
   noEffectsAtImport,
   noAny,
   noProviderNames(),
+  noListsOfProtocols(),
+  commentsHaveASubject,
+  oneNameOneMeaning,
+  glossaryNamesTheCode(),
 ];
 
 const files = readSourceFiles();
@@ -34,10 +44,30 @@ test.each(rules)('$name', (rule) => {
   expect(violations, `${rule.name}. To mend it: ${rule.remedy}.`).toEqual([]);
 });
 
+// How large the house may be; these may only be lowered.
+test.each([
+  { what: 'the house', paths: /^packages\//, filesMax: 320, linesMax: 49_550 },
+  {
+    what: 'the hot path',
+    paths: /^packages\/gateway\/src\/call\/[^/]+$/,
+    filesMax: 11,
+    linesMax: 2_080,
+  },
+])(
+  '$what has at most $filesMax files of production and $linesMax lines',
+  ({ what, paths, filesMax, linesMax }) => {
+    const size = sizeOf(files, paths);
+    console.log(`${what} has ${size.files} files of production and ${size.lines} lines`);
+    expect(size.files).toBeGreaterThan(5);
+    expect(size.files).toBeLessThanOrEqual(filesMax);
+    expect(size.lines).toBeLessThanOrEqual(linesMax);
+  },
+);
+
 // A rule that cannot notice anything would pass for ever, so each is shown what it must refuse and what it must not.
 
-const core = 'packages/gateway/src/core/x.ts';
-const pipeline = 'packages/gateway/src/pipeline/x.ts';
+const core = 'packages/gateway/src/route/x.ts';
+const pipeline = 'packages/gateway/src/call/x.ts';
 const store = 'packages/gateway/src/store/x.ts';
 
 const refused: readonly (readonly [Rule, string, string])[] = [
@@ -65,9 +95,14 @@ const refused: readonly (readonly [Rule, string, string])[] = [
   [noEffectsAtImport, store, 'start();'],
   [noEffectsAtImport, store, "import './register.ts';"],
   [noAny, store, 'export const f = (x: any) => x;'],
+  [commentsHaveASubject, store, '/** Of a channel. */'],
+  [commentsHaveASubject, store, '  // What comes next.'],
+  [commentsHaveASubject, store, '/**\n * A word.\n * Whether it is said. */'],
+  [glossaryNamesTheCode('| **sticky** | a session | `gateway/route/sticky.ts` |'), store, 'const x = 1;'],
   [noProviderNames(['acme']), store, "if (provider === 'acme') f();"],
   [noProviderNames(['acme']), store, 'const acmeModels = 1;'],
   [noProviderNames(['acme-cloud']), store, 'const f = () => `one of Acme Cloud`;'],
+  [noListsOfProtocols(), store, "export const all = ['chat-completions', 'generate-content'];"],
 ];
 
 test.each(refused)('$0.name: refuses in $1: $2', (rule, path, text) => {
@@ -78,7 +113,7 @@ const accepted: readonly (readonly [Rule, string, string])[] = [
   [permittedImports, core, "import type { Clock } from '../ports/clock.ts';"],
   [permittedImports, core, "import { type Clock } from '../ports/clock.ts';"],
   [permittedImports, pipeline, "import { noUsage } from '@headgate/protocols';"],
-  [permittedImports, 'packages/gateway/src/core/x.test.ts', "import { readFileSync } from 'node:fs';"],
+  [permittedImports, 'packages/gateway/src/route/x.test.ts', "import { readFileSync } from 'node:fs';"],
   [noCycles, core, "import { y } from './y.ts';"],
   [pureFoldersStayPure, core, 'export const f = (x: { process: number }) => x.process;'],
   [pureFoldersStayPure, core, '// Buffer\nexport interface A { readonly performance: number }'],
@@ -87,6 +122,8 @@ const accepted: readonly (readonly [Rule, string, string])[] = [
   [noModuleState, store, 'export const f = () => { let count = 0; return count++; };'],
   [noEffectsAtImport, 'packages/gateway/src/cli.ts', 'start();'],
   [noProviderNames(['acme']), store, "// acme\nimport { x } from 'acme';"],
+  [commentsHaveASubject, store, '/** The price of a channel. */'],
+  [glossaryNamesTheCode('| **x** | a letter | `gateway/store/x.ts` |'), store, 'const x = 1;'],
   [noProviderNames(['together']), store, "const help = 'all of them together';"],
 ];
 
@@ -97,11 +134,23 @@ test.each(accepted)('$0.name: accepts in $1: $2', (rule, path, text) => {
 test('a cycle is found whatever its length, and named', () => {
   const ring = ['a', 'b', 'c'].map((name, index) =>
     parseSourceFile(
-      `packages/gateway/src/core/${name}.ts`,
+      `packages/gateway/src/route/${name}.ts`,
       `import { x } from './${['b', 'c', 'a'][index]}.ts';`,
     ),
   );
   expect(noCycles.check(ring).map(({ what }) => what)).toEqual([
-    'cycle: packages/gateway/src/core/a.ts → packages/gateway/src/core/b.ts → packages/gateway/src/core/c.ts → packages/gateway/src/core/a.ts',
+    'cycle: packages/gateway/src/route/a.ts → packages/gateway/src/route/b.ts → packages/gateway/src/route/c.ts → packages/gateway/src/route/a.ts',
+  ]);
+});
+
+test('a type of the same name in another file is found, and both files are named', () => {
+  const files = ['a', 'b'].map((name) =>
+    parseSourceFile(`packages/gateway/src/route/${name}.ts`, 'export interface Answer { readonly x: 1 }'),
+  );
+  expect(oneNameOneMeaning.check(files)).toEqual([
+    {
+      where: 'packages/gateway/src/route/b.ts:1',
+      what: 'Answer is also a type of packages/gateway/src/route/a.ts',
+    },
   ]);
 });

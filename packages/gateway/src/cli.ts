@@ -5,5 +5,5 @@ import { fileURLToPath } from 'node:url';
 // beside the packages and not in the system's temporary directory, where others could write to it. Without it all works.
 enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/headgate', import.meta.url)));
 
-const { startCommandLine } = await import('./cli/start.ts');
+const { startCommandLine } = await import('./cli/run.ts');
 await startCommandLine();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readConfigurationFile } from './config/configuration-file.ts';
-import { describeProblem } from './config/problem.ts';
+import { settingsHelp } from './config/published-files.ts';
 import { settingRows } from './config/settings-table.ts';
-import { settingsHelp } from './config/settings-text.ts';
+import { describeProblem } from './config/yaml-source.ts';
 import { environmentOf, readSettings, type SettingSources } from './config.ts';
 
 function read(sources: Partial<Omit<SettingSources, 'file'>> & { readonly yaml?: string } = {}) {

@@ -1,8 +1,8 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type ConfigurationFile, settingText } from './config/configuration-file.ts';
-import type { ConfigurationProblem } from './config/problem.ts';
 import type { Setting } from './config/setting.ts';
 import { type SettingName, type Settings, settingRows } from './config/settings-table.ts';
+import type { ConfigurationProblem } from './config/yaml-source.ts';
 
 export type { Settings } from './config/settings-table.ts';
 
@@ -18,7 +18,7 @@ export function environmentOf(variables: Readonly<Record<string, string | undefi
   return (name) => (Object.hasOwn(variables, name) ? variables[name] || undefined : undefined);
 }
 
-/** Where values come from, the winner first: flags, environment, configuration file. */
+/** Sources of values, the winner first: flags, environment, configuration file. */
 export interface SettingSources {
   /** By flag name without dashes; switches are `true` or `false`. */
   readonly flags: Readonly<Record<string, string>>;

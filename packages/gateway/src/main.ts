@@ -1,44 +1,45 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { fail, protocols, type Result, succeed } from '@headgate/protocols';
 import { type SimulatorWorker, startSimulatorWorker } from '@headgate/simulator';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
-import { makeDataDirectory, storeFile } from './admin/data-directory.ts';
-import { openOperatorToken } from './admin/operator-token.ts';
-import { explainRoute } from './admin/route/explain-route.ts';
-import { plannerOptions } from './admin/route/planner-options.ts';
+import { explainRoute, plannerOptions } from './admin/explain-route.ts';
+import { makeDataDirectory, openOperatorToken, storeFile } from './admin/owner-files.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
-import type { ConfigurationProblem } from './config/problem.ts';
+import { Callers } from './call/authenticate.ts';
+import { WaitingRoom } from './call/detours/wait.ts';
+import type { Gateway } from './call/gateway.ts';
+import { alertBug } from './call/outcomes.ts';
+import { Watchdog } from './call/watchdog.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import { Wires } from './catalogue/wire.ts';
+import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
-import type { Catalogue } from './core/catalogue.ts';
-import { ExpectedCostRouter } from './core/route/expected-cost-router.ts';
+import { type Api, startApi } from './http/api.ts';
 import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
-import { type DataPlane, startDataPlane } from './http/data-plane/data-plane.ts';
-import { alertBug } from './pipeline/alert-bug.ts';
-import type { Gateway } from './pipeline/gateway.ts';
-import { WaitingRoom } from './pipeline/waiting-room.ts';
-import { Watchdog } from './pipeline/watchdog.ts';
+import { traceIds } from './http/trace-ids.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Observer } from './ports/observer.ts';
-import type { Random } from './ports/random.ts';
-import type { Store } from './ports/store.ts';
-import { Prober } from './routing/prober.ts';
-import { StateKeeper } from './routing/state-keeper.ts';
-import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
+import type { Damage, Store } from './ports/store.ts';
+import type { Upstream } from './ports/upstream.ts';
+import { Prober } from './route/prober.ts';
+import { ExpectedCostRouter } from './route/router.ts';
+import { StateKeeper } from './route/saved.ts';
+import { type OpenLane, openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { WorkerTokenCounter } from './tokens/worker-token-counter.ts';
-import { openChannelUpstream } from './upstream/channel-upstream.ts';
-import { openHttp1Client } from './upstream/http1-client.ts';
-import { openMediaFetcher } from './upstream/media-fetcher.ts';
-import { openUndiciClient } from './upstream/undici-client.ts';
+import { openUpstream } from './upstream/channels.ts';
+import { HttpClient } from './upstream/client.ts';
+import { openMediaFetcher } from './upstream/media.ts';
 
 /** Time-outs are exact to this. */
 const sweepIntervalMs = 100;
 const probeIntervalMs = 1000;
-/** What the router has learned since is lost when the process is killed. */
+/** A process that is killed loses so much of what its router has learned. */
 const saveIntervalMs = 1000;
+/** How often it is said how far the replay of a journal is. */
+const progressIntervalMs = 1000;
 /** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
 const openRowAfterMs = 250;
 /** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
@@ -60,25 +61,32 @@ export interface RunningGateway {
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-const systemRandom: Random = {
-  next: () => Math.random(),
-  traceId: () => randomUUIDv7().replaceAll('-', ''),
-};
+/** Parts that tests replace. */
+export interface ReplacedParts {
+  readonly openLane?: OpenLane;
+  /** The file that the log goes to; standard error if left out. */
+  readonly logFile?: string;
+}
 
 /** Puts the parts together and starts them. Fails when the configuration is not valid; rejects when a port is taken. */
 export async function startGateway(
   settings: Settings,
   environment: Environment,
+  replaced: ReplacedParts = {},
 ): Promise<Result<RunningGateway, readonly ConfigurationProblem[]>> {
   makeDataDirectory(settings.dataDir);
-  // What was opened is let go of again when a part after it cannot be, and at the end, the last one first.
+  // All that was opened is let go of again when a part after it cannot be, and at the end, the last one first.
   await using opened = new AsyncDisposableStack();
-  const log = openLog({ level: settings.logLevel, format: logFormat(settings), destination: standardError });
+  const log = openLog({
+    level: settings.logLevel,
+    format: logFormat(settings),
+    destination: replaced.logFile ?? standardError,
+  });
   opened.defer(() => log.sink.flush());
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting });
-  const store = opened.adopt(await openStore(settings, log, metrics), (it) => it.close());
-  await endInterruptedCalls(store, log);
+  const store = opened.adopt(await openStore(settings, log, metrics, replaced), (it) => it.close());
+  await recover(store, log);
   const operatorToken = openOperatorToken(settings.dataDir);
   if (!operatorToken.ok) return fail([{ where: settings.dataDir, path: '', message: operatorToken.error }]);
   const configuration = await openConfigurationService({
@@ -126,31 +134,54 @@ class LazySimulator {
   }
 }
 
-function openStore(settings: Settings, log: Log, metrics: Metrics): Promise<Store> {
+function openStore(settings: Settings, log: Log, metrics: Metrics, replaced: ReplacedParts): Promise<Store> {
   return openSqliteStore({
+    openLane: replaced.openLane,
     file: storeFile(settings.dataDir),
     durability: settings.ledgerDurability,
     clock: systemClock,
     onCommit: metrics.ledgerCommitted,
-    onAlarm: ({ kind, traceId, detail }) =>
+    onAlarm: ({ kind, traceId, detail }) => {
+      if (kind === 'conflict') metrics.alertRaised('ledger-conflict');
       log.logger.error('ledger alarm', {
         alert: kind,
         reason: detail,
         ...(traceId === null ? {} : { traceId }),
-      }),
+      });
+    },
   });
 }
 
-/** What must never appear in a log, whoever writes it there. */
+/** Words that must never appear in a log, whoever writes them there. */
 function credentialsOf(catalogue: Catalogue): readonly string[] {
   return [...catalogue.channels.values()].flatMap(({ credentials }) =>
     credentials.map(({ secret }) => secret),
   );
 }
 
-async function endInterruptedCalls(store: Store, log: Log): Promise<void> {
-  const count = await store.recoverInterrupted();
-  if (count > 0) log.logger.warn('calls of an earlier process were cut off; they are unbilled', { count });
+/** Takes over what earlier processes have left, before anything is served. Rejects when it cannot be read. */
+async function recover(store: Store, log: Log): Promise<void> {
+  let toldAt = systemClock.monotonic();
+  const { lines, interrupted, damage } = await store.recover((count) => {
+    if (systemClock.monotonic() - toldAt < progressIntervalMs) return;
+    toldAt = systemClock.monotonic();
+    log.logger.info('the journal of an earlier process is being replayed', { count });
+  });
+  if (damage !== null) throw new DamagedJournalError(damage);
+  if (lines > 0) log.logger.info('the journal of an earlier process was replayed', { count: lines });
+  if (interrupted > 0)
+    log.logger.warn('calls of an earlier process were cut off; they are unbilled', { count: interrupted });
+}
+
+/** Nothing behind the damage is in the store, so serving would hide that entries are missing. */
+class DamagedJournalError extends Error {
+  readonly code = 'DAMAGED_JOURNAL';
+
+  constructor({ file, offset, detail }: Damage) {
+    super(
+      `the journal is damaged: ${file}, byte ${offset}: ${detail}. Put the file back from a copy, or run \`headgate ledger salvage\` to go on with what can still be read`,
+    );
+  }
 }
 
 interface Parts {
@@ -167,18 +198,20 @@ interface Parts {
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration } = parts;
   const router = await openRouter(parts, opened);
-  const gateway = openGateway(parts, router, opened);
-  const prober = openProber(gateway, router, settings.idleProbeMs, opened);
+  const client = openClient(settings, opened);
+  const upstream = openUpstream(client);
+  const gateway = openGateway(parts, router, upstream, opened);
+  const prober = openProber(gateway, upstream, router, settings.idleProbeMs, opened);
   const state = { draining: false };
   const isDraining = () => state.draining;
-  const dataPlane = opened.adopt(await openDataPlane(parts, gateway, isDraining), (it) => it.close());
+  const api = opened.adopt(await openApi(parts, gateway, isDraining), (it) => it.close());
   const console = opened.adopt(await openConsole(parts, router, isDraining), (it) => it.close());
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
   configuration.watch();
   const everything = opened.move();
   return {
-    apiOrigin: dataPlane.origin,
+    apiOrigin: api.origin,
     consoleOrigin: console.origin,
     selfConfiguration: configuration.selfConfiguration,
     catalogue: configuration.catalogue,
@@ -188,7 +221,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
       state.draining = true;
       prober.stop();
       gateway.watchdog.endsAt = systemClock.monotonic() + settings.drainTimeoutMs;
-      await dataPlane.drain(settings.drainTimeoutMs + lastWordsMs);
+      await api.drain(settings.drainTimeoutMs + lastWordsMs);
       await everything.disposeAsync();
     },
   };
@@ -201,7 +234,7 @@ async function openRouter(
 ): Promise<ExpectedCostRouter> {
   const router = new ExpectedCostRouter({
     ...plannerOptions(settings, configuration.hashCredential),
-    uniform: systemRandom.next,
+    uniform: Math.random,
     onService: ({ channel, upstreamModel }, change) =>
       observer.serviceChanged(change, channel.id, upstreamModel),
   });
@@ -215,11 +248,12 @@ async function openRouter(
 
 function openProber(
   gateway: Gateway,
+  upstream: Upstream,
   router: ExpectedCostRouter,
   idleMs: number,
   opened: AsyncDisposableStack,
 ): Prober {
-  const prober = new Prober({ ...gateway, router, idleMs });
+  const prober = new Prober({ ...gateway, upstream, router, idleMs });
   const probing = setInterval(() => prober.tick(), probeIntervalMs);
   opened.defer(() => {
     clearInterval(probing);
@@ -231,16 +265,10 @@ function openProber(
 function openGateway(
   { settings, store, configuration, observer }: Parts,
   router: ExpectedCostRouter,
+  upstream: Upstream,
   opened: AsyncDisposableStack,
 ): Gateway {
-  const openClient = settings.upstreamClient === 'undici' ? openUndiciClient : openHttp1Client;
   const { connectTimeoutMs } = settings;
-  const client = openClient({
-    connectTimeoutMs,
-    idleTimeoutMs: settings.upstreamIdleTimeoutMs,
-    maxConnections: settings.upstreamConnectionsMax,
-  });
-  opened.defer(() => client.close());
   const tokens = opened.adopt(new WorkerTokenCounter(), (counter) => counter.close());
   const watchdog = new Watchdog(systemClock);
   return {
@@ -248,9 +276,9 @@ function openGateway(
     protocols,
     router,
     ledger: store.ledger,
-    upstream: openChannelUpstream(client),
+    wires: new Wires(protocols, upstream),
     media: openMediaFetcher({
-      openClient: () => openClient({ connectTimeoutMs }),
+      openClient: () => new HttpClient({ connectTimeoutMs }),
       allowPrivate: settings.mediaAllowPrivate,
     }),
     tokens,
@@ -261,6 +289,16 @@ function openGateway(
     limits: callLimits(settings),
     unpricedModels: settings.unpricedModels,
   };
+}
+
+function openClient(settings: Settings, opened: AsyncDisposableStack): HttpClient {
+  const client = new HttpClient({
+    connectTimeoutMs: settings.connectTimeoutMs,
+    idleTimeoutMs: settings.upstreamIdleTimeoutMs,
+    maxConnections: settings.upstreamConnectionsMax,
+  });
+  opened.defer(() => client.close());
+  return client;
 }
 
 function callLimits(settings: Settings): Gateway['limits'] {
@@ -278,12 +316,12 @@ function callLimits(settings: Settings): Gateway['limits'] {
   };
 }
 
-function openDataPlane(
+function openApi(
   { settings, store, configuration }: Parts,
   gateway: Gateway,
   isDraining: () => boolean,
-): Promise<DataPlane> {
-  return startDataPlane(
+): Promise<Api> {
+  return startApi(
     {
       host: settings.apiHost,
       port: settings.apiPort,
@@ -292,14 +330,15 @@ function openDataPlane(
       headersMs: settings.headersTimeoutMs,
       bodyMs: settings.bodyTimeoutMs,
       connectionsMax: settings.connectionsMax,
-      corsOrigins: new Set(settings.corsOrigins),
+      lane: settings.http,
     },
     {
       gateway,
       reports: store.reports,
-      hashKey: configuration.hashKey,
-      random: systemRandom,
+      callers: new Callers(configuration.catalogue, configuration.hashKey),
+      random: { next: Math.random, traceId: traceIds(systemClock.now) },
       bodyBytesMax: settings.bodyBytesMax,
+      corsOrigins: new Set(settings.corsOrigins),
       isDraining,
     },
   );

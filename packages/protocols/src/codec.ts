@@ -1,8 +1,7 @@
 import type { Fault } from './error.ts';
-import type { Dialect, EncodedRequest, RequestInput, StreamFraming } from './inbound-request.ts';
-import type { Loss } from './loss.ts';
+import type { Dialect, EncodedRequest, RequestInput, StreamFraming } from './request.ts';
 import type { Result } from './result.ts';
-import type { Turn } from './turn.ts';
+import type { Surface, Turn } from './turn.ts';
 import type { TurnAnswer, TurnEvent } from './turn-event.ts';
 
 /**
@@ -11,6 +10,7 @@ import type { TurnAnswer, TurnEvent } from './turn-event.ts';
  * meter reads the upstream's own bytes in both lanes.
  */
 export interface Codec {
+  readonly surface: Surface;
   /** The caller's request. A fault where it cannot be understood well enough to be said in other words. */
   readTurn(input: RequestInput): Result<Turn, Fault>;
   /**
@@ -35,9 +35,9 @@ export interface TranslationTarget {
   readonly dialect: Dialect;
   /** A short opaque word for this target: sealed state that bears it came from here and may go back. */
   readonly origin: string;
-  /** What the model can write at most, for protocols that insist on a limit. Tokens; null when not known. */
+  /** The most the model can write, for protocols that insist on a limit. Tokens; null when not known. */
   readonly maxOutputTokens: number | null;
-  /** Whether the model thinks before it speaks. */
+  /** True of a model that thinks before it speaks. */
   readonly reasoning: boolean;
 }
 
@@ -55,10 +55,10 @@ export interface ToolName {
   readonly form: 'function' | 'custom';
 }
 
-/** What upstream tool names stand for, where they are not the caller's. */
+/** The tools that upstream names stand for, where they are not the caller's names. */
 export type ToolNames = ReadonlyMap<string, ToolName>;
 
-/** What reading an upstream's answer needs to know. */
+/** Everything that reading an upstream's answer needs to know. */
 export interface ReaderContext {
   readonly origin: string;
   readonly dialect: Dialect;
@@ -67,17 +67,17 @@ export interface ReaderContext {
   readonly traceId: string;
 }
 
-/** What writing an answer needs to know. */
+/** Everything that writing an answer needs to know. */
 export interface WriterContext {
   /** The request that is answered: some protocols repeat parts of it. */
   readonly turn: Turn;
   readonly traceId: string;
   /** Seconds since 1970. */
   readonly createdS: number;
-  /** Whether the caller asked to see usage in the stream. */
+  /** True when the caller asked to see usage in the stream. */
   readonly wantsUsageFrame: boolean;
   readonly framing: StreamFraming;
-  /** What is known of the input before the upstream has counted it; tokens. */
+  /** An estimate of the input, for as long as the upstream has not counted it; tokens. */
   readonly inputTokensEstimate: number;
 }
 
@@ -85,6 +85,11 @@ export interface WriterContext {
 export interface EventReader {
   /** Takes one whole frame. */
   read(frame: Uint8Array): readonly TurnEvent[];
+  /**
+   * Takes a frame that differs from the last one in nothing but this text, where that became one delta of a text: this one becomes
+   * the delta of this text. False when it has to be read all the same. Absent where every frame has to be.
+   */
+  readText?(text: string): boolean;
   /** The stream is whole: what was still held back. */
   end(): readonly TurnEvent[];
 }
@@ -95,4 +100,25 @@ export interface EventWriter {
   write(event: TurnEvent): string;
   /** The frames that close the answer, terminal one included; sent once the entry is durable. */
   end(): string;
+}
+
+/**
+ * Something of the request that a target of another protocol does not get, told to the caller in `x-headgate-losses` and
+ * kept on the entry. Never silent: an encoder returns what it left out.
+ */
+export interface Loss {
+  /** The member as the caller spells it, without positions: `seed`, `messages[].content[].image_url.detail`. */
+  readonly field: string;
+  /** `dropped`: it is left out · `changed`: something near it is sent, which `note` names. */
+  readonly action: 'dropped' | 'changed';
+  /** For the log and the docs, in a few words: `clamped to 1`. Null when there is nothing to add. */
+  readonly note: string | null;
+}
+
+export function dropped(field: string, note: string | null = null): Loss {
+  return { field, action: 'dropped', note };
+}
+
+export function changed(field: string, note: string): Loss {
+  return { field, action: 'changed', note };
 }

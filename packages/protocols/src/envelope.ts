@@ -113,7 +113,7 @@ function messagesType(fault: Fault): string {
   }
 }
 
-/** What the official SDK looks for to go on without the thread it asked for. */
+/** The members by which the official SDK knows to go on without the thread it asked for. */
 function messagesDetails({ code }: Fault): object {
   return code === 'thread_unsupported_request'
     ? { details: { error_code: code, unsupported: ['thread'] } }
@@ -153,3 +153,9 @@ function nativeStatus(status: number): string {
 function isCallers(code: ErrorCode): boolean {
   return errorTable[code].fault === 'caller';
 }
+
+/** A comment, which every reader of server-sent events skips. */
+export const commentFrame = encoder.encode(': keep-alive\n\n');
+
+/** The event that the messages protocol has for it. */
+export const pingFrame = encoder.encode('event: ping\ndata: {"type": "ping"}\n\n');

@@ -1,19 +1,11 @@
 import type { Codec } from './codec.ts';
-import type { Fault } from './error.ts';
-import type { FinishReason } from './finish-reason.ts';
-import type { ImageCount } from './image-kind.ts';
-import type {
-  Dialect,
-  InboundRequest,
-  ProtocolId,
-  RequestInput,
-  StreamFraming,
-  Work,
-} from './inbound-request.ts';
+import type { Fault, Platform } from './error.ts';
+import type { Dialect, InboundRequest, RequestInput, StreamFraming, Work } from './request.ts';
 import type { Result } from './result.ts';
-import type { Usage } from './usage.ts';
+import type { FinishReason } from './turn-event.ts';
+import type { ImageCount, Usage } from './usage.ts';
 
-/** What an upstream said in the place of an answer, whatever the status it came with. */
+/** An upstream's words in the place of an answer, whatever the status they came with. */
 export interface UpstreamRefusal {
   readonly kind:
     | 'invalid-request' // the request itself: 400, 413, 414, 422, 431, a 404 for what it names
@@ -37,7 +29,7 @@ export interface UpstreamRefusal {
   readonly param: string | null;
 }
 
-/** What the meter has seen of an answer, whole or streamed. */
+/** An answer as far as the meter has seen it, whole or streamed. */
 export interface Reading {
   /** As reported by the upstream; null when it reported none. */
   readonly usage: Usage | null;
@@ -48,7 +40,7 @@ export interface Reading {
   readonly answerId?: string | null;
   /** The same of the container that the answer worked in; null where there is none. */
   readonly containerId?: string | null;
-  /** Whether a token, tool call, image or sound was produced. */
+  /** True once a token, tool call, image or sound was produced. */
   readonly hasOutput: boolean;
   /** Bytes of UTF-8 text the model produced so far; the base of an estimate when usage never came. */
   readonly outputBytes: number;
@@ -80,7 +72,7 @@ export const countReading: AnswerReading = {
 };
 
 /**
- * What one server-sent-event frame is:
+ * The part one server-sent-event frame plays:
  * `liveness` a comment or ping · `preamble` opens the answer without content (role, message_start, an empty block): held until
  * content · `content` whatever else it carries · `finish` carries the finish reason and no content · `usage` only usage, withheld unless asked for ·
  * `foreign` what callers of this protocol do not know, such as a proxy's comment, and is never relayed ·
@@ -97,20 +89,68 @@ export type FrameRole =
   | 'error'
   | 'garbled';
 
+/**
+ * A frame of content as a reader of streams has seen it. `lesson`: from now on, frames that differ from it in nothing but their
+ * text are known · `same`: it is one of those · `other`: neither. The text is JSON, and its place includes the quotes.
+ */
+export interface PlainFrame {
+  readonly last: 'same' | 'lesson' | 'other';
+  readonly textStart: number;
+  readonly textEnd: number;
+}
+
 /** Reads a stream frame by frame, on the side of the relay. One per attempt. */
 export interface StreamReader {
   /** Takes one whole frame, its blank line included. */
   read(frame: Uint8Array): FrameRole;
   readonly reading: Reading;
+  /**
+   * Takes the frames of `chunk` from `at` on that are content like an earlier one, but for their text, and says where the first
+   * one begins that is not. It is the same as to read each of them. Absent where a protocol's frames are too different.
+   */
+  takeTexts?(chunk: Uint8Array, at: number): number;
+  /** How the frame that was read last compares with the ones before. Absent where that is not known. */
+  readonly plain?: PlainFrame;
   /** Set once a frame was `error` or `garbled`. */
   readonly refusal: UpstreamRefusal | null;
   /** At a clean end of the connection without a terminal frame: whether the stream is whole all the same. */
   isWholeWithoutTerminal(): boolean;
 }
 
-/** A wire format: everything the pipeline needs to serve it and to call it. */
-export interface Protocol {
-  readonly id: ProtocolId;
+export type Method = 'GET' | 'POST';
+
+/** A path of a protocol's own: a list of models in its shape, or work for one. */
+export interface ProtocolEndpoint {
+  readonly method: Method;
+  /** The whole path; `{model}` is one segment, and `{model}:{action}` is one segment that ends in the action. */
+  readonly path: string;
+  readonly kind: 'models' | 'model' | 'call' | 'count-tokens' | 'embed';
+  /** True where `multipart/form-data` is read beside JSON. */
+  readonly takesForms?: boolean;
+}
+
+/** The body of a request for next to nothing, and the tokens its answer may have. */
+export interface SmallestRequest {
+  readonly outputTokens: number;
+  body(upstreamModel: string, dialect: Dialect): object;
+}
+
+/** A wire format: everything that is needed to serve it and to call it. All that sets a protocol apart stands here. */
+export interface ProtocolOf<Id extends string = string> {
+  readonly id: Id;
+  /** The family whose keys may use it, and in whose shape it fails. */
+  readonly platform: Platform;
+  readonly endpoints: readonly ProtocolEndpoint[];
+  /** Paths, served or not, on which failures are told in the platform's shape; absent where the endpoints are all. */
+  readonly territory?: RegExp;
+  /** Its path at its inventors, under a base URL; placeholders included. */
+  readonly usualPath: string;
+  /** Null where nothing costs next to nothing. */
+  readonly smallestRequest: SmallestRequest | null;
+  /** Sent with every request, also with one for a list of models: name, value, name, value … in lower case. */
+  headersFor?(dialect: Dialect): readonly string[];
+  /** The words its servers have for an id that they do not know; absent where they keep nothing. */
+  unknownId?(id: string): UpstreamRefusal;
   readRequest(input: RequestInput): Result<InboundRequest, Fault>;
   /** Reads a whole JSON answer of status 200; for a count that is one, `countReading`. Without `work` it is an answer. */
   readAnswer(body: Uint8Array, dialect: Dialect, work?: Work): AnswerReading;

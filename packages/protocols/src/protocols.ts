@@ -1,36 +1,114 @@
 import { chatCompletions } from './chat-completions/index.ts';
 import { generateContent } from './generate-content/index.ts';
 import { images } from './images/index.ts';
-import type { ProtocolId } from './inbound-request.ts';
 import { messages } from './messages/index.ts';
-import type { Protocol } from './protocol.ts';
+import type { ProtocolOf, SmallestRequest } from './protocol.ts';
+import { fillPath } from './request/edits.ts';
+import type { Dialect } from './request.ts';
 import { responses } from './responses/index.ts';
 
-/** The wire formats that are spoken. A new one is a folder and a line here. */
-export const protocols: Readonly<Partial<Record<ProtocolId, Protocol>>> = {
+/**
+ * The wire formats that are spoken; a new one is a folder and a line here. Where an upstream speaks several others than the
+ * caller's, the first one here is chosen: those that can say most come first.
+ */
+export const protocols = {
+  responses,
+  messages,
+  'generate-content': generateContent,
   'chat-completions': chatCompletions,
   images,
-  messages,
-  responses,
-  'generate-content': generateContent,
 };
 
-/** In what order another protocol is looked for: those that can say most come first. */
-const byExpression: readonly ProtocolId[] = ['responses', 'messages', 'generate-content', 'chat-completions'];
+export type ProtocolId = keyof typeof protocols;
 
-/** The protocols in which an upstream can be called for a caller of this one, best first: its own, then by translation. */
-const upstreamProtocols: ReadonlyMap<ProtocolId, readonly ProtocolId[]> = new Map(
-  Object.values(protocols).map(({ id, codec }) => [id, [id, ...(codec === null ? [] : othersOf(id))]]),
-);
+export type Protocol = ProtocolOf<ProtocolId>;
 
-function othersOf(surface: ProtocolId): readonly ProtocolId[] {
-  return byExpression.filter((id) => id !== surface && (protocols[id]?.codec ?? null) !== null);
+/** The languages of an upstream, by their paths. */
+type Paths<Id extends string> = Readonly<Partial<Record<Id, string>>>;
+
+/** A request for one token: whether anybody answers, at the least expense. */
+export interface SmallestCall<Id extends string = ProtocolId> {
+  readonly protocol: Id;
+  /** Appended to the channel's base URL. */
+  readonly path: string;
+  /** Name, value, name, value …, in lower case. */
+  readonly headers: readonly string[];
+  readonly body: Uint8Array;
 }
 
-/** The one of an upstream's protocols in which a caller of `surface` is served; null when there is none. */
-export function upstreamProtocolOf(
-  surface: ProtocolId,
-  spoken: Readonly<Partial<Record<ProtocolId, unknown>>>,
-): ProtocolId | null {
-  return upstreamProtocols.get(surface)?.find((id) => spoken[id] !== undefined) ?? null;
+/** Everything that follows from which protocols there are. */
+export class ProtocolTable<Id extends string> {
+  readonly ids: readonly Id[];
+  /** By how callers of each are served: its own first, then by translation. */
+  readonly #upstreams: ReadonlyMap<Id, readonly Id[]>;
+  /** Protocols in which a model can be asked for next to nothing, the least expense first. */
+  readonly #smallest: readonly SmallProtocol<Id>[];
+
+  constructor(spoken: readonly ProtocolOf<Id>[]) {
+    const translated = spoken.filter(({ codec }) => codec !== null);
+    this.ids = spoken.map(({ id }) => id);
+    this.#upstreams = new Map(
+      spoken.map(({ id, codec }) => [
+        id,
+        [id, ...(codec === null ? [] : translated.map((other) => other.id))],
+      ]),
+    );
+    this.#smallest = spoken
+      .flatMap(({ smallestRequest, ...protocol }) =>
+        smallestRequest === null ? [] : [{ protocol, request: smallestRequest }],
+      )
+      // Among equals the one that most servers know comes first.
+      .reverse()
+      .sort((a, b) => a.request.outputTokens - b.request.outputTokens);
+  }
+
+  /** The one of an upstream's protocols in which a caller of `surface` is served; null when there is none. */
+  upstreamProtocolOf(surface: Id, spoken: Readonly<Partial<Record<Id, unknown>>>): Id | null {
+    return this.#upstreams.get(surface)?.find((id) => spoken[id] !== undefined) ?? null;
+  }
+
+  /** The protocol a smallest call is made in; null where there is none, as of upstreams that make images only. */
+  smallestProtocol(paths: Paths<Id>): Id | null {
+    return this.#smallestOf(paths)?.protocol.id ?? null;
+  }
+
+  smallestCall(paths: Paths<Id>, upstreamModel: string, dialect: Dialect): SmallestCall<Id> | null {
+    const small = this.#smallestOf(paths);
+    const path = small === null ? undefined : paths[small.protocol.id];
+    if (small === null || path === undefined) return null;
+    const { protocol, request } = small;
+    return {
+      protocol: protocol.id,
+      path: fillPath(path, upstreamModel, 'generateContent'),
+      headers: ['content-type', 'application/json', ...headersOf(protocol, dialect)],
+      body: new TextEncoder().encode(JSON.stringify(request.body(upstreamModel, dialect))),
+    };
+  }
+
+  /** The headers of a request that only reads, to an upstream of these protocols. */
+  readingHeaders(paths: Paths<Id>, dialect: Dialect): readonly string[] {
+    return headersOf(this.#smallestOf(paths)?.protocol ?? {}, dialect);
+  }
+
+  #smallestOf(paths: Paths<Id>): SmallProtocol<Id> | null {
+    return this.#smallest.find(({ protocol }) => paths[protocol.id] !== undefined) ?? null;
+  }
 }
+
+interface SmallProtocol<Id extends string> {
+  readonly protocol: Pick<ProtocolOf<Id>, 'id' | 'headersFor'>;
+  readonly request: SmallestRequest;
+}
+
+function headersOf({ headersFor }: Pick<ProtocolOf, 'headersFor'>, dialect: Dialect): readonly string[] {
+  return ['accept', 'application/json', ...(headersFor?.(dialect) ?? [])];
+}
+
+const table = new ProtocolTable<ProtocolId>(Object.values(protocols));
+
+/** The same of the protocols that are spoken here. */
+export const protocolIds = table.ids;
+export const upstreamProtocolOf = table.upstreamProtocolOf.bind(table);
+export const smallestProtocol = table.smallestProtocol.bind(table);
+export const smallestCall = table.smallestCall.bind(table);
+export const readingHeaders = table.readingHeaders.bind(table);

@@ -48,7 +48,7 @@ export function readErrorValue(status: number, value: unknown): UpstreamRefusal 
 /** Errors in the place of an answer, or within a stream, came under this status. */
 export const answeredStatus = 200;
 
-/** What stands in the place of an answer: an error if it is one in any shape, and otherwise not of the protocol. */
+/** Reads a value in the place of an answer: an error if it is one in any shape, and otherwise not of the protocol. */
 export function refusalOf(value: unknown, text: string): UpstreamRefusal {
   return readErrorValue(answeredStatus, value) ?? notOfTheProtocol(answeredStatus, text);
 }
@@ -58,15 +58,21 @@ function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
   const kind = kindOfBareStatus(status);
   const excerpt = text.slice(0, excerptBytesMax).trim();
   const found = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
-  // What is told to the caller must be an upstream's words, and a middlebox's page is not.
+  // The caller is told an upstream's words only, and a middlebox's page is not that.
   const message = kind === 'invalid-request' ? '' : found;
   return { kind, status, message, type: null, code: null, param: null };
+}
+
+/** The refusal of an id where nothing is kept, so that servers have no words for it. */
+export function unknownId(id: string): UpstreamRefusal {
+  const words = { message: `Not found: ${id}`, type: 'not_found_error', code: null, param: null };
+  return { kind: 'answer-missing', status: 404, ...words };
 }
 
 /** Statuses that mean the same whoever sends them. */
 const bareStatuses: readonly number[] = [401, 402, 408, 409, 413, 414, 422, 425, 429, 431];
 
-/** What a status says when the body says nothing. A 403, 404 or 400 from a middlebox says nothing about the request. */
+/** The kind a status stands for when the body says nothing. A 403, 404 or 400 from a middlebox says nothing about the request. */
 function kindOfBareStatus(status: number): Kind {
   return status >= 500 || bareStatuses.includes(status) ? kindOfStatus(status) : 'garbled';
 }
@@ -173,7 +179,7 @@ function kindOfVagueStatus(status: number, words: ErrorWords): Kind {
   return kindOfStatus(status);
 }
 
-/** What servers say of a path, not of something the request names. */
+/** Words that servers have for a path, not for something the request names. */
 const wrongAddress = /^(resource )?not found\W*$/;
 
 const refusedContent =
@@ -207,7 +213,7 @@ const statusesByType: ReadonlyMap<string, number> = new Map([
   ['request_too_large', 413],
 ]);
 
-/** What is said by code or type, whatever the status. Lower case. */
+/** Kinds that a code or type names, whatever the status. Lower case. */
 const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['content_policy_violation', 'content-policy'],
   ['content_filter', 'content-policy'],
@@ -261,7 +267,7 @@ const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 const modelName = '[\\w./:@+-]{1,200}';
 
 /**
- * What is said in words only. They are looked for at the beginning, and after quoted text is taken out: a caller whose
+ * Kinds that are told in words only. The words are looked for at the beginning, and after quoted text is taken out: a caller whose
  * own words an upstream repeats must not be able to put a channel out of service.
  */
 const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
@@ -281,7 +287,7 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
     new RegExp(`^(unknown|no such|invalid) model( name| id)?(\\s*([:.,]|$)| passed in\\b| ${modelName}$)`),
     'model-missing',
   ],
-  // What is kept upstream: the words are those of the servers that keep it.
+  // Things that are kept upstream, in the words of the servers that keep them.
   [/^conversation with id not found\b/, 'answer-missing'],
   [/^cached ?content( \w{1,100})? (is )?not found\b|^not found: cached content\b/, 'answer-missing'],
   [/^no endpoints found for\b|^not found the model\b/, 'model-missing'],

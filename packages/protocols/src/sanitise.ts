@@ -3,7 +3,7 @@ const readCharsMax = 2_000;
 /** Kept of a message. Characters. */
 const keptCharsMax = 600;
 
-/** What an upstream's message may tell about us or our account there, and what stands in its place. */
+/** Patterns of anything that an upstream's message may tell about us or our account there, and the words in its place. */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>)\]]+/gi, '[address]'],
   [/\bbearer\s+[\w.~+/=*-]+/gi, '[key]'],
@@ -21,7 +21,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
 /** Shorter names are words of every language, and say nothing. */
 const nameCharsMin = 3;
 
-/** What only we and one upstream call something, and what stands in its place for callers. */
+/** Names that only we and one upstream have for something, and the ones that callers read instead. */
 export type PrivateNames = ReadonlyMap<string, string>;
 
 const noNames: ReadonlyMap<string, string> = new Map();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { chatCompletionsCodec } from './chat-completions/codec/index.ts';
-import { defaultDialect } from './inbound-request.ts';
-import { messagesCodec } from './messages/codec/index.ts';
+import { chatCompletionsCodec } from './chat-completions/index.ts';
+import { messagesCodec } from './messages/index.ts';
+import { defaultDialect } from './request.ts';
 import { text, traceId, turnOf } from './translate/turn.fixture.ts';
 import { translate } from './translation.ts';
 

@@ -1,16 +1,18 @@
+import { decodeString } from './bytes/json-text.ts';
 import type {
   Codec,
   EventReader,
   EventWriter,
+  Loss,
   TranslationTarget,
   WriterContext,
   WrittenTurn,
 } from './codec.ts';
 import { type Fault, fault } from './error.ts';
-import type { EncodedRequest } from './inbound-request.ts';
-import type { Loss } from './loss.ts';
+import type { PlainFrame } from './protocol.ts';
+import type { EncodedRequest } from './request.ts';
 import { fail, type Result, succeed } from './result.ts';
-import { pairCalls } from './translate/pair-calls.ts';
+import { pairCalls } from './translate/turn-order.ts';
 import type { Turn } from './turn.ts';
 
 const encoder = new TextEncoder();
@@ -91,20 +93,41 @@ function partsOf({ system, messages, tools }: Turn): number {
 export class StreamTranslator {
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
+  /** True when a frame like the last one becomes a delta of its text. */
+  #isRepeatable = false;
 
   constructor(reader: EventReader, writer: EventWriter) {
     this.#reader = reader;
     this.#writer = writer;
   }
 
-  /** What one frame of the upstream's becomes; often nothing. */
-  frame(frame: Uint8Array): Uint8Array {
-    let text = '';
-    for (const event of this.#reader.read(frame)) text += this.#writer.write(event);
-    return encoder.encode(text);
+  /** One frame of the upstream's as the caller gets it; often nothing. `plain`: how its `StreamReader` has seen it. */
+  frame(frame: Uint8Array, plain?: PlainFrame): Uint8Array {
+    return encoder.encode(this.text(frame, plain));
   }
 
-  /** What closes a stream that is whole. */
+  /** The same before it is encoded: that costs as much for one frame as for many put together. */
+  text(frame: Uint8Array, plain?: PlainFrame): string {
+    return this.#repeat(frame, plain) ?? this.#read(frame, plain);
+  }
+
+  /** Nearly all frames are like the one before, but for their text; null for any other. */
+  #repeat(frame: Uint8Array, plain: PlainFrame | undefined): string | null {
+    if (!this.#isRepeatable || plain?.last !== 'same') return null;
+    const text = decodeString(frame, plain.textStart, plain.textEnd);
+    if (text === null || this.#reader.readText?.(text) !== true) return null;
+    return this.#writer.write({ kind: 'delta', delta: { kind: 'text', text } });
+  }
+
+  #read(frame: Uint8Array, plain: PlainFrame | undefined): string {
+    const events = this.#reader.read(frame);
+    const [first] = events;
+    const isOneText = events.length === 1 && first?.kind === 'delta' && first.delta.kind === 'text';
+    this.#isRepeatable = isOneText && plain !== undefined && plain.last !== 'other';
+    return events.reduce((text, event) => text + this.#writer.write(event), '');
+  }
+
+  /** Closes a stream that is whole. */
   end(): Uint8Array {
     let text = '';
     for (const event of this.#reader.end()) text += this.#writer.write(event);

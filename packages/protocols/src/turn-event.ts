@@ -1,4 +1,3 @@
-import type { FinishReason } from './finish-reason.ts';
 import type { Block, Citation, MediaBlock, Sealed } from './turn.ts';
 import type { Usage } from './usage.ts';
 
@@ -14,7 +13,7 @@ export type TurnEvent =
       readonly answerId: string | null;
       /** The upstream's word for the model. */
       readonly model: string | null;
-      /** What was told of the input before any output; null for most. */
+      /** The upstream's count of the input before any output; null for most. */
       readonly usage: Usage | null;
     }
   | { readonly kind: 'block-start'; readonly block: OpenBlock }
@@ -34,7 +33,7 @@ export type OpenBlock =
     }
   | MediaBlock;
 
-/** What is added to the block that is open. `text` is for text, reasoning, refusal and the input of a tool call alike. */
+/** An addition to the block that is open. `text` is for text, reasoning, refusal and the input of a tool call alike. */
 export type BlockDelta =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'citation'; readonly citation: Citation }
@@ -56,4 +55,42 @@ export interface TurnAnswer {
   readonly model: string | null;
   readonly content: readonly Block[];
   readonly finish: Finish;
+}
+
+/** Why the model stopped, unified, beside the upstream's own word. */
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'refusal'
+  | 'error'
+  | 'unknown';
+
+/** The words servers use for why they stopped: those of every protocol, since compatible ones mix them. */
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['completed', 'stop'],
+  ['compaction', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_output_tokens', 'length'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['tool_use', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['refusal', 'refusal'],
+  ['error', 'error'],
+  ['insufficient_system_resource', 'error'],
+]);
+
+export function readFinishReason(raw: string): FinishReason {
+  return finishReasons.get(raw.toLowerCase()) ?? 'unknown';
 }

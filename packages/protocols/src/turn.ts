@@ -1,4 +1,3 @@
-import type { ProtocolId } from './inbound-request.ts';
 import type { WireRecord } from './wire-values.ts';
 
 /**
@@ -7,20 +6,39 @@ import type { WireRecord } from './wire-values.ts';
  */
 export interface Turn {
   /** The protocol the caller wrote it in. */
-  readonly surface: ProtocolId;
+  readonly surface: Surface;
   readonly model: string;
   readonly stream: boolean;
-  /** What stands before the conversation, in order; empty when there is nothing. */
+  /** The instructions before the conversation, in order; empty when there are none. */
   readonly system: readonly TextBlock[];
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   /** Null when the caller leaves it to the model's default. */
   readonly toolChoice: ToolChoice | null;
-  readonly settings: Settings;
+  readonly settings: TurnSettings;
   /** How the caller spells a setting, where it is not as here: what losses and refusals name. */
-  readonly spelling: Readonly<Partial<Record<SettingName, string>>>;
+  readonly spelling: Readonly<Partial<Record<TurnSettingName, string>>>;
   readonly extensions: readonly Extension[];
 }
+
+/** A protocol as callers write it: the words that losses and refusals name, without positions. */
+export interface Surface {
+  readonly id: string;
+  /** Says that its strict schemas are written for the vendors that enforce them, and go there as they are. */
+  readonly enforcesSchemas: boolean;
+  /** The members that hold pictures, sounds and files. */
+  readonly media: Readonly<Record<MediaKind, string>>;
+  /** The member in which sealed thoughts come back. */
+  readonly sealed: string;
+  /** The member in which the arguments of a call come back. */
+  readonly arguments: string;
+  readonly toolChoice: string;
+  /** Each trait; one that the protocol lacks is named by the member it stands in. */
+  readonly traits: Readonly<Record<Trait, string>>;
+}
+
+/** A mark of content beside itself, which not every protocol has. */
+export type Trait = 'citations' | 'cache-mark' | 'image-detail' | 'filename' | 'media-name' | 'call-seal';
 
 /** Tool results are blocks of a user's message; `system` is an instruction in the middle of the conversation. */
 export interface Message {
@@ -43,7 +61,7 @@ export interface TextBlock {
   readonly cacheTtl: CacheTtl;
 }
 
-/** Where a statement comes from. `start` and `end`: characters of the text it belongs to; null when not told. */
+/** The source of a statement. `start` and `end`: characters of the text it belongs to; null when not told. */
 export interface Citation {
   readonly url: string | null;
   readonly title: string | null;
@@ -132,7 +150,7 @@ export interface FunctionTool {
   readonly description: string;
   /** JSON Schema of an object; null when it takes no arguments. */
   readonly parameters: WireRecord | null;
-  /** Whether arguments must follow the schema to the letter; null when the caller did not say. */
+  /** True when arguments must follow the schema to the letter; null when the caller did not say. */
   readonly strict: boolean | null;
   readonly cacheTtl: CacheTtl;
 }
@@ -154,7 +172,7 @@ export type ToolChoice =
   | { readonly kind: 'allowed'; readonly mode: 'auto' | 'required'; readonly names: readonly string[] };
 
 /** Everything a request sets beside its conversation; null where the caller said nothing. */
-export interface Settings {
+export interface TurnSettings {
   /** Tokens. */
   readonly maxOutputTokens: number | null;
   readonly temperature: number | null;
@@ -179,7 +197,7 @@ export interface Settings {
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
-export type SettingName = keyof Settings;
+export type TurnSettingName = keyof TurnSettings;
 
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
@@ -212,7 +230,7 @@ export interface Extension {
   readonly elsewhere: 'drop' | 'text' | 'refuse';
 }
 
-export const noSettings: Settings = {
+export const noSettings: TurnSettings = {
   maxOutputTokens: null,
   temperature: null,
   topP: null,

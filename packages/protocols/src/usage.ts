@@ -1,5 +1,5 @@
 /**
- * What one call used, in tokens (`images`: pieces). The parts never overlap, but for images beside their
+ * The consumption of one call, in tokens (`images`: pieces). The parts never overlap, but for images beside their
  * tokens, so a price is a plain sum over them; `outputReasoning` alone is informational and already contained in `output`.
  */
 export interface Usage {
@@ -12,7 +12,7 @@ export interface Usage {
   readonly inputImage: number;
   /** Text output, reasoning included. */
   readonly output: number;
-  /** Of `output`: the tokens spent on reasoning. */
+  /** The tokens of `output` that were spent on reasoning. */
   readonly outputReasoning: number;
   readonly outputAudio: number;
   readonly outputImage: number;
@@ -66,4 +66,48 @@ export function addUsage(a: Usage, b: Usage): Usage {
     outputImage: a.outputImage + b.outputImage,
     images: a.images + b.images,
   };
+}
+
+/** The words that the price of one image goes by, as the wire spells them; null where nothing was said. */
+export interface ImageKind {
+  readonly size: string | null;
+  readonly quality: string | null;
+}
+
+export const noImageKind: ImageKind = { size: null, quality: null };
+
+const wordCharsMax = 32;
+
+/** One word of a kind, as it will be stored; null for anything else. */
+export function kindWord(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= wordCharsMax ? value : null;
+}
+
+/** Takes the answer's word for its images, or else the request's. */
+export function mergeImageKinds(said: ImageKind, asked: ImageKind): ImageKind {
+  return { size: said.size ?? asked.size, quality: said.quality ?? asked.quality };
+}
+
+/** Images of one answer, in pieces. */
+export interface ImageCount {
+  readonly finished: number;
+  /** Drafts of an image that is not finished: no usage covers them. */
+  readonly drafts: number;
+  /** As the answer states it. */
+  readonly kind: ImageKind;
+}
+
+/** Hands out parts of a sum, never more than is left of it. */
+export class Remainder {
+  left: number;
+
+  constructor(sum: number) {
+    this.left = sum;
+  }
+
+  take(part: number | null): number {
+    const taken = Math.min(part ?? 0, this.left);
+    this.left -= taken;
+    return taken;
+  }
 }

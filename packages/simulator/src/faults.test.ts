@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { faultNames } from './command/fault.ts';
+import { faultNames } from './command/command.ts';
 import type { JsonRecord } from './json.ts';
 import { isRecord, listOf, parseJson, recordOf } from './json.ts';
 import type { SimulatedRequest } from './server/request-log.ts';
@@ -11,7 +11,7 @@ import type { RawAnswer, RawConnection } from './testing/raw-exchange.ts';
 import { chatRequest, exchange, openRaw, readAnswer } from './testing/raw-exchange.ts';
 
 /**
- * What a client sees on its socket, in order. `end` is a whole HTTP message on a connection that stays open,
+ * The events on a client's socket, in order. `end` is a whole HTTP message on a connection that stays open,
  * `silence` nothing more for an hour.
  */
 const streamsByFault: Readonly<Record<string, string>> = {

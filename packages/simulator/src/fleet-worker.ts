@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './simulator.ts';
-import type { FleetOrder, FleetReport, FleetWish } from './simulator-fleet.ts';
-import type { WorkerOptions } from './simulator-worker.ts';
+import type { FleetOrder, FleetReport, FleetWish, WorkerOptions } from './simulator-fleet.ts';
 
 // Only `startSimulatorFleet` starts this thread, and it passes exactly this.
 const options = workerData as readonly WorkerOptions[];

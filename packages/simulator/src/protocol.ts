@@ -3,7 +3,7 @@ import type { Ask } from './answer/ask.ts';
 import type { Command } from './command/command.ts';
 import type { Conversations } from './conversations.ts';
 import type { JsonRecord } from './json.ts';
-import type { Frame } from './timeline/frame.ts';
+import type { Frame } from './timeline.ts';
 
 /** An error an upstream reports; each protocol words it in its own envelope. */
 export interface Complaint {
@@ -16,7 +16,7 @@ export interface Complaint {
   readonly retryDelayMs?: number | null;
 }
 
-/** What makes one answer different from the next one to the same request. */
+/** Makes one answer different from the next one to the same request. */
 export interface Stamp {
   /** Counts the requests of one simulator from 1. */
   readonly sequence: number;
@@ -33,7 +33,7 @@ export interface Rendering {
   readonly stamp: Stamp;
 }
 
-/** Where an error strikes a stream. */
+/** The place at which an error strikes a stream. */
 export interface ErrorPlace {
   readonly rendering: Rendering;
   /** How many frames of the stream went before it. */
@@ -63,7 +63,7 @@ export interface SimulatedProtocol {
   /** The content type of its streams. Comments are sent only in those of server-sent events. */
   readonly streamType: string;
   readonly promptEndpoints: readonly PromptEndpoint[];
-  /** Whether POST to this path, with this query (without its mark), asks for an answer. */
+  /** True when POST to this path, with this query (without its mark), asks for an answer. */
   generatesAt(path: string, query: string): boolean;
   /** The model name a request carries, its command included; null when it names none. */
   modelOf(path: string, body: JsonRecord): string | null;

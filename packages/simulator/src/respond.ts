@@ -1,17 +1,13 @@
 import type { Buffer } from 'node:buffer';
 import { composeAnswer } from './answer/answer.ts';
-import type { Command } from './command/command.ts';
-import { readCommand } from './command/command.ts';
-import type { Fault } from './command/fault.ts';
+import { type Command, type Fault, readCommand } from './command/command.ts';
 import type { Conversations } from './conversations.ts';
 import type { JsonRecord } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
 import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
 import { readBody } from './read-body.ts';
-import type { Reply } from './reply.ts';
-import { errorReply, jsonReply, replaced, streamReply } from './reply.ts';
-import { complaintOf, send } from './send.ts';
-import type { Transmission } from './timeline/transmit.ts';
+import { complaintOf, errorReply, jsonReply, type Reply, replaced, send, streamReply } from './send.ts';
+import type { Transmission } from './timeline.ts';
 
 export interface Question {
   readonly method: string;
@@ -39,7 +35,7 @@ export interface Surroundings {
   readonly earlier: Conversations;
 }
 
-/** What goes back for a question, byte for byte and millisecond for millisecond. */
+/** Answers a question, byte for byte and millisecond for millisecond. */
 export function respond(question: Question, around: Surroundings): Transmission {
   if (question.method === 'GET') return lookUp(question, around);
   const protocol = around.protocols.find(
@@ -89,7 +85,7 @@ function answerReply(protocol: SimulatedProtocol, rendering: Rendering): Reply {
     : jsonReply(protocol.answerBody(rendering), framesOf(rendering));
 }
 
-/** What a JSON answer takes as long as: its tokens, or its images. */
+/** A JSON answer takes as long as this many frames: its tokens, or its images. */
 function framesOf({ ask, answer }: Rendering): number {
   return ask.image === undefined ? answer.usage.completion : ask.choices;
 }

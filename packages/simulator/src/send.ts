@@ -1,17 +1,57 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
-import type { Command } from './command/command.ts';
-import type { RetryAfter } from './command/values.ts';
-import type { Complaint, SimulatedProtocol, Stamp } from './protocol.ts';
-import type { Reply } from './reply.ts';
-import type { Frame } from './timeline/frame.ts';
-import { frame } from './timeline/frame.ts';
-import type { PlacedFault } from './timeline/misbehave.ts';
-import { misbehave } from './timeline/misbehave.ts';
-import type { Pacing } from './timeline/pace.ts';
-import { pace } from './timeline/pace.ts';
-import type { Transmission } from './timeline/transmit.ts';
-import { transmit } from './timeline/transmit.ts';
+import type { Command, Replacement } from './command/command.ts';
+import type { RetryAfter } from './command/words.ts';
+import type { Complaint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
+import type { Frame, Pacing, PlacedFault, Transmission } from './timeline.ts';
+import { frame, misbehave, pace, transmit } from './timeline.ts';
+
+type ReplyBody =
+  | { readonly kind: 'text'; readonly text: string; readonly tokens: number }
+  | { readonly kind: 'stream'; readonly frames: Iterable<Frame>; readonly rendering: Rendering };
+
+/** An answer before it is timed, broken or framed. `tokens` is what a JSON answer took to produce. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: ReplyBody;
+}
+
+const json = 'application/json';
+
+export function streamReply(contentType: string, frames: Iterable<Frame>, rendering: Rendering): Reply {
+  return { status: 200, contentType, body: { kind: 'stream', frames, rendering } };
+}
+
+export function jsonReply(text: string, tokens: number): Reply {
+  return { status: 200, contentType: json, body: { kind: 'text', text, tokens } };
+}
+
+export function errorReply(protocol: SimulatedProtocol, complaint: Complaint): Reply {
+  const text = protocol.errorBody(complaint);
+  return { status: complaint.status, contentType: json, body: { kind: 'text', text, tokens: 0 } };
+}
+
+const page =
+  '<!DOCTYPE html>\n<html><head><title>Just a moment</title></head>\n' +
+  '<body><h1>Checking your browser</h1><p>A simulated page of a middlebox.</p></body></html>\n';
+
+export function replaced(reply: Reply, replacement: Replacement): Reply {
+  switch (replacement) {
+    case 'html':
+      return textReply(200, 'text/html; charset=utf-8', page);
+    case 'html-403':
+      return textReply(403, 'text/html; charset=utf-8', page);
+    case 'empty':
+      return textReply(200, reply.contentType, '');
+    case 'wrong-type':
+      return { ...reply, contentType: 'application/octet-stream' };
+  }
+}
+
+function textReply(status: number, contentType: string, text: string): Reply {
+  return { status, contentType, body: { kind: 'text', text, tokens: 0 } };
+}
 
 interface Moment {
   readonly stamp: Stamp;
@@ -43,7 +83,7 @@ export function send(
 interface Body {
   readonly isStream: boolean;
   readonly frames: Iterable<Frame>;
-  /** Whether a whole error stands in the place of a JSON answer. */
+  /** True when a whole error stands in the place of a JSON answer. */
   readonly isErrorInstead: boolean;
 }
 
@@ -117,7 +157,7 @@ function placedFault(protocol: SimulatedProtocol, command: Command, reply: Reply
   };
 }
 
-/** What an error says after so many frames of the stream; a JSON answer has but the one error body. */
+/** Writes the error after so many frames of the stream; a JSON answer has but the one error body. */
 function errorWriter(
   protocol: SimulatedProtocol,
   complaint: Complaint,
@@ -128,7 +168,7 @@ function errorWriter(
   return (framesSent) => protocol.errorFrame(complaint, { rendering, framesSent });
 }
 
-/** What an error inside a 200 is, unless the command's code says otherwise. */
+/** The status that an error inside a 200 stands for, unless the command's code says otherwise. */
 const overloadedStatus = 503;
 
 /** The error a command asks for, under this status. */

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { WorkerOptions } from './simulator-worker.ts';
+import type { SimulatorOptions } from './simulator.ts';
 
-/** What is asked of the fleet's thread about one of its simulators, by its place. */
+/** Options that can cross into a thread. */
+export type WorkerOptions = Omit<SimulatorOptions, 'clock' | 'requestsKept'>;
+
+/** A wish to the fleet's thread about one of its simulators, by its place. */
 export type FleetWish =
   | { readonly kind: 'set-script'; readonly command: string }
   | { readonly kind: 'go-down' | 'come-up' | 'count' };
@@ -13,7 +16,7 @@ export interface FleetOrder {
   readonly wish: FleetWish;
 }
 
-/** What became of an order. `problem` is null when it was done. */
+/** The outcome of an order. `problem` is null when it was done. */
 export interface FleetReport {
   readonly id: number;
   readonly requestCount: number;
@@ -52,6 +55,16 @@ export async function startSimulatorFleet(options: readonly WorkerOptions[]): Pr
     members: origins.map((origin, member) => memberOf(origin, (wish) => orders.give(member, wish))),
     close: async () => void (await worker.terminate()),
   };
+}
+
+export interface SimulatorWorker extends Pick<FleetMember, 'origin'> {
+  close(): Promise<void>;
+}
+
+/** Starts a simulator in a thread of its own, so that its work never delays the caller's. Rejects as it does. */
+export async function startSimulatorWorker(options: WorkerOptions = {}): Promise<SimulatorWorker> {
+  const { members, close } = await startSimulatorFleet([options]);
+  return { origin: members[0]?.origin ?? '', close };
 }
 
 function memberOf(origin: string, give: (wish: FleetWish) => Promise<FleetReport>): FleetMember {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './simulator.ts';
-import { startSimulatorWorker } from './simulator-worker.ts';
+import { startSimulatorWorker } from './simulator-fleet.ts';
 import type { ManualClock } from './testing/manual-clock.ts';
 import { manualClock } from './testing/manual-clock.ts';
 import { chatRequest, exchange, openRaw, readAnswer } from './testing/raw-exchange.ts';

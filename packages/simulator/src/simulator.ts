@@ -1,8 +1,7 @@
-import { seededRandom } from './random.ts';
+import { FaultGate, seededRandom } from './fault-gate.ts';
 import { Responder } from './responder.ts';
 import type { Clock } from './server/clock.ts';
 import { systemClock } from './server/clock.ts';
-import { FaultGate } from './server/fault-gate.ts';
 import { Listener } from './server/listener.ts';
 import type { SimulatedRequest } from './server/request-log.ts';
 import { RequestLog } from './server/request-log.ts';
@@ -14,7 +13,7 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** The command every request starts from; see `SimulatorControl.setScript`. */
   readonly script?: string;
-  /** Of the draws for `share`: the same seed and the same requests meet the same faults. */
+  /** Seed of the draws for `share`: the same seed and the same requests meet the same faults. */
   readonly seed?: number;
   /** Requests kept in `requests`; 256 by default. */
   readonly requestsKept?: number;

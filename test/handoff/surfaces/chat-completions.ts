@@ -115,7 +115,7 @@ function takeDelta(message: Json, calls: Map<number, Json>, delta: Json): void {
     const piece = delta[name];
     if (typeof piece === 'string') message[name] = `${message[name] ?? ''}${piece}`;
   }
-  // What is neither text nor a call is opaque to a client, and goes back as it came.
+  // A part that is neither text nor a call is opaque to a client, and goes back as it came.
   for (const [name, value] of Object.entries(delta)) {
     if (Array.isArray(value) && name !== 'tool_calls')
       message[name] = [...(message[name] === undefined ? [] : list(message[name])), ...list(value)];

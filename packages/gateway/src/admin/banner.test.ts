@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type BannerFacts, bannerText } from './banner.ts';
-import { generateKey } from './key-secret.ts';
+import { generateKey } from './keys.ts';
 import { readyFileText } from './ready-file.ts';
 
 const keys = { completions: generateKey(), messages: generateKey(), native: generateKey() };

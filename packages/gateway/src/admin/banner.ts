@@ -1,9 +1,8 @@
 import type { Platform } from '@headgate/protocols';
-import { counted } from './counted.ts';
 import type { ShowcaseModels } from './ready-file.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
 
-/** What a start tells the person who made it. */
+/** The text a start prints for the person who made it. */
 export interface BannerFacts {
   readonly deploymentName: string;
   /** Addresses a person on this machine can call. */
@@ -159,4 +158,9 @@ function bold(text: string, color: boolean): string {
 
 function highlight(text: string, color: boolean): string {
   return color ? `\u001b[30;43m ${text} \u001b[39;49m` : text;
+}
+
+/** `1 call`, `2 calls`: for nouns whose plural is an s more. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

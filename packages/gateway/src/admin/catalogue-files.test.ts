@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { findSeedModel, type PriceSeed, seedPriceAt } from '../catalogue/price-seed.ts';
 import { toProvider } from '../config/provider-document.ts';
-import { findSeedModel, type PriceSeed, seedPriceAt } from '../core/price-seed.ts';
-import { priceClassNames } from '../core/price-terms.ts';
+import { priceClassNames } from '../money/price-terms.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
 
 const files = openCatalogueFiles();

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { PriceSeed } from '../catalogue/price-seed.ts';
 import { type ProviderDocument, providerDocument } from '../config/provider-document.ts';
-import type { PriceSeed } from '../core/price-seed.ts';
 
 /**
  * The provider rows and price seeds that come with Headgate, read when first asked for: a start needs a handful of
@@ -60,6 +60,6 @@ function parseProvider(json: string, id: string): ProviderDocument {
 
 function readSeed(path: string): PriceSeed {
   if (!existsSync(path)) return {};
-  // Written by scripts/generate-prices.ts and held to its shape by a test.
+  // Written by tools/generate/prices.ts and held to its shape by a test.
   return (JSON.parse(readFileSync(path, 'utf8')) as { readonly models: PriceSeed }).models;
 }

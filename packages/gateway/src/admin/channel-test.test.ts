@@ -1,9 +1,9 @@
 import { defaultDialect } from '@headgate/protocols';
 import { startSimulator } from '@headgate/simulator';
 import { describe, expect, test } from 'vitest';
-import type { Channel, Target } from '../core/catalogue.ts';
-import { openChannelUpstream } from '../upstream/channel-upstream.ts';
-import { openHttp1Client } from '../upstream/http1-client.ts';
+import type { Channel, Target } from '../catalogue/catalogue.ts';
+import { openUpstream } from '../upstream/channels.ts';
+import { HttpClient } from '../upstream/client.ts';
 import { testChannel } from './channel-test.ts';
 
 function targetAt(origin: string, upstreamModel: string, changes: Partial<Channel> = {}): Target {
@@ -40,10 +40,10 @@ async function ask(
   options: { call?: boolean; timeoutMs?: number; changes?: Partial<Channel> } = {},
 ) {
   await using simulator = await disposable(startSimulator());
-  await using client = await disposable(Promise.resolve(openHttp1Client()));
+  await using client = await disposable(Promise.resolve(new HttpClient()));
   const target = targetAt(simulator.value.origin, model, options.changes);
   const { call = true, timeoutMs = 5000 } = options;
-  return await testChannel(openChannelUpstream(client.value), target, target.channel.credentials[0] ?? null, {
+  return await testChannel(openUpstream(client.value), target, target.channel.credentials[0] ?? null, {
     call,
     timeoutMs,
   });

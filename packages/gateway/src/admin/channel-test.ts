@@ -1,9 +1,14 @@
-import { answerHeaders, smallestCall, smallestProtocol } from '@headgate/protocols';
-import type { Channel, Credential, Target } from '../core/catalogue.ts';
-import type { Upstream, UpstreamCall } from '../ports/upstream.ts';
-import type { UpstreamFailure, UpstreamHead } from '../ports/upstream-client.ts';
+import { readingHeaders, smallestCall } from '@headgate/protocols';
+import type { Channel, Credential, Target } from '../catalogue/catalogue.ts';
+import type {
+  Upstream,
+  UpstreamFailure,
+  UpstreamHead,
+  UpstreamLine,
+  UpstreamPlace,
+} from '../ports/upstream.ts';
 
-/** What came of asking a channel for something small. */
+/** The result of asking a channel for something small. */
 export interface ChannelTest {
   readonly channelId: string;
   /** The credential it was asked with, by its id; null when it needs none. */
@@ -12,7 +17,7 @@ export interface ChannelTest {
   /** Null when no answer came. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** What failed, for the operator; what was asked, when nothing did. */
+  /** Says to the operator what failed, or what was asked when nothing did. */
   readonly detail: string;
 }
 
@@ -25,7 +30,8 @@ interface Exchange {
 interface Question {
   /** In words for the operator. */
   readonly asked: string;
-  readonly call: Omit<UpstreamCall, 'credential'>;
+  readonly place: Omit<UpstreamPlace, 'credential'>;
+  readonly body: readonly Uint8Array[];
 }
 
 const bodyBytesMax = 1_048_576;
@@ -38,9 +44,9 @@ export async function testChannel(
   options: { readonly call: boolean; readonly timeoutMs: number },
 ): Promise<ChannelTest> {
   const { channel } = target;
-  const { asked, call } = questionFor(target, options.call);
+  const { asked, place, body } = questionFor(target, options.call);
   const started = performance.now();
-  const exchange = await exchangeWith(upstream, { ...call, credential }, options.timeoutMs);
+  const exchange = await exchangeWith(upstream.line({ ...place, credential }), body, options.timeoutMs);
   const durationMs = Math.round(performance.now() - started);
   const status = exchange.head?.status ?? null;
   const works = exchange.failure === null && status === 200;
@@ -54,7 +60,11 @@ export async function testChannel(
   };
 }
 
-function exchangeWith(upstream: Upstream, call: UpstreamCall, timeoutMs: number): Promise<Exchange> {
+function exchangeWith(
+  line: UpstreamLine,
+  request: readonly Uint8Array[],
+  timeoutMs: number,
+): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Uint8Array[] = [];
   let head: UpstreamHead | null = null;
@@ -63,13 +73,13 @@ function exchangeWith(upstream: Upstream, call: UpstreamCall, timeoutMs: number)
     clearTimeout(timer);
     resolve({ head, body: Buffer.concat(chunks).toString('utf8'), failure });
   };
-  const exchange = upstream.send(call, {
+  const exchange = line.send([], request, false, {
     onHead: (received) => {
       head = received;
     },
     onData: (chunk) => {
       bytes += chunk.length;
-      if (bytes <= bodyBytesMax) chunks.push(chunk);
+      if (bytes <= bodyBytesMax) chunks.push(Buffer.from(chunk));
     },
     onEnd: () => finish(null),
     onFailure: finish,
@@ -78,7 +88,7 @@ function exchangeWith(upstream: Upstream, call: UpstreamCall, timeoutMs: number)
   return promise;
 }
 
-/** Where there is neither a list nor a call so small, as of images: its base URL. */
+/** A channel with neither a model list nor a call so small, such as one of images, is asked for its base URL. */
 function questionFor(target: Target, wantsCall: boolean): Question {
   const { modelsPath } = target.channel.provider;
   const list = modelsPath === null ? null : listOf(target.channel, modelsPath);
@@ -88,10 +98,11 @@ function questionFor(target: Target, wantsCall: boolean): Question {
 
 function listOf(channel: Channel, path: string): Question {
   const { protocols, dialect } = channel.provider;
-  const headers = answerHeaders(smallestProtocol(protocols), dialect);
+  const headers = readingHeaders(protocols, dialect);
   return {
     asked: 'its list of models',
-    call: { channel, method: 'GET', path, headers, body: [], fresh: false },
+    place: { channel, method: 'GET', path, headers },
+    body: [],
   };
 }
 
@@ -102,7 +113,8 @@ function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
   const { path, headers, body } = small;
   return {
     asked: `one token of ${upstreamModel}`,
-    call: { channel, method: 'POST', path, headers, body: [body], fresh: false },
+    place: { channel, method: 'POST', path, headers },
+    body: [body],
   };
 }
 

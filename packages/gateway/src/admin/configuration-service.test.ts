@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSettings } from '../config/load-settings.ts';
-import { describeProblem } from '../config/problem.ts';
+import { describeProblem } from '../config/yaml-source.ts';
 import { environmentOf } from '../config.ts';
 import type { ConfigurationStore } from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
+import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { openConfigurationService } from './configuration-service.ts';
-import { generateKey } from './key-secret.ts';
-import { createKey, rotateKey } from './keys.ts';
-import { settingsPeppers } from './pepper.ts';
+import { createKey, generateKey, rotateKey } from './keys.ts';
+import { settingsPeppers } from './owner-files.ts';
 
 let directory = '';
 let store: Store;
@@ -26,7 +26,8 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   lines = [];
   store = await openSqliteStore({
-    file: ':memory:',
+    openLane: (...lane) => new SameThreadLane(...lane),
+    file: join(directory, 'headgate.sqlite'),
     durability: 'strict',
     clock,
     onAlarm: ({ detail }) => note(detail),
@@ -302,7 +303,8 @@ describe('changes made by other processes', () => {
     expect(service.catalogue.current).toBe(before);
     expect(lines.join('\n')).toContain('what was in force stays');
     store = await openSqliteStore({
-      file: ':memory:',
+      openLane: (...lane) => new SameThreadLane(...lane),
+      file: join(directory, 'headgate.sqlite'),
       durability: 'strict',
       clock,
       onAlarm: () => undefined,

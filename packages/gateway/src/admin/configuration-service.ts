@@ -1,20 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { type Result, succeed } from '@headgate/protocols';
+import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
+import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
-import { type ConfigurationProblem, describeProblem } from '../config/problem.ts';
+import { providerDocument, toProvider } from '../config/provider-document.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import { type Environment, readSettings, type Settings } from '../config.ts';
-import type { Catalogue } from '../core/catalogue.ts';
-import type { CatalogueProblem } from '../core/catalogue-build.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ConfigurationStore } from '../ports/configuration-store.ts';
+import type { ConfigurationStore, StoredConfiguration } from '../ports/configuration-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
-import { loadCatalogue } from './catalogue-load.ts';
-import { credentialHasher } from './credential-hash.ts';
 import { declareFile } from './declare/declare-file.ts';
-import { type FileWatch, watchFile } from './file-watch.ts';
-import { hashKey, keyHasher } from './key-secret.ts';
-import { type Peppers, settingsPeppers } from './pepper.ts';
+import { hashKey, keyHasher } from './keys.ts';
+import { credentialHasher, type Peppers, settingsPeppers } from './owner-files.ts';
 import { automaticSources, configureItself, type SelfConfiguration } from './self-configuration.ts';
 
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
@@ -40,7 +38,7 @@ export interface ConfigurationService {
   readonly hashKey: (key: string) => string | null;
   /** How the router names a credential in what it stores. */
   readonly hashCredential: (secret: string) => string;
-  /** What the start made of a store without configuration. */
+  /** The outcome of a start on a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;
   /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
   poll(): Promise<void>;
@@ -65,7 +63,7 @@ interface Parts extends ConfigurationServiceOptions {
   readonly peppers: Peppers;
 }
 
-/** What configuration comes from, beside the store. */
+/** The sources of configuration, beside the store. */
 interface Source {
   readonly file: WatchedFile | null;
   readonly selfConfiguration: SelfConfiguration;
@@ -107,7 +105,7 @@ interface WatchedFile {
   readonly watch: FileWatch;
   /** Text that was read and neither applied nor refused yet, because the store failed. */
   pendingText: string | null;
-  /** What of the file takes effect only at a start, to notice that it changed. */
+  /** The part of the file that takes effect only at a start, kept to notice that it changed. */
   settingsText: string;
 }
 
@@ -230,4 +228,89 @@ function oneAtATime(task: () => Promise<void>): Repeated {
     return running;
   };
   return Object.assign(run, { settled: () => running ?? Promise.resolve() });
+}
+
+export interface CatalogueLoadTools {
+  readonly store: ConfigurationStore;
+  readonly catalogueFiles: CatalogueFiles;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly variable: (name: string) => Promise<string | null>;
+}
+
+/** Reads the stored configuration and builds the snapshot from it. */
+export async function loadCatalogue(tools: CatalogueLoadTools): Promise<BuiltCatalogue> {
+  const stored = await tools.store.load();
+  const provider = providerLookup(stored, tools.catalogueFiles);
+  const variables = await resolveGaps(stored, provider, tools.variable);
+  return buildCatalogue({
+    stored,
+    provider,
+    secret: tools.environment,
+    variable: (name) => variables.get(name) ?? undefined,
+    nowMs: tools.clock.now(),
+  });
+}
+
+/** A stored row wins over the catalogue's; one that a newer version wrote and this one cannot read counts as missing. */
+function providerLookup(stored: StoredConfiguration, files: CatalogueFiles): (id: string) => Provider | null {
+  return (id) => {
+    const json = stored.providers[id];
+    const document =
+      json === undefined ? files.provider(id) : providerDocument.safeParse(JSON.parse(json)).data;
+    return document === undefined || document === null ? null : toProvider(document);
+  };
+}
+
+/** Asks for the gaps of the base URLs in use, and for no others: filling one may start something. */
+async function resolveGaps(
+  stored: StoredConfiguration,
+  provider: (id: string) => Provider | null,
+  variable: (name: string) => Promise<string | null>,
+): Promise<ReadonlyMap<string, string | null>> {
+  const addresses = stored.channels.map(
+    (channel) => channel.baseUrl ?? provider(channel.providerId)?.baseUrl ?? '',
+  );
+  const names = new Set(
+    addresses.flatMap((address) => [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
+  );
+  return new Map(await Promise.all([...names].map(async (name) => [name, await variable(name)] as const)));
+}
+
+/** Notices changes of one file, however it is written: in place, renamed over, or through a link that moves. */
+export interface FileWatch {
+  /**
+   * Looks at the file. Returns its text when it differs from what was last seen and has stopped changing since the
+   * look before, so that a file half written is not read; else null. A file that is gone is waited for.
+   */
+  poll(): string | null;
+}
+
+/** Watches a file whose content is known already. Looking beats listening: change events miss renames and network mounts. */
+export function watchFile(path: string, knownText: string): FileWatch {
+  // Nothing counts as seen yet: the file may have changed since its text was read.
+  let seen: string | null = null;
+  let settled = true;
+  let text = knownText;
+  return {
+    poll: () => {
+      const now = fingerprint(path);
+      if (now !== seen) {
+        seen = now;
+        settled = false;
+        return null;
+      }
+      if (settled || now === null) return null;
+      settled = true;
+      const changed = readFileSync(path, 'utf8');
+      if (changed === text) return null;
+      text = changed;
+      return changed;
+    },
+  };
+}
+
+function fingerprint(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }

@@ -1,15 +1,19 @@
 import type { Platform } from '@headgate/protocols';
-import { plainRouting } from '../core/catalogue.ts';
-import type { PriceTier } from '../core/price.ts';
-import { type PriceText, readPriceTiers } from '../core/price-terms.ts';
-import type {
-  Declaration,
-  DeclaredAccount,
-  DeclaredChannel,
-  DeclaredGroup,
-  DeclaredKey,
-  DeclaredModel,
-} from '../ports/configuration-store.ts';
+import { plainRouting } from '../catalogue/catalogue.ts';
+import {
+  channelFields,
+  channelModelFields,
+  type DeclaredAccount,
+  type DeclaredChannel,
+  type DeclaredGroup,
+  type DeclaredKey,
+  type DeclaredModel,
+  modelFields,
+} from '../catalogue/entities.ts';
+import { declare } from '../catalogue/fields.ts';
+import type { PriceTier } from '../money/price.ts';
+import { type PriceText, readPriceTiers } from '../money/price-terms.ts';
+import type { Declaration } from '../ports/configuration-store.ts';
 
 /** The account that pays in a demo: made-up money stays apart from real. */
 export const demoAccount: DeclaredAccount = { id: 'demo', name: 'Demo' };
@@ -87,7 +91,7 @@ const demoChannels: readonly {
 /** 1 January 2026: the demo models have to have been made some day, the same at every start. */
 const demoModelsCreated = 1_767_225_600;
 
-/** What a start without any configuration declares: everything simulated, and named so. */
+/** A start without any configuration declares this: everything simulated, and named so. */
 export function demoDeclaration(keys: readonly DeclaredKey[]): Declaration {
   return {
     providers: {},
@@ -102,15 +106,12 @@ export function demoDeclaration(keys: readonly DeclaredKey[]): Declaration {
 function describeDemoModel({ id, displayName, reasoning, price }: DemoModel): DeclaredModel {
   return {
     id,
-    displayName,
+    ...declare(modelFields, id, { displayName, reasoning }),
     ownedBy: 'simulator',
     created: demoModelsCreated,
     contextWindow: 128_000,
     maxOutputTokens: 16_384,
-    inputModalities: ['text'],
-    outputModalities: ['text'],
     capabilities: ['tools'],
-    reasoning,
     price: tier(price),
   };
 }
@@ -118,20 +119,11 @@ function describeDemoModel({ id, displayName, reasoning, price }: DemoModel): De
 function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]): DeclaredChannel {
   return {
     id,
-    alias,
-    providerId: 'simulator',
-    baseUrl: null,
+    ...declare(channelFields, id, { provider: 'simulator', alias, allowPrivate: true }),
     credentialEnvironments: [],
-    priority: 0,
-    enabled: true,
-    drain: false,
-    maxConcurrency: null,
-    allowPrivate: true,
     models: demoModels.map((model, index) => ({
       modelId: model.id,
-      upstreamModel: model.upstreamModel,
-      contextWindow: null,
-      lacks: [],
+      ...declare(channelModelFields, model.id, { upstream: model.upstreamModel }),
       cost: tier(costs[index] ?? {}),
     })),
   };

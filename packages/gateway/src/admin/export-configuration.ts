@@ -1,16 +1,25 @@
 import { stringify } from 'yaml';
+import {
+  accountFields,
+  channelFields,
+  channelModelFields,
+  type DeclaredChannel,
+  type DeclaredModel,
+  groupFields,
+  keyFields,
+  modelFields,
+  routingFields,
+} from '../catalogue/entities.ts';
+import { exported } from '../catalogue/fields.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
-import { plainRouting } from '../core/catalogue.ts';
-import { formatDecimal } from '../core/decimal.ts';
-import type { PriceTier } from '../core/price.ts';
-import { type PriceTierText, priceClassNames, readPriceTiers, writePriceTiers } from '../core/price-terms.ts';
-import type {
-  DeclaredChannel,
-  DeclaredModel,
-  DeclaredRouting,
-  StoredConfiguration,
-  StoredKey,
-} from '../ports/configuration-store.ts';
+import type { PriceTier } from '../money/price.ts';
+import {
+  type PriceTierText,
+  priceClassNames,
+  readPriceTiers,
+  writePriceTiers,
+} from '../money/price-terms.ts';
+import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 
 /**
  * Everything configured as a configuration file that declares the same again. Keys are written as hashes, which mean
@@ -27,16 +36,21 @@ export function exportConfiguration(stored: StoredConfiguration): string {
         stored.models.flatMap(({ id, price }) => (price === null ? [] : [[id, exportPrice(price)]])),
       ),
       channels: byId(stored.channels.map(exportChannel)),
-      accounts: byId(stored.accounts.map(({ id, name }) => ({ id, name }))),
-      groups: byId(
-        stored.groups.map(({ id, name, platform, multiplierPpm, models, routing }) => ({
-          id,
-          name,
-          platform,
-          multiplier: formatDecimal(multiplierPpm, 6),
-          ...(models === null ? {} : { models }),
-          ...exportRouting(routing),
+      accounts: byId(
+        stored.accounts.map((account) => ({
+          id: account.id,
+          ...exported(accountFields, account.id, account),
         })),
+      ),
+      groups: byId(
+        stored.groups.map((group) => {
+          const routing = exported(routingFields, group.id, group.routing);
+          return {
+            id: group.id,
+            ...exported(groupFields, group.id, group),
+            ...(Object.keys(routing).length === 0 ? {} : { routing }),
+          };
+        }),
       ),
       keys: byId(
         stored.keys.filter((key) => key.status === 'active' && key.retiresAtMs === null).map(exportKey),
@@ -59,34 +73,20 @@ function providerMembers(json: string): object {
 }
 
 function exportModel(model: DeclaredModel) {
-  const { price: _, created, contextWindow, maxOutputTokens, ...members } = model;
-  return {
-    ...members,
-    ...(created === 0 ? {} : { created: new Date(created * 1000).toISOString().slice(0, 10) }),
-    ...(contextWindow === null ? {} : { contextWindow }),
-    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
-  };
+  return { id: model.id, ...exported(modelFields, model.id, model) };
 }
 
 function exportChannel(channel: DeclaredChannel) {
-  const { id, alias, providerId, baseUrl, credentialEnvironments, priority, enabled, allowPrivate, models } =
-    channel;
-  const { drain, maxConcurrency } = channel;
   return {
-    id,
-    ...{ provider: providerId, alias, priority, enabled, allowPrivate },
-    ...(baseUrl === null ? {} : { baseUrl }),
-    ...(drain ? { drain } : {}),
-    ...(maxConcurrency === null ? {} : { maxConcurrency }),
-    ...exportCredentials(credentialEnvironments),
+    id: channel.id,
+    ...exported(channelFields, channel.id, channel),
+    ...exportCredentials(channel.credentialEnvironments),
     models: Object.fromEntries(
-      models.map(({ modelId, upstreamModel, cost, contextWindow, lacks }) => [
-        modelId,
+      channel.models.map((model) => [
+        model.modelId,
         {
-          upstream: upstreamModel,
-          ...(cost === null ? {} : { cost: exportPrice(cost) }),
-          ...(contextWindow === null ? {} : { contextWindow }),
-          ...(lacks.length === 0 ? {} : { lacks }),
+          ...exported(channelModelFields, model.modelId, model),
+          ...(model.cost === null ? {} : { cost: exportPrice(model.cost) }),
         },
       ]),
     ),
@@ -99,20 +99,9 @@ function exportCredentials([first, ...others]: readonly string[]): object {
   return { credentials: [first, ...others].map((environment) => ({ environment })) };
 }
 
-function exportRouting({ preset, channels, hedging }: DeclaredRouting): object {
-  if (preset === plainRouting.preset && channels === null && !hedging) return {};
-  return { routing: { preset, ...(channels === null ? {} : { channels }), hedging } };
-}
-
 function exportKey(key: StoredKey) {
-  const { id, name, groupId, accountId, models, expiresAtMs, strict, hash, hint } = key;
-  return {
-    id,
-    ...{ name, group: groupId, account: accountId, secret: { hash, hint } },
-    ...(models === null ? {} : { models }),
-    ...(expiresAtMs === null ? {} : { expires: new Date(expiresAtMs).toISOString() }),
-    ...(strict ? { strict } : {}),
-  };
+  const { id, hash, hint } = key;
+  return { id, ...exported(keyFields, id, key), secret: { hash, hint } };
 }
 
 /** A price without the classes that follow from the others. */

@@ -1,15 +1,37 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
+import type { DeclaredKey } from '../catalogue/entities.ts';
+import { formatKey, isWellFormedKey, keyEntropyBytes, keyHint } from '../catalogue/key.ts';
 import { didYouMean } from '../config/suggestion.ts';
-import { keyHint } from '../core/key.ts';
-import type {
-  ConfigurationStore,
-  DeclaredKey,
-  StoredConfiguration,
-  StoredKey,
-} from '../ports/configuration-store.ts';
-import { generateKey, hashKey } from './key-secret.ts';
-import type { Peppers } from './pepper.ts';
+import type { ConfigurationStore, StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
+import type { Pepper, Peppers } from './owner-files.ts';
+
+/** A new key. It is shown to its owner once and never stored. */
+export function generateKey(): string {
+  return formatKey(randomBytes(keyEntropyBytes));
+}
+
+/** HMAC-SHA256 of a key, lower-case hex: what is stored and looked up in the place of the key. */
+export function hashKey(key: string, pepper: Pepper): string {
+  return createHmac('sha256', pepper.secret).update(key).digest('hex');
+}
+
+/**
+ * How authentication hashes a key: null when its checksum is wrong, else the hash under the pepper that knows it, or
+ * under the newest when none does.
+ */
+export function keyHasher(
+  peppers: Peppers,
+  isKnown: (hash: string) => boolean,
+): (key: string) => string | null {
+  return (key) => (isWellFormedKey(key) ? findHash(key, peppers, isKnown) : null);
+}
+
+function findHash(key: string, [newest, ...older]: Peppers, isKnown: (hash: string) => boolean): string {
+  const hash = hashKey(key, newest);
+  if (older.length === 0 || isKnown(hash)) return hash;
+  return older.map((pepper) => hashKey(key, pepper)).find(isKnown) ?? hash;
+}
 
 export interface KeyTools {
   readonly store: ConfigurationStore;

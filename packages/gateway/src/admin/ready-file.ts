@@ -1,12 +1,12 @@
 import { callProtocols, type Platform } from '@headgate/protocols';
-import { type Catalogue, canServe, type Model } from '../core/catalogue.ts';
+import { type Catalogue, canServe, type Model } from '../catalogue/catalogue.ts';
 import { platforms } from './demo.ts';
 import type { SelfConfiguration } from './self-configuration.ts';
 
 /** A model to call on each platform that has one. */
 export type ShowcaseModels = Readonly<Partial<Record<Platform, string>>>;
 
-/** What scripts need to know of a gateway that has just started. */
+/** The facts that scripts need of a gateway that has just started. */
 export interface ReadyFacts {
   readonly apiOrigin: string;
   readonly consoleOrigin: string;

@@ -1,31 +1,38 @@
 import { join } from 'node:path';
-import type { Platform } from '@headgate/protocols';
+import { type Platform, protocols } from '@headgate/protocols';
 import { z } from 'zod';
+import { plainRouting } from '../catalogue/catalogue.ts';
+import {
+  channelFields,
+  channelModelFields,
+  type DeclaredAccount,
+  type DeclaredChannel,
+  type DeclaredGroup,
+  type DeclaredKey,
+  type DeclaredModel,
+} from '../catalogue/entities.ts';
+import { declare } from '../catalogue/fields.ts';
+import { isWellFormedKey, keyHint } from '../catalogue/key.ts';
+import { type SeedModel, seedPriceAt } from '../catalogue/price-seed.ts';
+import type { ProviderDocument } from '../config/provider-document.ts';
 import type { Environment } from '../config.ts';
-import { isWellFormedKey, keyHint } from '../core/key.ts';
 import type {
   ConfigurationSource,
   ConfigurationStore,
-  DeclaredGroup,
-  DeclaredKey,
+  Declaration,
   StoredConfiguration,
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
-import { demoAccount, demoDeclaration, demoGroups } from './demo.ts';
-import {
-  environmentAccount,
-  environmentDeclaration,
-  environmentGroups,
-  findEnvironmentProviders,
-} from './environment-channels.ts';
-import { generateKey } from './key-secret.ts';
-import { readOrCreateOwnerFile } from './owner-file.ts';
+import { describeModel } from './declare/declare-channels.ts';
+import { demoAccount, demoDeclaration, demoGroups, platforms } from './demo.ts';
+import { generateKey } from './keys.ts';
+import { readOrCreateOwnerFile } from './owner-files.ts';
 
 /** Keys in plain text, by the platform they call. */
 export type PlainKeys = Readonly<Record<Platform, string>>;
 
 /**
- * What a start without configuration came to: `demo` with simulated channels, whose keys are kept readable because they
+ * A start without configuration came to this: `demo` with simulated channels, whose keys are kept readable because they
  * buy nothing; `environment` with real ones, whose keys are known only to the start that made them; `none` when there
  * is a configuration already.
  */
@@ -128,4 +135,88 @@ function declareKeys(
     expiresAtMs: null,
     strict: false,
   }));
+}
+
+interface FoundProvider {
+  readonly provider: ProviderDocument;
+  /** The variable its credential is in. */
+  readonly variable: string;
+}
+
+/** The account that pays until an operator makes others. */
+const environmentAccount: DeclaredAccount = { id: 'default', name: 'Default' };
+
+/** One group per platform, the same from start to start. */
+const environmentGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
+  id: platform,
+  name: platform,
+  platform,
+  multiplierPpm: 1_000_000n,
+  routing: plainRouting,
+  models: null,
+}));
+
+/** Providers whose credential is in the environment, and that Headgate can call. */
+function findEnvironmentProviders(
+  catalogue: CatalogueFiles,
+  environment: Environment,
+): readonly FoundProvider[] {
+  return catalogue.automaticProviders().flatMap((provider) => {
+    const variable = provider.environment?.find((name) => environment(name) !== undefined);
+    const isServed = Object.values(protocols).some(({ id }) => provider.protocols[id] !== undefined);
+    return variable === undefined || !isServed ? [] : [{ provider, variable }];
+  });
+}
+
+/** A start without configuration that finds credentials declares: a channel per provider, with all it is known to serve. */
+function environmentDeclaration(
+  found: readonly FoundProvider[],
+  catalogue: CatalogueFiles,
+  keys: readonly DeclaredKey[],
+  nowMs: number,
+): Declaration {
+  const models = new Map<string, DeclaredModel>();
+  const channels = found.map(({ provider, variable }) => {
+    const seed = catalogue.priceSeed(provider.prices ?? '');
+    for (const [id, model] of Object.entries(seed)) {
+      if (!models.has(id)) models.set(id, describeSeedModel(id, model, provider, nowMs));
+    }
+    return describeChannel(provider, variable, Object.entries(seed), nowMs);
+  });
+  return {
+    providers: {},
+    accounts: [environmentAccount],
+    groups: environmentGroups,
+    models: [...models.values()],
+    channels,
+    keys,
+  };
+}
+
+function describeSeedModel(
+  id: string,
+  seed: SeedModel,
+  provider: ProviderDocument,
+  nowMs: number,
+): DeclaredModel {
+  const cost = seedPriceAt(seed, nowMs);
+  return describeModel(id, {}, { provider, seed, cost }, cost);
+}
+
+function describeChannel(
+  provider: ProviderDocument,
+  variable: string,
+  models: readonly (readonly [string, SeedModel])[],
+  nowMs: number,
+): DeclaredChannel {
+  return {
+    id: provider.id,
+    ...declare(channelFields, provider.id, { provider: provider.id, alias: provider.name }),
+    credentialEnvironments: [variable],
+    models: models.map(([id, seed]) => ({
+      modelId: id,
+      ...declare(channelModelFields, id, {}),
+      cost: seedPriceAt(seed, nowMs),
+    })),
+  };
 }

@@ -1,4 +1,4 @@
-/** What the files of a folder may import, besides each other. */
+/** The imports that the files of a folder may have, besides each other. */
 export interface FolderPermission {
   /** Folders and files of the repository. */
   readonly imports: readonly string[];
@@ -12,49 +12,65 @@ const protocols = 'packages/protocols/src';
 const gateway = 'packages/gateway/src';
 const inGateway = (...folders: readonly string[]) => folders.map((folder) => `${gateway}/${folder}`);
 
+/** Decisions without I/O. */
+const core = inGateway('catalogue', 'money', 'route');
+
 /**
- * The import table of ARCHITECTURE.md. Imports go one way: main → http → pipeline → ports, core → protocols;
+ * The import table of ARCHITECTURE.md. Imports go one way: main → http → call → ports → route → catalogue, money → protocols;
  * store, upstream and telemetry stand behind ports. The longest matching folder counts; a folder that is not here may
  * not exist.
  */
 export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [protocols]: { imports: [], packages: [] },
   'packages/simulator/src': { imports: [protocols], packages: ['node:'] },
-  [`${gateway}/core`]: { imports: [protocols], types: inGateway('ports'), packages: [] },
-  [`${gateway}/ports`]: { imports: [protocols, ...inGateway('core')], packages: [] },
-  [`${gateway}/pipeline`]: { imports: [protocols, ...inGateway('core', 'ports')], packages: [] },
-  [`${gateway}/routing`]: { imports: [protocols, ...inGateway('core', 'ports', 'pipeline')], packages: [] },
+  [`${gateway}/money`]: { imports: [protocols, ...inGateway('catalogue')], packages: [] },
+  [`${gateway}/catalogue`]: {
+    imports: [protocols, ...inGateway('money')],
+    types: inGateway('ports'),
+    packages: ['zod'],
+  },
+  [`${gateway}/route`]: {
+    imports: [protocols, ...inGateway('catalogue', 'money')],
+    types: inGateway('ports'),
+    packages: [],
+  },
+  [`${gateway}/route/prober.ts`]: {
+    imports: [protocols, ...core, ...inGateway('ports', 'call')],
+    packages: [],
+  },
+  [`${gateway}/ports`]: { imports: [protocols, ...core], packages: [] },
+  [`${gateway}/call`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
   [`${gateway}/store`]: {
-    imports: [protocols, ...inGateway('core', 'ports')],
+    imports: [protocols, ...core, ...inGateway('ports')],
     packages: ['node:', 'kysely'],
   },
   [`${gateway}/upstream`]: {
-    imports: [protocols, ...inGateway('core', 'ports')],
-    packages: ['node:', 'undici'],
+    imports: [protocols, ...core, ...inGateway('ports')],
+    packages: ['node:'],
   },
   [`${gateway}/tokens`]: {
-    imports: [protocols, ...inGateway('core', 'ports')],
+    imports: [protocols, ...core, ...inGateway('ports')],
     packages: ['node:', 'gpt-tokenizer'],
   },
   [`${gateway}/telemetry`]: {
-    imports: [protocols, ...inGateway('core', 'ports')],
+    imports: [protocols, ...core, ...inGateway('ports')],
     packages: ['node:', 'pino', 'prom-client'],
   },
-  [`${gateway}/http/data-plane`]: {
-    imports: [protocols, ...inGateway('core', 'ports', 'pipeline')],
+  [`${gateway}/http`]: {
+    imports: [protocols, ...core, ...inGateway('ports', 'call')],
     packages: ['node:'],
   },
   [`${gateway}/http/console`]: {
-    imports: [protocols, ...inGateway('core', 'ports', 'admin')],
+    imports: [protocols, ...core, ...inGateway('ports', 'admin')],
     packages: ['node:', 'hono', '@hono/node-server'],
   },
   [`${gateway}/config`]: {
-    imports: [protocols, ...inGateway('core', 'ports', 'config.ts')],
+    imports: [protocols, ...core, ...inGateway('ports', 'config.ts')],
     packages: ['node:', 'zod', 'yaml'],
   },
   [`${gateway}/config.ts`]: { imports: [protocols, ...inGateway('config')], packages: [] },
   [`${gateway}/admin`]: {
-    imports: [protocols, ...inGateway('core', 'ports', 'config', 'config.ts')],
+    imports: [protocols, ...core, ...inGateway('ports', 'config', 'config.ts')],
     types: inGateway('telemetry'),
     packages: ['node:', 'zod', 'yaml'],
   },
@@ -62,17 +78,8 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     imports: [
       protocols,
       'packages/simulator/src',
-      ...inGateway(
-        'core',
-        'ports',
-        'config',
-        'config.ts',
-        'admin',
-        'store',
-        'upstream',
-        'telemetry',
-        'main.ts',
-      ),
+      ...core,
+      ...inGateway('ports', 'config', 'config.ts', 'admin', 'store', 'upstream', 'telemetry', 'main.ts'),
     ],
     packages: ['node:'],
   },
@@ -84,16 +91,10 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
 };
 
 /** Folders whose files compute and do nothing else. */
-export const pureFolders = [`${protocols}/`, `${gateway}/core/`];
+export const pureFolders = [protocols, ...core].map((folder) => `${folder}/`);
 
-/** Where time and chance come from outside, so that tests and simulations own them. */
-export const timelessFolders = [...pureFolders, `${gateway}/pipeline/`, `${gateway}/routing/`];
+/** Folders into which time and chance are passed, so that tests and simulations own them. */
+export const timelessFolders = [...pureFolders, `${gateway}/call/`];
 
-/** What a call passes through. */
-export const dataPath = [
-  `${protocols}/`,
-  `${gateway}/core/`,
-  `${gateway}/pipeline/`,
-  `${gateway}/upstream/`,
-  `${gateway}/http/data-plane/`,
-];
+/** Folders that a call passes through. */
+export const dataPath = [...timelessFolders, `${gateway}/upstream/`, `${gateway}/http/`];

@@ -2,10 +2,10 @@ import ts from 'typescript';
 import { nodesOf, type Rule, type SourceFile, type Violation, violation } from './source-file.ts';
 
 /** Programs: they are run, not imported. */
-const programPattern = /\/(cli|[a-z-]*worker|worker-entry)\.ts$|^packages\/simulator\/src\/main\.ts$/;
+const programPattern = /\/(cli|[a-z-]*worker)\.ts$|^packages\/simulator\/src\/main\.ts$/;
 
 const readonlyTypes: ReadonlySet<string> = new Set(['ReadonlyMap', 'ReadonlySet', 'WeakMap']);
-/** What is the same for ever once it is made (a decoder as long as nobody decodes in pieces); the last one is ours. */
+/** Classes whose instances stay the same for ever once made (a decoder as long as nobody decodes in pieces); the last ones are ours. */
 const immutableClasses: ReadonlySet<string> = new Set([
   'TextEncoder',
   'TextDecoder',
@@ -13,6 +13,8 @@ const immutableClasses: ReadonlySet<string> = new Set([
   'Intl.DateTimeFormat',
   'KeyNames',
   'BytePattern',
+  'EndpointTable',
+  'ProtocolTable',
 ]);
 
 export const noModuleState: Rule = {

@@ -16,13 +16,13 @@ const outsideWorld: ReadonlySet<string> = new Set([
 ]);
 
 export const pureFoldersStayPure: Rule = {
-  name: 'protocols/ and core/ compute and do nothing else',
+  name: 'protocols/, catalogue/, money/ and route/ compute and do nothing else',
   remedy: 'take the value as a parameter, or move the code to the folder that may do this',
   check: (files) => within(files, pureFolders, (node) => isGlobal(node, outsideWorld)),
 };
 
 export const clockAndChanceAreInjected: Rule = {
-  name: 'protocols/, core/ and pipeline/ read no clock, draw no chance and know no process',
+  name: 'the pure folders and call/ read no clock, draw no chance and know no process',
   remedy: 'use ports/clock.ts and ports/random.ts, or take the value as a parameter',
   check: (files) =>
     within(
@@ -34,7 +34,7 @@ export const clockAndChanceAreInjected: Rule = {
 
 export const noFetchInDataPath: Rule = {
   name: 'fetch stays out of the data path',
-  remedy: 'use ports/upstream-client.ts; fetch costs five to nine times more per call',
+  remedy: 'use ports/upstream.ts; fetch costs five to nine times more per call',
   check: (files) => within(files, dataPath, (node) => isGlobal(node, new Set(['fetch']))),
 };
 

@@ -36,3 +36,10 @@ function isFunction(node: ts.Node): boolean {
 function lineOf(file: SourceFile, position: number): number {
   return file.tree.getLineAndCharacterOfPosition(position).line;
 }
+
+/** Files of production at the paths, and their lines. */
+export function sizeOf(files: readonly SourceFile[], paths: RegExp): { files: number; lines: number } {
+  const found = files.filter(({ isTest, path }) => !isTest && paths.test(path));
+  const lines = found.reduce((sum, { tree }) => sum + tree.getLineStarts().length - 1, 0);
+  return { files: found.length, lines };
+}

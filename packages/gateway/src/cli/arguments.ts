@@ -4,7 +4,7 @@ import { settingRows } from '../config/settings-table.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import type { Command } from './command.ts';
 
-/** What was asked for on the command line. */
+/** A command line, taken apart. */
 export type Request =
   | { readonly kind: 'help'; readonly command: Command | null }
   | { readonly kind: 'version' }

@@ -1,17 +1,21 @@
 import { startSimulatorWorker } from '@headgate/simulator';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
+import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
-import type { Catalogue, Channel, Credential, Target } from '../core/catalogue.ts';
-import { formatDecimal } from '../core/decimal.ts';
-import type { PriceVersion } from '../core/price.ts';
-import { openChannelUpstream } from '../upstream/channel-upstream.ts';
-import { openHttp1Client } from '../upstream/http1-client.ts';
-import { type Command, type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printFailure, printResult } from './output.ts';
+import { formatDecimal } from '../money/decimal.ts';
+import type { PriceVersion } from '../money/price.ts';
+import { openUpstream } from '../upstream/channels.ts';
+import { HttpClient } from '../upstream/client.ts';
+import {
+  type Command,
+  type CommandContext,
+  command,
+  type ExitReason,
+  printFailure,
+  printResult,
+} from './command.ts';
 import { statusText, tableText } from './table.ts';
-import { withWorkspace } from './workspace.ts';
-import { builtIn, workspaceCatalogue } from './workspace-catalogue.ts';
+import { builtIn, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const channelsCommands: readonly Command[] = [
   command({ name: 'channels list', summary: 'List the channels and how they stand', run: listChannels }),
@@ -126,7 +130,7 @@ function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
 function testChannels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
     const simulator = lazySimulator();
-    const client = openHttp1Client({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
+    const client = new HttpClient({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
     try {
       const { catalogue } = await workspaceCatalogue(workspace, context, simulator.origin);
       const targets = chooseTargets(context, catalogue);
@@ -138,7 +142,7 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
         call: context.options['call'] !== undefined || context.options['model'] !== undefined,
         timeoutMs: workspace.settings.firstContentTimeoutMs,
       };
-      const upstream = openChannelUpstream(client);
+      const upstream = openUpstream(client);
       const tests = await Promise.all(
         targets.flatMap((target) =>
           withEachCredential(target).map((credential) => testChannel(upstream, target, credential, options)),

@@ -1,6 +1,5 @@
 import type { Environment } from '../config.ts';
-import type { ExitReason } from './exit-code.ts';
-import type { Output } from './output.ts';
+import type { OpenLane } from '../store/sqlite/open-sqlite-store.ts';
 
 /** An option of one command, beside the settings and `--json` and `--help`, which every command takes. */
 export interface CommandOption {
@@ -17,12 +16,12 @@ export interface Command {
   readonly positionals: { readonly min: number; readonly max: number };
   readonly summary: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  /** Whether help lists every setting, or only where the data is. */
+  /** True when help lists every setting, and not only the one that says where the data is. */
   readonly showsSettings: boolean;
   run(context: CommandContext): Promise<ExitReason>;
 }
 
-/** What a command runs with. */
+/** The surroundings that a command runs in. */
 export interface CommandContext {
   readonly positionals: readonly string[];
   /** Values of the command's own options; a switch that is on is `true`. */
@@ -35,9 +34,89 @@ export interface CommandContext {
   readonly output: Output;
   /** Aborts when the process is asked to stop. */
   readonly stop: AbortSignal;
+  /** Lanes of tests in the place of the store's threads. */
+  readonly openLane?: OpenLane;
 }
 
 /** A command with the usual answers for what it leaves out. */
 export function command(parts: Pick<Command, 'name' | 'summary' | 'run'> & Partial<Command>): Command {
   return { usage: '', positionals: { min: 0, max: 0 }, options: {}, showsSettings: false, ...parts };
+}
+
+/** The codes that the process gives to the shell that started it; documented in the help of `headgate`. */
+export const exitCodes = {
+  ok: { code: 0, meaning: 'done' },
+  failed: {
+    code: 1,
+    meaning: 'the command ran and what it checks is not in order, or what it was to do failed',
+  },
+  usage: { code: 2, meaning: 'the command was not written correctly' },
+  configuration: { code: 3, meaning: 'settings or configuration are not valid' },
+  unavailable: { code: 4, meaning: 'the store, a port or a file cannot be used' },
+} as const;
+
+export type ExitReason = keyof typeof exitCodes;
+
+/** The one line that a command that threw says, and how it ends. */
+export interface ThrownFailure {
+  readonly reason: ExitReason;
+  readonly message: string;
+}
+
+/** Tells what the machine refused, which its owner can mend, from a mistake of ours. */
+export function thrownFailure(error: unknown): ThrownFailure {
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return isRefusalOfMachine(error)
+    ? { reason: 'unavailable', message }
+    : { reason: 'failed', message: `internal: ${message}` };
+}
+
+/** Errors of the operating system carry its number in `errno`; those of the store have a code of their own. */
+function isRefusalOfMachine(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return 'errno' in error || error.code === 'ERR_SQLITE_ERROR';
+}
+
+/** The streams that a command writes to. Results go to standard output, everything else to standard error. */
+export interface Output {
+  /** True when results are JSON for programs. */
+  readonly json: boolean;
+  /** True when standard output shows colour. */
+  readonly color: boolean;
+  write(text: string): void;
+  writeError(text: string): void;
+}
+
+/** Prints a result: the value for programs, or the text for people. */
+export function printResult(output: Output, value: unknown, text: string): void {
+  output.write(output.json ? `${jsonText(value)}\n` : `${text}\n`);
+}
+
+/** Prints why a command ends early. */
+export function printFailure(output: Output, messages: readonly string[]): void {
+  if (output.json) output.write(`${jsonText({ errors: messages })}\n`);
+  else for (const message of messages) output.writeError(`headgate: ${message}\n`);
+}
+
+/** JSON in which integers beyond 2^53 are strings, as everywhere in Headgate. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(
+    value,
+    (_, member: unknown) => (typeof member === 'bigint' ? member.toString() : member),
+    indent,
+  );
+}
+
+const shape = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** Milliseconds since the epoch of a date or an ISO 8601 time, in UTC unless it says otherwise; null for anything else. */
+export function readTime(text: string): number | null {
+  const [, date, time = '00:00', zone = 'Z'] = shape.exec(text) ?? [];
+  if (date === undefined) return null;
+  try {
+    return Temporal.Instant.from(`${date}T${time}${zone}`).epochMilliseconds;
+  } catch {
+    // The shape is right, but there is no such day or hour.
+    return null;
+  }
 }

@@ -1,16 +1,14 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { loadCatalogue } from '../admin/catalogue-load.ts';
-import { counted } from '../admin/counted.ts';
+import { counted } from '../admin/banner.ts';
+import { loadCatalogue } from '../admin/configuration-service.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
-import { hashKey } from '../admin/key-secret.ts';
+import { hashKey } from '../admin/keys.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
-import { describeProblem } from '../config/problem.ts';
+import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
-import { type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printResult } from './output.ts';
+import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
 import { statusText, tableText } from './table.ts';
 import { type Workspace, withSettings, withWorkspace } from './workspace.ts';
 
@@ -180,7 +178,7 @@ async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
   };
 }
 
-/** What the snapshot of the configuration would lack. */
+/** Lists the gaps that the snapshot of the configuration would have. */
 async function checkCatalogue(
   { environment }: CommandContext,
   workspace: Workspace,

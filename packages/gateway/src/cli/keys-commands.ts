@@ -1,12 +1,16 @@
-import { generateKey } from '../admin/key-secret.ts';
-import { createKey, findKey, type NewKey, rotateKey } from '../admin/keys.ts';
+import { createKey, findKey, generateKey, type NewKey, rotateKey } from '../admin/keys.ts';
+import type { KeyStatus } from '../catalogue/catalogue.ts';
 import { readDuration } from '../config/setting.ts';
-import type { KeyStatus } from '../core/catalogue.ts';
 import type { StoredKey } from '../ports/configuration-store.ts';
-import { type Command, type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printFailure, printResult } from './output.ts';
-import { readTime } from './read-time.ts';
+import {
+  type Command,
+  type CommandContext,
+  command,
+  type ExitReason,
+  printFailure,
+  printResult,
+  readTime,
+} from './command.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 

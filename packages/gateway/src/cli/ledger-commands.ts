@@ -1,17 +1,28 @@
-import { counted } from '../admin/counted.ts';
-import { formatNanoUsd } from '../core/money.ts';
-import { decodeRoute } from '../core/route/explain/route-record.ts';
+import { counted } from '../admin/banner.ts';
+import { formatNanoUsd } from '../money/money.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
-import { type Command, type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { jsonText, printFailure, printResult } from './output.ts';
-import { readTime } from './read-time.ts';
+import { decodeRoute } from '../route/explain.ts';
+import {
+  type Command,
+  type CommandContext,
+  command,
+  type ExitReason,
+  jsonText,
+  printFailure,
+  printResult,
+  readTime,
+} from './command.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 
 export const ledgerCommands: readonly Command[] = [
   command({ name: 'ledger verify', summary: 'Check every invariant of the ledger', run: verify }),
+  command({
+    name: 'ledger salvage',
+    summary: 'Go on past damage in the journals of processes that died, keeping what can be read',
+    run: salvage,
+  }),
   command({
     name: 'ledger export',
     summary: 'Write ledger entries to standard output, oldest first',
@@ -35,14 +46,14 @@ export const ledgerCommands: readonly Command[] = [
 function verify(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async ({ store }) => {
     const verification = await store.verify();
-    const { findings, counts } = verification;
+    const { findings, counts, asOfMs } = verification;
     const { color } = context.output;
     const titles = ['rule', 'subject', 'detail'].map((title) => ({ title }));
     const sound = findings.length === 0;
     const verdict = sound
       ? statusText('sound', 'good', color)
       : statusText(counted(findings.length, 'finding'), 'bad', color);
-    const summary = `${verdict}: ${counted(counts.calls, 'call')} (${counts.billed} billed, ${counts.open} open), ${counted(counts.postings, 'posting')}, ${counted(counts.prices, 'price')}`;
+    const summary = `${verdict}: ${counted(counts.calls, 'call')} (${counts.billed} billed, ${counts.open} open), ${counted(counts.postings, 'posting')}, ${counted(counts.prices, 'price')}${asOfMs === null ? '' : `; ${behindText(asOfMs)}`}`;
     const rows = findings.map(({ rule, subject, detail }) => [rule, subject, detail]);
     printResult(
       context.output,
@@ -51,6 +62,36 @@ function verify(context: CommandContext): Promise<ExitReason> {
     );
     return sound ? 'ok' : 'failed';
   });
+}
+
+function salvage(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async ({ store }) => {
+    const salvaged = await store.salvage();
+    if (salvaged === null) {
+      printFailure(context.output, ['a gateway is running on these journals; stop it first']);
+      return 'unavailable';
+    }
+    const titles = ['file', 'byte', 'damage', 'bytes skipped', 'lines kept'].map((title) => ({ title }));
+    const rows = salvaged.map(({ file, offset, detail, bytesSkipped, linesKept }) => [
+      file,
+      String(offset),
+      detail,
+      String(bytesSkipped),
+      String(linesKept),
+    ]);
+    const kept =
+      'The journals are kept beside the others as RUN.damaged; `headgate ledger verify` checks what is stored now.';
+    const text =
+      rows.length === 0
+        ? 'No journal is damaged.'
+        : `${tableText(titles, rows, context.output.color)}\n\n${kept}`;
+    printResult(context.output, salvaged, text);
+    return 'ok';
+  });
+}
+
+function behindText(asOfMs: number): string {
+  return `entries later than ${new Date(asOfMs).toISOString()} may not be in it yet`;
 }
 
 const statuses: readonly CallStatus[] = [
@@ -71,10 +112,12 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
     return Promise.resolve('usage');
   }
   return withWorkspace(context, async ({ store }) => {
+    const asOfMs = await store.catchUp();
     if (format === 'csv') output.write(`${csvColumns.map(([title]) => title).join(',')}\n`);
     for await (const entry of store.exportEntries(filter)) {
       output.write(format === 'csv' ? csvLine(entry) : jsonLine(entry));
     }
+    if (asOfMs !== null) output.writeError(`${behindText(asOfMs)}\n`);
     return 'ok';
   });
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
-import { sampleAttempt, sampleEntry } from '../store/contract/samples.ts';
+import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
+import { sampleAttempt, sampleEntry, settle } from '../store/contract/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { runCommandLine } from './run.ts';
 
@@ -39,8 +40,9 @@ beforeAll(async () => {
     durability: 'strict',
     clock: { now: () => 0, monotonic: () => 0 },
     onAlarm: () => undefined,
+    openLane: (...lane) => new SameThreadLane(...lane),
   });
-  expect(await store.ledger.settle(call)).toBe('settled');
+  expect(await settle(store.ledger, call)).toBe('settled');
   await store.close();
 });
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -52,6 +54,7 @@ async function headgate(line: string) {
     environment: environmentOf({ OPENAI_API_KEY: credential }),
     directory,
     stop: AbortSignal.abort(),
+    openLane: (...lane) => new SameThreadLane(...lane),
     version: '1.2.3',
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },
   });
@@ -132,7 +135,7 @@ test.each([
     1,
     '--surface: keys of the group team cannot call messages',
   ],
-  ['--key laptop --model gpt-5-mini --surface mail', 2, '--surface: must be chat-completions'],
+  ['--key laptop --model gpt-5-mini --surface mail', 2, '--surface: must be one of responses'],
   ['--key laptop --model gpt-5-mini --input-tokens many', 2, '--input-tokens: must be a whole number'],
   ['--key laptop --model gpt-5-mini --max-tokens 0', 2, '--max-tokens: must be 1 or more'],
   ['--key laptop --model gpt-5-mini --needs tools,wings', 2, '--needs: must be tools'],

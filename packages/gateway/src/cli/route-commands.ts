@@ -1,15 +1,24 @@
-import { credentialHasher } from '../admin/credential-hash.ts';
-import { explainRoute, type RouteExplanation } from '../admin/route/explain-route.ts';
-import { pastRoute } from '../admin/route/past-route.ts';
-import { plannerOptions } from '../admin/route/planner-options.ts';
-import { type RouteProblem, type RouteQuestion, readRouteQuestion } from '../admin/route/route-question.ts';
-import { ExpectedCostRouter } from '../core/route/expected-cost-router.ts';
-import { type Command, type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printFailure, printResult } from './output.ts';
+import {
+  explainRoute,
+  plannerOptions,
+  type RouteExplanation,
+  type RouteProblem,
+  type RouteQuestion,
+  readRouteQuestion,
+} from '../admin/explain-route.ts';
+import { credentialHasher } from '../admin/owner-files.ts';
+import { pastRoute } from '../admin/past-route.ts';
+import { ExpectedCostRouter } from '../route/router.ts';
+import {
+  type Command,
+  type CommandContext,
+  command,
+  type ExitReason,
+  printFailure,
+  printResult,
+} from './command.ts';
 import { explanationText, pastRouteText, type SavedState } from './route-text.ts';
-import { type Workspace, withWorkspace } from './workspace.ts';
-import { workspaceCatalogue } from './workspace-catalogue.ts';
+import { type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const routeCommands: readonly Command[] = [
   command({

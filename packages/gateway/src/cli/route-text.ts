@@ -1,15 +1,15 @@
-import { counted } from '../admin/counted.ts';
-import type { CandidateView, RouteExplanation } from '../admin/route/explain-route.ts';
-import type { PastPlan, PastRoute } from '../admin/route/past-route.ts';
-import type { CatalogueProblem } from '../core/catalogue-build.ts';
+import { counted } from '../admin/banner.ts';
+import type { CandidateView, RouteExplanation } from '../admin/explain-route.ts';
+import type { PastPlan, PastRoute } from '../admin/past-route.ts';
+import type { CatalogueProblem } from '../catalogue/build.ts';
 import { type Column, statusText, tableText } from './table.ts';
 
-/** What the router's state was taken from. */
+/** The source of the router's state. */
 export interface SavedState {
   /** Null when nothing has been saved. */
   readonly savedAtMs: number | null;
   readonly nowMs: number;
-  /** What keeps channels out of service, as this process sees it. */
+  /** The causes that keep channels out of service, as this process sees them. */
   readonly problems: readonly CatalogueProblem[];
 }
 
@@ -17,7 +17,7 @@ const right = (title: string): Column => ({ title, align: 'right' });
 /** The last column may be as wide as it likes: no other moves when an id is long. */
 const channelColumn: Column = { title: 'channel' };
 
-/** Where a call would go, for people. */
+/** Says for people where a call would go. */
 export function explanationText(explanation: RouteExplanation, state: SavedState, color: boolean): string {
   const { candidates, exclusions } = explanation;
   return [

@@ -1,14 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isWellFormedKey } from '../catalogue/key.ts';
 import { environmentOf } from '../config.ts';
-import { isWellFormedKey } from '../core/key.ts';
-import { exitCodes } from './exit-code.ts';
+import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
+import { exitCodes } from './command.ts';
 import { runCommandLine } from './run.ts';
-
-// Every command opens a store and its threads, and some tests run a dozen of them.
-vi.setConfig({ testTimeout: 60_000 });
 
 let directory = '';
 
@@ -34,6 +32,7 @@ async function headgate(
     environment: environmentOf(variables),
     directory,
     stop: AbortSignal.abort(),
+    openLane: (...lane) => new SameThreadLane(...lane),
     version: '1.2.3',
     output: {
       color: false,

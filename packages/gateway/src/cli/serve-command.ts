@@ -1,12 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { bannerText } from '../admin/banner.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
-import { describeProblem } from '../config/problem.ts';
+import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { RunningGateway } from '../main.ts';
-import { type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { jsonText, printFailure } from './output.ts';
+import { type CommandContext, command, type ExitReason, jsonText, printFailure } from './command.ts';
 import { withSettings } from './workspace.ts';
 
 export const serveCommand = command({
@@ -21,7 +19,7 @@ async function serve(context: CommandContext, settings: Settings): Promise<ExitR
   // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
   const { startGateway } = await import('../main.ts');
   try {
-    // What an earlier process left behind would tell scripts that this one is ready before it is.
+    // A file that an earlier process left behind would tell scripts that this one is ready before it is.
     removeReadyFile(settings);
     const started = await startGateway(settings, context.environment);
     if (!started.ok) {
@@ -109,6 +107,8 @@ function startFailure(error: unknown): string | null {
     case 'ENOSPC':
     case 'EROFS':
       return `the data directory cannot be written: ${error.message}`;
+    case 'DAMAGED_JOURNAL':
+      return error.message;
     default:
       return null;
   }

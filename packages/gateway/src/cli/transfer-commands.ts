@@ -2,14 +2,19 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
-import { hashKey } from '../admin/key-secret.ts';
+import { hashKey } from '../admin/keys.ts';
 import { automaticSources } from '../admin/self-configuration.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
-import { describeProblem } from '../config/problem.ts';
+import { describeProblem } from '../config/yaml-source.ts';
 import type { ConfigurationChange } from '../ports/configuration-store.ts';
-import { type Command, type CommandContext, command } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printFailure, printResult } from './output.ts';
+import {
+  type Command,
+  type CommandContext,
+  command,
+  type ExitReason,
+  printFailure,
+  printResult,
+} from './command.ts';
 import { tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 

@@ -1,17 +1,16 @@
 import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-files.ts';
-import { makeDataDirectory, storeFile } from '../admin/data-directory.ts';
-import { type Peppers, settingsPeppers } from '../admin/pepper.ts';
+import { loadCatalogue } from '../admin/configuration-service.ts';
+import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
+import type { BuiltCatalogue } from '../catalogue/build.ts';
 import { loadSettings } from '../config/load-settings.ts';
-import { describeProblem } from '../config/problem.ts';
+import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
-import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
-import type { CommandContext } from './command.ts';
-import type { ExitReason } from './exit-code.ts';
-import { printFailure } from './output.ts';
+import { type OpenLane, openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { type CommandContext, type ExitReason, printFailure } from './command.ts';
 
-/** What a command that works on a data directory has open. A gateway may be running on the same directory. */
+/** The files that a command on a data directory has open. A gateway may be running on the same directory. */
 export interface Workspace {
   readonly settings: Settings;
   readonly store: Store;
@@ -44,7 +43,7 @@ export function withWorkspace(
       printFailure(context.output, peppers.error.map(describeProblem));
       return 'configuration';
     }
-    const store = await openStore(settings);
+    const store = await openStore(settings, context.openLane);
     if (store === null) {
       printFailure(context.output, [
         `the store in ${settings.dataDir} cannot be opened; see \`headgate doctor\``,
@@ -65,7 +64,7 @@ export function withWorkspace(
   });
 }
 
-async function openStore(settings: Settings): Promise<Store | null> {
+async function openStore(settings: Settings, openLane: OpenLane | undefined): Promise<Store | null> {
   try {
     makeDataDirectory(settings.dataDir);
     return await openSqliteStore({
@@ -73,8 +72,27 @@ async function openStore(settings: Settings): Promise<Store | null> {
       durability: 'strict',
       clock: systemClock,
       onAlarm: () => undefined,
+      openLane,
     });
   } catch {
     return null;
   }
+}
+
+/** Stands in for the address of a simulator that a listing has no need to start. */
+export const builtIn = 'http://built-in.invalid';
+
+/** The catalogue as a gateway on this data directory would build it. `simulator` tells the address of one, if one is needed. */
+export function workspaceCatalogue(
+  { store, catalogueFiles, clock }: Workspace,
+  { environment }: CommandContext,
+  simulator: () => Promise<string> = () => Promise.resolve(builtIn),
+): Promise<BuiltCatalogue> {
+  return loadCatalogue({
+    store: store.configuration,
+    catalogueFiles,
+    environment,
+    clock,
+    variable: (name) => (name === 'simulator' ? simulator() : Promise.resolve(null)),
+  });
 }

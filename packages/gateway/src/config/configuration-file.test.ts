@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readConfigurationFile } from './configuration-file.ts';
-import { describeProblem } from './problem.ts';
+import { describeProblem } from './yaml-source.ts';
 
 function problemsOf(text: string): readonly string[] {
   const read = readConfigurationFile(text, 'headgate.yaml');

@@ -1,29 +1,25 @@
 import { z } from 'zod';
-import { baseUrl, environmentName, identifier, providerOverride } from './provider-document.ts';
+import {
+  accountFields,
+  channelFields,
+  channelModelFields,
+  decimal,
+  groupFields,
+  identifier,
+  keyFields,
+  modelFields,
+  modelId,
+  routingFields,
+} from '../catalogue/entities.ts';
+import { membersOf } from '../catalogue/fields.ts';
+import { environmentName, providerOverride } from './provider-document.ts';
 import { settingRows } from './settings-table.ts';
-
-const decimal = z
-  .union([z.number(), z.string()], 'must be a decimal number such as 2.50')
-  .describe('An exact decimal, read from the text as written; at most six digits after the point.');
-
-const modelId = z
-  .string()
-  .regex(/^[\w.:/@+~-]{1,200}$/, 'must be a model id without spaces, 200 characters at the most');
 
 const modelList = z.array(modelId);
 
 const tokens = z.int().positive();
 
 const secret = z.strictObject({ environment: environmentName });
-
-const needs = z.enum([
-  'tools',
-  'image-input',
-  'audio-input',
-  'file-input',
-  'audio-output',
-  'structured-output',
-]);
 
 const storedSecret = z
   .strictObject({
@@ -76,41 +72,15 @@ const price = z.strictObject({
     ),
 });
 
-const model = z.strictObject({
-  displayName: z.string().min(1).exactOptional(),
-  ownedBy: z.string().min(1).exactOptional(),
-  created: z.iso.date('must be a date such as 2026-11-21').exactOptional(),
-  contextWindow: tokens.exactOptional(),
-  maxOutputTokens: tokens.exactOptional(),
-  inputModalities: z.array(z.string().min(1)).exactOptional(),
-  outputModalities: z.array(z.string().min(1)).exactOptional(),
-  capabilities: z.array(z.string().min(1)).exactOptional(),
-  reasoning: z
-    .boolean()
-    .exactOptional()
-    .describe('Thinks before it speaks: gets the longer time-out for first content.'),
-});
+const model = z.strictObject(membersOf(modelFields));
 
 const channelModel = z.strictObject({
-  upstream: z
-    .string()
-    .min(1)
-    .exactOptional()
-    .describe('Its name at the provider; the public id if left out.'),
+  ...membersOf(channelModelFields),
   cost: price.exactOptional().describe('What the provider charges; its price seed if left out.'),
-  contextWindow: tokens
-    .exactOptional()
-    .describe('Tokens it takes there, if fewer or more than the model elsewhere; the model’s if left out.'),
-  lacks: z
-    .array(needs)
-    .exactOptional()
-    .describe('What it cannot do there although the model can: calls that need it go to other channels.'),
 });
 
 const channel = z.strictObject({
-  provider: identifier,
-  alias: z.string().min(1).exactOptional().describe('Name on the public status page; the id if left out.'),
-  baseUrl: baseUrl.exactOptional().describe("Takes the place of the provider's."),
+  ...membersOf(channelFields),
   credential: secret.exactOptional(),
   credentials: z
     .array(secret)
@@ -120,23 +90,6 @@ const channel = z.strictObject({
     .describe(
       'Several, in the place of credential: calls take turns with them, and one that is refused or at its limit is left out by itself.',
     ),
-  priority: z
-    .int()
-    .min(0)
-    .max(1000)
-    .exactOptional()
-    .describe('Lower comes first, whatever the price; 0 if left out.'),
-  enabled: z.boolean().exactOptional(),
-  drain: z
-    .boolean()
-    .exactOptional()
-    .describe('Sends no new calls there; those under way come to their end. false if left out.'),
-  maxConcurrency: z
-    .int()
-    .positive()
-    .exactOptional()
-    .describe('Calls under way there at once, over all its models; no limit if left out.'),
-  allowPrivate: z.boolean().exactOptional().describe('Permits a base URL on a private or loopback address.'),
   models: z
     .union(
       [
@@ -154,47 +107,15 @@ const channel = z.strictObject({
 });
 
 const group = z.strictObject({
-  name: z.string().min(1).exactOptional(),
-  platform: z.enum(['completions', 'messages', 'native']).describe('The surface its keys may use.'),
-  multiplier: decimal.exactOptional().describe('What its callers pay of the list price; 1 if left out.'),
-  models: modelList.exactOptional().describe('Models its keys may call; every model if left out.'),
-  routing: z
-    .strictObject({
-      preset: z
-        .enum(['cost', 'balanced', 'latency'])
-        .exactOptional()
-        .describe('What counts most when a channel is chosen; balanced if left out.'),
-      channels: z
-        .array(identifier)
-        .min(1)
-        .exactOptional()
-        .describe('Channels its calls may be sent to; every channel if left out.'),
-      hedging: z
-        .boolean()
-        .exactOptional()
-        .describe(
-          'Whether a second channel may be asked while the first is silent for long; false if left out.',
-        ),
-    })
-    .exactOptional()
-    .describe('How its calls are routed.'),
+  ...membersOf(groupFields),
+  routing: z.strictObject(membersOf(routingFields)).exactOptional().describe('How its calls are routed.'),
 });
 
 const key = z.strictObject({
-  name: z.string().min(1).exactOptional(),
-  group: identifier,
-  account: identifier.exactOptional().describe('The account that pays; `default` if left out.'),
+  ...membersOf(keyFields),
   secret: z
     .union([secret, storedSecret], 'must name the variable with the key: { environment: NAME }')
     .describe('Variable with the key itself, as `headgate keys generate` prints one.'),
-  models: modelList.exactOptional().describe('Narrows what its group may call.'),
-  expires: z.iso
-    .datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' })
-    .exactOptional(),
-  strict: z
-    .boolean()
-    .exactOptional()
-    .describe('Refuses a call of which a translation would lose anything; false if left out.'),
 });
 
 const sibling = z.strictObject({
@@ -262,7 +183,7 @@ export const configurationSchema = z.strictObject({
     .describe('What callers pay, by model; the price seed where left out.'),
   channels: z.record(identifier, channel).exactOptional(),
   accounts: z
-    .record(identifier, z.union([z.null(), z.strictObject({ name: z.string().min(1).exactOptional() })]))
+    .record(identifier, z.union([z.null(), z.strictObject(membersOf(accountFields))]))
     .exactOptional(),
   groups: z.record(identifier, group).exactOptional(),
   keys: z.record(identifier, key).exactOptional(),
@@ -271,6 +192,4 @@ export const configurationSchema = z.strictObject({
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type PriceShape = z.infer<typeof price>;
 export type ChannelShape = z.infer<typeof channel>;
-export type GroupShape = z.infer<typeof group>;
-export type ModelShape = z.infer<typeof model>;
 export type KeyShape = z.infer<typeof key>;

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type Environment, readSetting, readSettings, type Settings } from '../config.ts';
 import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
-import type { ConfigurationProblem } from './problem.ts';
 import { settingsTable } from './settings-table.ts';
+import type { ConfigurationProblem } from './yaml-source.ts';
 
 /** Looked for in the working directory when no file is named. */
 const usualFile = 'headgate.yaml';

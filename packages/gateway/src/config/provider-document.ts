@@ -1,21 +1,7 @@
-import { type Dialect, defaultDialect, type ProtocolId } from '@headgate/protocols';
+import { type Dialect, defaultDialect, protocolIds } from '@headgate/protocols';
 import { z } from 'zod';
-import type { CredentialScheme, Provider } from '../core/catalogue.ts';
-
-const protocolIds = [
-  'chat-completions',
-  'responses',
-  'images',
-  'messages',
-  'generate-content',
-] as const satisfies readonly ProtocolId[];
-
-export const identifier = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    'must be lower-case letters, digits, dots, dashes or underscores, 64 at the most',
-  );
+import type { CredentialScheme, Provider } from '../catalogue/catalogue.ts';
+import { baseUrl, identifier } from '../catalogue/entities.ts';
 
 export const environmentName = z
   .string()
@@ -28,18 +14,6 @@ const path = z
     /^\/([^\s#{}]|\{(model|action|operation)\})*$/,
     'must be a path that begins with /, without placeholders but {model}, {action} and {operation}',
   );
-
-export const baseUrl = z
-  .string()
-  .refine((url) => isBaseUrl(url), 'must be an http or https URL without query, user name or trailing slash');
-
-function isBaseUrl(text: string): boolean {
-  const url = URL.parse(
-    text.replace(/^\{\w+\}/, 'https://variable.invalid').replaceAll(/\{\w+\}/g, 'variable'),
-  );
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  return url.search === '' && url.hash === '' && url.username === '' && !text.endsWith('/');
-}
 
 const credential = z.discriminatedUnion('scheme', [
   z.strictObject({ scheme: z.literal('bearer') }),

@@ -9,7 +9,7 @@ const root = new URL('../../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = read('docs/configuration.md');
 
-describe('generated files are up to date (node scripts/generate-schemas.ts)', () => {
+describe('generated files are up to date (node tools/generate/schemas.ts)', () => {
   test('catalogue/config.schema.json', () => {
     expect(JSON.parse(read('catalogue/config.schema.json'))).toEqual(configurationJsonSchema());
   });

@@ -11,7 +11,7 @@ export type SettingSection =
   | 'Logs'
   | 'Secrets';
 
-/** Where a setting can be given and what it means. `null` closes that way in. */
+/** The ways in which a setting can be given, and its meaning. `null` closes that way in. */
 export interface SettingPlace {
   readonly section: SettingSection;
   /** Without the leading dashes. */
@@ -27,7 +27,7 @@ export interface Setting<Value> extends SettingPlace {
   /** The default as a person would write it; shown in help and documentation. */
   readonly defaultText: string;
   readonly defaultValue: Value;
-  /** What may be written, for help: `a number from 1 to 10`. */
+  /** Says in help what may be written: `a number from 1 to 10`. */
   readonly accepts: string;
   /** Stands for the value in help: `N`, `SIZE`, `json|pretty`. */
   readonly placeholder: string;

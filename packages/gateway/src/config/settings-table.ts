@@ -103,6 +103,17 @@ export const settingsTable = {
     'none',
   ),
 
+  http: choice(
+    place(
+      'Addresses',
+      'http',
+      'settings.api.http',
+      'Who reads the requests of the API: our own reader where they are plain, or `node:http` all of them',
+    ),
+    ['plain', 'node'],
+    'plain',
+  ),
+
   dataDir: text(
     place('Files', 'data-dir', null, 'Directory of the store and the pepper; made if missing'),
     './data',
@@ -258,16 +269,6 @@ export const settingsTable = {
     { min: '0s', max: '1h' },
   ),
 
-  upstreamClient: choice(
-    place(
-      'Upstreams',
-      'upstream-client',
-      'settings.upstream.client',
-      'HTTP client towards upstreams: our own, or undici for comparison',
-    ),
-    ['http1', 'undici'],
-    'http1',
-  ),
   upstreamConnectionsMax: integer(
     place(
       'Upstreams',

@@ -1,6 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
-import type { ConfigurationProblem } from './problem.ts';
 
 export type YamlPath = readonly (string | number)[];
 
@@ -63,4 +62,18 @@ function nameOffset(map: Node | null, name: string): number {
   if (!isMap(map)) return map?.range?.[0] ?? 0;
   const found = map.items.find(({ key }) => isScalar(key) && String(key.value) === name);
   return isScalar(found?.key) ? (found.key.range?.[0] ?? 0) : (map.range?.[0] ?? 0);
+}
+
+/** One thing that is wrong with a configuration, said so that its author can mend it. */
+export interface ConfigurationProblem {
+  /** Where: `headgate.yaml:12:5`, `--api-port`, `HEADGATE_API_PORT`. */
+  readonly where: string;
+  /** Members from the root, joined with dots; empty for the whole. */
+  readonly path: string;
+  /** Says what is wrong and how to mend it. */
+  readonly message: string;
+}
+
+export function describeProblem({ where, path, message }: ConfigurationProblem): string {
+  return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
 }

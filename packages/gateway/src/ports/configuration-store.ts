@@ -1,89 +1,15 @@
-import type { Need, Platform } from '@headgate/protocols';
-import type { KeyStatus, RoutingPreset } from '../core/catalogue.ts';
-import type { PriceTier } from '../core/price.ts';
+import type { KeyStatus } from '../catalogue/catalogue.ts';
+import type {
+  DeclaredAccount,
+  DeclaredChannel,
+  DeclaredGroup,
+  DeclaredKey,
+  DeclaredModel,
+} from '../catalogue/entities.ts';
+import type { PriceTier } from '../money/price.ts';
 
-/** Where a declared row came from. Applying a source replaces what that source declared before, and nothing else. */
+/** The source of a declared row. Applying a source replaces what that source declared before, and nothing else. */
 export type ConfigurationSource = 'demo' | 'environment' | 'file' | 'import';
-
-export interface DeclaredChannel {
-  readonly id: string;
-  readonly alias: string;
-  readonly providerId: string;
-  /** Null takes the provider's. */
-  readonly baseUrl: string | null;
-  /** Names of the environment variables with the secrets, which are never stored themselves. Empty when none is needed. */
-  readonly credentialEnvironments: readonly string[];
-  readonly priority: number;
-  readonly enabled: boolean;
-  /** Whether it is to be emptied of calls. */
-  readonly drain: boolean;
-  /** Attempts under way at once; null is any number. */
-  readonly maxConcurrency: number | null;
-  readonly allowPrivate: boolean;
-  readonly models: readonly {
-    readonly modelId: string;
-    readonly upstreamModel: string;
-    /** Tokens; null takes the model's. */
-    readonly contextWindow: number | null;
-    /** What it cannot do there although the model can. */
-    readonly lacks: readonly Need[];
-    /** What the upstream charges us, when it differs from nothing known. */
-    readonly cost: readonly PriceTier[] | null;
-  }[];
-}
-
-export interface DeclaredModel {
-  readonly id: string;
-  readonly displayName: string;
-  readonly ownedBy: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly contextWindow: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly inputModalities: readonly string[];
-  readonly outputModalities: readonly string[];
-  readonly capabilities: readonly string[];
-  readonly reasoning: boolean;
-  readonly price: readonly PriceTier[] | null;
-}
-
-export interface DeclaredGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: Platform;
-  readonly multiplierPpm: bigint;
-  /** Null is every model. */
-  readonly models: readonly string[] | null;
-  readonly routing: DeclaredRouting;
-}
-
-/** How calls of a group are routed. */
-export interface DeclaredRouting {
-  readonly preset: RoutingPreset;
-  /** Ids; null is every channel. */
-  readonly channels: readonly string[] | null;
-  readonly hedging: boolean;
-}
-
-export interface DeclaredAccount {
-  readonly id: string;
-  readonly name: string;
-}
-
-export interface DeclaredKey {
-  readonly id: string;
-  readonly name: string;
-  readonly accountId: string;
-  readonly groupId: string;
-  /** Lower-case hex of the key's HMAC-SHA256. */
-  readonly hash: string;
-  /** First and last characters, for recognising it in a list. */
-  readonly hint: string;
-  readonly models: readonly string[] | null;
-  readonly expiresAtMs: number | null;
-  /** Whether its calls may lose nothing in translation. */
-  readonly strict: boolean;
-}
 
 /** Everything one source declares. Providers are catalogue data or the file's own, as JSON documents by id. */
 export interface Declaration {

@@ -15,13 +15,16 @@ export type HeaderList = readonly string[];
 /** The way back to the caller. After `gone` every method is harmless and does nothing. */
 export interface Reply {
   readonly platform: Platform;
-  /** Whether the caller has closed its connection. */
+  /** True when the caller has closed its connection. */
   readonly gone: boolean;
-  /** Whether the head of an answer has been sent. */
+  /** True when the head of an answer has been sent. */
   readonly begun: boolean;
   /** A whole answer: head and body in one write. */
   send(status: number, headers: HeaderList, body: Uint8Array): void;
-  /** Head and first bytes of a stream in one write. False: the caller reads slowly; wait for `onCallerWritable`. */
+  /**
+   * Head and first bytes of a stream in one write. The bytes are there only within the call, as those of `write`: a reply
+   * that cannot send them at once copies them. False: the caller reads slowly; wait for `onCallerWritable`.
+   */
   begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean;
   /** False: as for `begin`. */
   write(bytes: Uint8Array): boolean;

@@ -1,5 +1,5 @@
 import type { FinishReason, ImageKind, ProtocolId, Usage } from '@headgate/protocols';
-import type { NanoUsd } from '../core/money.ts';
+import type { NanoUsd } from '../money/money.ts';
 
 export type CallStatus = 'open' | 'complete' | 'failed' | 'timed_out' | 'caller_gone' | 'interrupted';
 
@@ -51,7 +51,7 @@ export interface AttemptEntry {
   readonly edits: readonly string[];
 }
 
-/** What is known when a call begins. */
+/** A call as it is known when it begins. */
 export interface CallOpening {
   readonly traceId: string;
   readonly accountId: string;
@@ -78,7 +78,7 @@ export interface CallEntry extends CallOpening {
   readonly modelServed: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
-  /** Of the images made, whose price may go by it; null when none were asked for. */
+  /** The price of images may go by it; null when none were asked for. */
   readonly imageKind: ImageKind | null;
   readonly chargeNanoUsd: NanoUsd;
   readonly finishReason: FinishReason | null;
@@ -95,24 +95,24 @@ export interface CallEntry extends CallOpening {
   readonly finishedAtMs: number;
   readonly attempts: readonly AttemptEntry[];
   /**
-   * What the router's plans were made from, as `encodeRoute` writes it; null when it was never asked. It names channels
+   * The reasons of the router's plans, as `encodeRoute` writes it; null when it was never asked. It names channels
    * and what they cost: for the operator alone.
    */
   readonly route: string | null;
 }
 
-/**
- * `settled`: this entry is durable · `already-settled`: the same entry was there ·
- * `conflict`: another entry has this trace id (an alarm) · `unavailable`: the ledger cannot be written.
- */
-export type Settlement = 'settled' | 'already-settled' | 'conflict' | 'unavailable';
+/** `settled`: the entry is durable · `unavailable`: the ledger cannot be written. */
+export type Settlement = 'settled' | 'unavailable';
 
 /** The ledger as the pipeline needs it. */
 export interface Ledger {
   /** Notes a call that has lived a while; in the background, never waited for. */
   open(opening: CallOpening): void;
-  /** Writes entry, attempts, postings and balances in one transaction. Resolves when durable; never rejects. */
-  settle(entry: CallEntry): Promise<Settlement>;
+  /**
+   * Makes an entry durable and calls `done` once, when it is or will not be; it may do so before it returns. Never throws.
+   * Another entry of the same trace id is found later: the first one stands, and an alarm sounds.
+   */
+  settle(entry: CallEntry, done: (settlement: Settlement) => void): void;
   /** False when settlements have been failing or stuck for 2 s: then new calls are refused. */
   isWritable(): boolean;
   /** Entries that wait for a commit. */

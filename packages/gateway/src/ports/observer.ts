@@ -1,5 +1,5 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
-import type { Outcome } from '../core/route/outcome/outcome.ts';
+import type { Outcome } from '../route/outcomes.ts';
 import type { CallEntry } from './ledger.ts';
 
 /** Things an operator should hear of, by name. */

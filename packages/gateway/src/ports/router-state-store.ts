@@ -1,4 +1,4 @@
-/** What the router has learned of one thing: a target, a credential of a channel, what that can take, or the calls of a model. */
+/** The knowledge of the router about one thing: a target, a credential of a channel, what that can take, or the calls of a model. */
 export interface RouterState {
   readonly kind: 'target' | 'credential' | 'capacity' | 'model';
   /** Names it among those of its kind. A credential is in it as a keyed hash, never as it is. */

@@ -29,12 +29,12 @@ export interface LedgerRecord extends Omit<CallEntry, 'status' | 'finishedAtMs'>
 export interface Finding {
   /** Stable name of the rule, such as `balance-is-fold-of-postings`. */
   readonly rule: string;
-  /** What breaks it: a trace id, a ledger account, a key. */
+  /** Names the offender: a trace id, a ledger account, a key. */
   readonly subject: string;
   readonly detail: string;
 }
 
-/** What checking the whole ledger found. Sound exactly when `findings` is empty; at most 100 per rule. */
+/** The result of checking the whole ledger. Sound exactly when `findings` is empty; at most 100 per rule. */
 export interface Verification {
   readonly findings: readonly Finding[];
   readonly counts: {
@@ -44,11 +44,38 @@ export interface Verification {
     readonly postings: number;
     readonly prices: number;
   };
+  /** Null when all of the ledger was read; otherwise the moment up to which all of it was. */
+  readonly asOfMs: number | null;
 }
 
-/** What went wrong with a settlement: private, for the operator's log. */
+/** A place from which a journal cannot be read although it goes on behind it. */
+export interface Damage {
+  readonly file: string;
+  /** Bytes from the beginning of the file. */
+  readonly offset: number;
+  readonly detail: string;
+}
+
+/** A start finds this of processes that died. */
+export interface Recovery {
+  /** Lines of their journals that the store did not have yet. */
+  readonly lines: number;
+  /** Calls that they left open, which are ended now. */
+  readonly interrupted: number;
+  /** Nothing behind it is in the store, so a start must not go on. */
+  readonly damage: Damage | null;
+}
+
+/** Damage, and what was kept around it. */
+export interface Salvaged extends Damage {
+  /** Lines that could be read of what is damaged. */
+  readonly linesKept: number;
+  readonly bytesSkipped: number;
+}
+
+/** A settlement that went wrong: private, for the operator's log. */
 export interface LedgerAlarm {
-  readonly kind: 'conflict' | 'unavailable';
+  readonly kind: 'conflict' | 'unavailable' | 'bug';
   /** Null when the whole ledger is concerned. */
   readonly traceId: string | null;
   readonly detail: string;
@@ -60,8 +87,18 @@ export interface Store {
   readonly reports: UsageReports;
   readonly configuration: ConfigurationStore;
   readonly routerStates: RouterStateStore;
-  /** Ends the open calls of processes that died, unbilled and visible. Returns how many. Calls of living ones stay. */
-  recoverInterrupted(): Promise<number>;
+  /**
+   * Takes over what processes that died have left in their journals, and ends their open calls, unbilled and visible. Those of
+   * living ones stay. `onProgress` hears several times a second how many lines it was so far.
+   */
+  recover(onProgress: (lines: number) => void): Promise<Recovery>;
+  /** Goes on past what is damaged in the journals of the dead, which are kept. Null while a gateway runs on them. */
+  salvage(): Promise<readonly Salvaged[] | null>;
+  /**
+   * Waits until everything is in the store that is durable now, at most for some seconds. Null when it is; otherwise the moment up to
+   * which everything is.
+   */
+  catchUp(): Promise<number | null>;
   /** Ordered by trace id, so oldest first. Read in pages: entries settled meanwhile may or may not be among them. */
   exportEntries(filter: EntryFilter): AsyncIterable<LedgerRecord>;
   /** One entry, for the operator: whose it is does not matter. */

@@ -1,16 +1,24 @@
 import type { Kysely } from 'kysely';
-import type { PriceTier } from '../core/price.ts';
-import type {
-  DeclaredAccount,
-  DeclaredChannel,
-  DeclaredGroup,
-  DeclaredModel,
-  StoredConfiguration,
-  StoredKey,
-  StoredPrice,
-} from '../ports/configuration-store.ts';
-import { decodeNames, decodeNeeds, decodeOptionalNames } from './configuration-row.ts';
-import { channelPriceSubject, decodeTiers, modelPriceSubject } from './price-row.ts';
+import {
+  accountFields,
+  channelFields,
+  channelModelFields,
+  credentialFields,
+  type DeclaredAccount,
+  type DeclaredChannel,
+  type DeclaredChannelModel,
+  type DeclaredGroup,
+  type DeclaredModel,
+  groupFields,
+  keyFields,
+  modelFields,
+  routingFields,
+  secretFields,
+} from '../catalogue/entities.ts';
+import { type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
+import { type PicoUsd, picoUsd } from '../money/money.ts';
+import type { ImagePrice, PriceClasses, PriceTier } from '../money/price.ts';
+import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import type { Schema } from './schema.ts';
 
 /** Everything configured, as of one moment. Prices in force at `nowMs` are repeated on their models and channels. */
@@ -83,91 +91,50 @@ async function loadProviders(database: Kysely<Schema>): Promise<Readonly<Record<
   return Object.fromEntries(rows.map((row) => [row.id, row.document]));
 }
 
-function loadAccounts(database: Kysely<Schema>): Promise<DeclaredAccount[]> {
-  return database
-    .selectFrom('accounts')
-    .select(['id', 'name'])
-    .where('removed', '=', 0n)
-    .orderBy('id')
-    .execute();
+async function loadEntities<Table extends Fields>(
+  database: Kysely<Schema>,
+  table: 'accounts' | 'groups' | 'models' | 'channels',
+  fields: Table,
+): Promise<readonly (ValuesOf<Table> & { readonly id: string; readonly row: object })[]> {
+  const rows = await database.selectFrom(table).selectAll().where('removed', '=', 0n).orderBy('id').execute();
+  return rows.map((row) => ({ id: row.id, ...readCells(fields, row), row }));
+}
+
+async function loadAccounts(database: Kysely<Schema>): Promise<readonly DeclaredAccount[]> {
+  const accounts = await loadEntities(database, 'accounts', accountFields);
+  return accounts.map(({ row: _, ...account }) => account);
 }
 
 async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGroup[]> {
-  const rows = await database
-    .selectFrom('groups')
-    .selectAll()
-    .where('removed', '=', 0n)
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    platform: row.platform,
-    multiplierPpm: row.multiplier_ppm,
-    models: decodeOptionalNames(row.models),
-    routing: {
-      preset: row.routing_preset,
-      channels: decodeOptionalNames(row.routing_channels),
-      hedging: row.hedging === 1n,
-    },
-  }));
+  const groups = await loadEntities(database, 'groups', groupFields);
+  return groups.map(({ row, ...group }) => ({ ...group, routing: readCells(routingFields, row) }));
 }
 
 async function loadModels(database: Kysely<Schema>, priceOf: PriceLookup): Promise<readonly DeclaredModel[]> {
-  const rows = await database
-    .selectFrom('models')
-    .selectAll()
-    .where('removed', '=', 0n)
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    displayName: row.display_name,
-    ownedBy: row.owned_by,
-    created: Number(row.created),
-    contextWindow: toNumber(row.context_window),
-    maxOutputTokens: toNumber(row.max_output_tokens),
-    inputModalities: decodeNames(row.input_modalities),
-    outputModalities: decodeNames(row.output_modalities),
-    capabilities: decodeNames(row.capabilities),
-    reasoning: row.reasoning === 1n,
-    price: priceOf(modelPriceSubject(row.id)),
-  }));
+  const models = await loadEntities(database, 'models', modelFields);
+  return models.map(({ row: _, ...model }) => ({ ...model, price: priceOf(modelPriceSubject(model.id)) }));
 }
 
 async function loadChannels(
   database: Kysely<Schema>,
   priceOf: PriceLookup,
 ): Promise<readonly DeclaredChannel[]> {
-  const rows = await database
-    .selectFrom('channels')
-    .selectAll()
-    .where('removed', '=', 0n)
-    .orderBy('id')
-    .execute();
+  const channels = await loadEntities(database, 'channels', channelFields);
   const modelsOf = await loadChannelModels(database);
-  return rows.map((row) => ({
-    id: row.id,
-    alias: row.alias,
-    providerId: row.provider_id,
-    baseUrl: row.base_url,
-    credentialEnvironments: decodeNames(row.credential_environments),
-    priority: Number(row.priority),
-    enabled: row.enabled === 1n,
-    allowPrivate: row.allow_private === 1n,
-    drain: row.drain === 1n,
-    maxConcurrency: toNumber(row.max_concurrency),
-    models: (modelsOf.get(row.id) ?? []).map((model) => ({
+  return channels.map(({ row, ...channel }) => ({
+    ...channel,
+    ...readCells(credentialFields, row),
+    models: (modelsOf.get(channel.id) ?? []).map((model) => ({
       ...model,
-      cost: priceOf(channelPriceSubject(row.id, model.modelId)),
+      cost: priceOf(channelPriceSubject(channel.id, model.modelId)),
     })),
   }));
 }
 
-/** What each channel serves, in the order it was declared. */
+/** The models that each channel serves, in the order they were declared. */
 export async function loadChannelModels(
   database: Kysely<Schema>,
-): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannel['models'][number], 'cost'>[]>> {
+): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannelModel, 'cost'>[]>> {
   const rows = await database
     .selectFrom('channel_models')
     .selectAll()
@@ -178,12 +145,7 @@ export async function loadChannelModels(
   return new Map(
     [...groups].map(([channelId, models]) => [
       channelId,
-      models.map((row) => ({
-        modelId: row.model_id,
-        upstreamModel: row.upstream_model,
-        contextWindow: toNumber(row.context_window),
-        lacks: decodeNeeds(row.lacks),
-      })),
+      models.map((row) => ({ modelId: row.model_id, ...readCells(channelModelFields, row) })),
     ]),
   );
 }
@@ -192,22 +154,66 @@ async function loadKeys(database: Kysely<Schema>): Promise<readonly StoredKey[]>
   const rows = await database.selectFrom('keys').selectAll().orderBy('id').execute();
   return rows.map((row) => ({
     id: row.id,
-    name: row.name,
-    accountId: row.account_id,
-    groupId: row.group_id,
-    hash: row.hash,
-    hint: row.hint,
-    models: decodeOptionalNames(row.models),
-    expiresAtMs: toNumber(row.expires_at_ms),
-    strict: row.strict !== 0n,
+    ...readCells(keyFields, row),
+    ...readCells(secretFields, row),
     status: row.removed === 0n ? row.status : 'revoked',
     source: row.source,
     createdAtMs: Number(row.created_at_ms),
-    retiresAtMs: toNumber(row.retires_at_ms),
+    retiresAtMs: row.retires_at_ms === null ? null : Number(row.retires_at_ms),
     replacedBy: row.replaced_by,
   }));
 }
 
-function toNumber(integer: bigint | null): number | null {
-  return integer === null ? null : Number(integer);
+/** Tiers as the JSON of a row of `prices`: every price a decimal string, since JSON has no exact integers. */
+export function encodeTiers(tiers: readonly PriceTier[]): string {
+  return JSON.stringify(tiers, (_name, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+}
+
+interface TierDocument {
+  readonly aboveInputTokens: number;
+  readonly classes: Readonly<Record<keyof PriceClasses, string>>;
+  readonly images?: readonly (Omit<ImagePrice, 'price'> & { readonly price: string })[];
+}
+
+function decodeTiers(text: string): readonly PriceTier[] {
+  // The store is the only writer of this column, and `encodeTiers` is what it writes.
+  const documents = JSON.parse(text) as readonly TierDocument[];
+  return documents.map(({ aboveInputTokens, classes, images }) => ({
+    aboveInputTokens,
+    classes: decodeClasses(classes),
+    ...(images === undefined ? {} : { images: decodeImages(images) }),
+  }));
+}
+
+function decodeImages(images: NonNullable<TierDocument['images']>): readonly ImagePrice[] {
+  return images.map((image) => ({ ...image, price: picoUsd(BigInt(image.price)) }));
+}
+
+function decodeClasses(classes: TierDocument['classes']): PriceClasses {
+  const price = (name: keyof PriceClasses): PicoUsd => picoUsd(BigInt(classes[name]));
+  return {
+    input: price('input'),
+    cacheRead: price('cacheRead'),
+    cacheWrite5m: price('cacheWrite5m'),
+    cacheWrite1h: price('cacheWrite1h'),
+    output: price('output'),
+    audioInput: price('audioInput'),
+    audioOutput: price('audioOutput'),
+    imageInput: price('imageInput'),
+    imageOutput: price('imageOutput'),
+    perImage: price('perImage'),
+    perCall: price('perCall'),
+  };
+}
+
+/** Callers pay for a model by this subject. */
+export function modelPriceSubject(modelId: string): string {
+  return `model:${modelId}`;
+}
+
+/** A channel's upstream charges us for a model by this subject. */
+export function channelPriceSubject(channelId: string, modelId: string): string {
+  return `channel:${channelId}/${modelId}`;
 }

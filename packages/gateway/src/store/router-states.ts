@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 
 /** Kept at most, the newest; some more than a router keeps in memory for all its targets at once. */
 const rowsMax = 50_000;
-/** Of one statement, which takes so many values. */
+/** One statement takes so many values. */
 const rowsPerStatement = 1000;
 
 export async function loadRouterStates(database: Kysely<Schema>): Promise<readonly RouterState[]> {
@@ -50,7 +50,7 @@ async function upsert(transaction: Kysely<Schema>, states: readonly RouterState[
     .execute();
 }
 
-/** What belongs to targets that are gone is saved no more, and grows old. */
+/** A row whose target is gone is saved no more, and grows old. */
 async function forget(transaction: Kysely<Schema>, beforeMs: number): Promise<void> {
   await transaction.deleteFrom('router_states').where('saved_at_ms', '<', BigInt(beforeMs)).execute();
   await transaction

@@ -1,54 +1,26 @@
-import type { FinishReason, Platform, ProtocolId } from '@headgate/protocols';
 import type { Generated } from 'kysely';
-import type { KeyStatus, RoutingPreset } from '../core/catalogue.ts';
+import type { KeyStatus } from '../catalogue/catalogue.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
-import type { CallStatus, UnbilledReason, UsageSource } from '../ports/ledger.ts';
+import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
 import type { RouterState } from '../ports/router-state-store.ts';
-import type { usageColumns } from './call-row.ts';
+import type { usageColumns } from './columns.ts';
 
 /** Integers come out as bigint and go in as either: no store may round one on the way. */
 type Integer = bigint;
 
 type UsageColumns = Record<(typeof usageColumns)[number], Integer>;
 
+/** The columns of calls that queries name. `columns.ts` has all of them. */
 export interface CallsTable extends UsageColumns {
   trace_id: string;
   account_id: string;
   key_id: string;
-  group_id: string;
-  surface: ProtocolId;
   model_requested: string;
-  stream: Integer;
   started_at_ms: Integer;
-  price_version: string | null;
-  multiplier_ppm: Integer;
-  client_request_id: string | null;
-  parent_trace: string | null;
-  user_agent: string | null;
   status: CallStatus;
   unbilled_reason: UnbilledReason | null;
   channel_id: string | null;
-  model_served: string | null;
-  usage_source: UsageSource;
-  /** JSON array of size and quality, either of them null; null when no images were asked for. */
-  image_kind: string | null;
   charge_nano_usd: Integer;
-  finish_reason: FinishReason | null;
-  finish_reason_raw: string | null;
-  http_status: Integer | null;
-  error_code: string | null;
-  /** JSON array; null when empty. */
-  losses: string | null;
-  ttft_ms: number | null;
-  duration_ms: number;
-  overhead_us: Integer;
-  finished_at_ms: Integer | null;
-  /** JSON; see `encodeCall`. The view `attempts` shows it as rows. */
-  attempts: string;
-  /** What the router's plans were made from; see `encodeRoute`. Null of a call that was never planned. */
-  route: string | null;
-  /** The process that holds the call open; null once it has ended. */
-  run: Integer | null;
 }
 
 export interface PostingsTable {
@@ -77,12 +49,6 @@ export interface UsageSlotsTable extends UsageColumns {
   charge_nano_usd: Integer;
 }
 
-/** A process that may hold calls open. It is alive as long as it holds the lock of this id. */
-export interface RunsTable {
-  id: Generated<Integer>;
-  started_at_ms: Integer;
-}
-
 export interface PricesTable {
   subject: string;
   version: string;
@@ -93,6 +59,7 @@ export interface PricesTable {
   tiers: string;
 }
 
+/** The columns of every entity; those of its fields stand in its field table (catalogue/entities.ts). */
 interface Declared {
   id: string;
   source: ConfigurationSource | 'operator';
@@ -100,83 +67,25 @@ interface Declared {
   removed: Integer;
 }
 
-interface Budgets {
-  budget_day_nano_usd: Integer | null;
-  budget_month_nano_usd: Integer | null;
-  budget_total_nano_usd: Integer | null;
-}
-
 export interface ProvidersTable extends Declared {
   document: string;
 }
 
-export interface AccountsTable extends Declared {
-  name: string;
-  /** How far below zero the balance may fall; null is no limit. */
-  credit_limit_nano_usd: Integer | null;
-}
-
-export interface GroupsTable extends Declared, Budgets {
-  name: string;
-  platform: Platform;
-  multiplier_ppm: Integer;
-  models: string | null;
-  routing_preset: RoutingPreset;
-  routing_channels: string | null;
-  hedging: Integer;
-}
-
-export interface ModelsTable extends Declared {
-  display_name: string;
-  owned_by: string;
-  created: Integer;
-  context_window: Integer | null;
-  max_output_tokens: Integer | null;
-  input_modalities: string;
-  output_modalities: string;
-  capabilities: string;
-  reasoning: Integer;
-}
-
-export interface ChannelsTable extends Declared {
-  alias: string;
-  provider_id: string;
-  base_url: string | null;
-  /** JSON of the variables' names. */
-  credential_environments: string;
-  priority: Integer;
-  enabled: Integer;
-  allow_private: Integer;
-  drain: Integer;
-  max_concurrency: Integer | null;
-}
-
+/** Its field table has further columns, for what is declared. */
 export interface ChannelModelsTable {
   channel_id: string;
   model_id: string;
-  upstream_model: string;
   position: Integer;
-  context_window: Integer | null;
-  /** JSON of what it cannot do. */
-  lacks: string;
 }
 
-export interface KeysTable extends Declared, Budgets {
-  name: string;
-  account_id: string;
-  group_id: string;
-  hash: string;
-  hint: string;
-  models: string | null;
-  expires_at_ms: Integer | null;
-  strict: Integer;
+export interface KeysTable extends Declared {
   status: KeyStatus;
   created_at_ms: Integer;
   retires_at_ms: Integer | null;
   replaced_by: string | null;
 }
 
-/** What the router has learned; see `RouterState`. */
+/** The router keeps here what it has learned; see `RouterState`. */
 export interface RouterStatesTable {
   kind: RouterState['kind'];
   key: string;
@@ -195,13 +104,12 @@ export interface Schema {
   postings: PostingsTable;
   balances: BalancesTable;
   usage_slots: UsageSlotsTable;
-  runs: RunsTable;
   prices: PricesTable;
   providers: ProvidersTable;
-  accounts: AccountsTable;
-  groups: GroupsTable;
-  models: ModelsTable;
-  channels: ChannelsTable;
+  accounts: Declared & { credit_limit_nano_usd: Integer | null };
+  groups: Declared;
+  models: Declared;
+  channels: Declared;
   channel_models: ChannelModelsTable;
   keys: KeysTable;
   meta: MetaTable;

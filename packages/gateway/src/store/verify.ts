@@ -1,12 +1,14 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { noImageKind } from '@headgate/protocols';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type PriceVersion, priceUsage } from '../core/price.ts';
+import { type PriceVersion, priceUsage } from '../money/price.ts';
 import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
-import { usageColumns } from './call-row.ts';
-import { toRecord } from './ledger-records.ts';
+import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
+import { JournalReader, type Passage } from './journal/reader.ts';
 import { loadPrices } from './load-configuration.ts';
+import { slotMs } from './reports.ts';
 import type { Schema } from './schema.ts';
-import { slotMs } from './usage-slot.ts';
+import { acquireRun, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
 const findingsMax = 100;
 const pageSize = 1_000;
@@ -23,7 +25,7 @@ interface Breach {
 }
 
 /** Checks every invariant of the ledger against one snapshot of it. Reads everything; meant for operators and tests. */
-export function verifyLedger(database: Kysely<Schema>): Promise<Verification> {
+export function verifyLedger(database: Kysely<Schema>): Promise<Omit<Verification, 'asOfMs'>> {
   return database
     .transaction()
     .setAccessMode('read only')
@@ -135,6 +137,12 @@ const rules: readonly Rule[] = [
       where run is not null and (status <> 'open' or run not in (select id from runs))`,
   },
   {
+    rule: 'every-line-is-taken',
+    breaches: sql`
+      select 'run ' || run || ' at ' || place as subject, reason || ': ' || substr(line, 1, 200) as detail
+      from set_aside`,
+  },
+  {
     rule: 'routes-can-be-read',
     breaches: sql`
       select trace_id as subject, 'how it was routed is no record' as detail from calls
@@ -161,7 +169,7 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
       .limit(pageSize)
       .execute();
     for (const row of rows) {
-      const detail = wrongCharge(toRecord(row), versions);
+      const detail = wrongCharge(readRecord(row), versions);
       if (detail !== null) findings.push({ rule: 'charge-follows-its-price', subject: row.trace_id, detail });
     }
     const end = rows.at(-1);
@@ -194,4 +202,60 @@ async function countRows(database: Kysely<Schema>): Promise<Verification['counts
     postings: Number(second?.postings ?? 0),
     prices: Number(second?.prices ?? 0),
   };
+}
+
+const passageLines = 2_000;
+
+/**
+ * Reads all journals that are there, and holds what is fed of them against the store. That of a process which lives ends where
+ * it cannot be read, since it may be just writing there.
+ */
+export function verifyJournals(database: DatabaseSync, file: string): readonly Finding[] {
+  const findings: Finding[] = [];
+  const stored = database.prepare(`SELECT ${callColumns.join(', ')} FROM calls WHERE trace_id = ?`);
+  const setAside = database.prepare('SELECT 1 FROM set_aside WHERE line = ?');
+  const isSetAside = (line: string) => setAside.get(line) !== undefined;
+  for (const { id, fed } of knownRuns(database, file)) {
+    const lock = acquireRun(file, id);
+    const reader = new JournalReader(journalDirectory(file, id));
+    let place = reader.starts()[0] ?? fed ?? 0;
+    while (findings.length < findingsMax) {
+      const passage = reader.read(place, passageLines, { isDead: lock !== null });
+      if (passage === null) break;
+      if ('detail' in passage) {
+        const { detail, offset } = passage;
+        findings.push({
+          rule: 'journals-can-be-read',
+          subject: passage.file,
+          detail: `byte ${offset}: ${detail}`,
+        });
+        break;
+      }
+      if (passage.end <= (fed ?? 0))
+        findings.push(...notInStore(passage, stored.get.bind(stored), isSetAside));
+      place = passage.end;
+    }
+    reader.close();
+    lock?.close();
+  }
+  return findings.slice(0, findingsMax);
+}
+
+function notInStore(
+  { lines, columns }: Passage,
+  find: (traceId: Cell) => unknown,
+  isSetAside: (line: string) => boolean,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const line of lines) {
+    if (isSetAside(line)) continue;
+    const { cells, isOpen } = readLine(line, columns);
+    // A row has the columns that were asked for, or there is none.
+    const row = find(cells[0] ?? null) as Readonly<Record<string, Cell>> | undefined;
+    const isSame = (column: string, at: number) => isSameCell(row?.[column] ?? null, cells[at] ?? null);
+    if (row !== undefined && (isOpen || callColumns.every(isSame))) continue;
+    const detail = row === undefined ? 'its line is fed, but it is not there' : 'its line is another entry';
+    findings.push({ rule: 'journals-agree-with-calls', subject: String(cells[0]), detail });
+  }
+  return findings;
 }

@@ -1,7 +1,14 @@
 import type { AttemptEntry, CallEntry } from '../ports/ledger.ts';
-import { exposeHistograms, exposeSamples, type Sample } from './exposition.ts';
-import { createHistogram, type Histogram, recordValue } from './histogram.ts';
-import { type LabelledCell, LabelTable } from './label-table.ts';
+import {
+  createHistogram,
+  exposeHistograms,
+  exposeSamples,
+  type Histogram,
+  type LabelledCell,
+  LabelTable,
+  recordValue,
+  type Sample,
+} from './exposition.ts';
 
 // Seconds. Calls of models last from a tenth of a second to minutes; our own share of them is microseconds.
 const callBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 600];
@@ -27,7 +34,7 @@ interface Nanos {
   nanoUsd: bigint;
 }
 
-/** What finished calls add up to. Recording touches plain numbers only; the text is made when somebody asks. */
+/** The sums over finished calls. Recording touches plain numbers only; the text is made when somebody asks. */
 export class CallMetrics {
   readonly #calls = new LabelTable<Count>(zero);
   readonly #unbilled = new LabelTable<Count>(zero);

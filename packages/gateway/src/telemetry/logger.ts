@@ -1,6 +1,4 @@
 import pino from 'pino';
-import { type LogSink, type LogSinkOptions, openLogSink } from './log-sink.ts';
-import { escapeHiddenControls, logTextLengthMax } from './log-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -21,7 +19,7 @@ export interface LogFields {
   readonly reason?: string;
   /** Facts about an alert, named by whoever raised it. Never bodies, headers or credentials. */
   readonly detail?: Readonly<Record<string, string | number>>;
-  /** What was thrown; its type, message and stack are written. */
+  /** The value that was thrown; its type, message and stack are written. */
   readonly error?: unknown;
 }
 
@@ -104,4 +102,159 @@ function describeError(error: unknown): Record<string, string> {
 
 function bounded(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+}
+
+export interface LogSinkOptions {
+  /** 1 and 2 are standard output and error; a string is a file to append to. */
+  readonly destination: 1 | 2 | string;
+  /** `json` for machines, one object a line; `pretty` for a person at a terminal. */
+  readonly format: 'json' | 'pretty';
+}
+
+/** The place that finished lines go to: redacted, in batches, off the caller's path. */
+export interface LogSink {
+  /** Takes one JSON line, its line feed included. */
+  write(line: string): void;
+  /** Replaces the secrets that must never appear; called at start and whenever configuration changes. */
+  setSecrets(secrets: Iterable<string>): void;
+  /** Resolves when everything written so far has left the process. */
+  flush(): Promise<void>;
+}
+
+/** UTF-16 units; as many of the system's calls as there are batches. */
+const batchLength = 32_768;
+const batchAgeMsMax = 100;
+/** Past this, lines are dropped: a stuck terminal or disk must not take the process with it. */
+const queuedBytesMax = 8 * 1024 * 1024;
+
+function openLogSink(options: LogSinkOptions): LogSink {
+  const destination = pino.destination({
+    dest: options.destination,
+    sync: false,
+    mkdir: true,
+    // With 0, its default, the library's flush would wait for nothing.
+    minLength: 1,
+    maxLength: queuedBytesMax,
+  });
+  // A log that cannot be written loses lines; it must not end calls. Without a listener it would end the process.
+  destination.on('error', () => {});
+  const batch = new LineBatch((lines) => destination.write(lines));
+  let redact = createRedaction([]);
+  return {
+    write(line) {
+      const redacted = redact(line);
+      if (options.format === 'pretty') destination.write(prettyLogLine(redacted));
+      else batch.add(redacted);
+    },
+    setSecrets(secrets) {
+      redact = createRedaction(secrets);
+    },
+    flush() {
+      batch.send();
+      // The error is that of fsync, which pipes and terminals do not have.
+      return new Promise((resolve) => {
+        destination.flush(() => resolve());
+      });
+    },
+  };
+}
+
+/**
+ * Gathers lines into batches. The library would do it too, but measures what it has gathered again with every line,
+ * which flattened a growing string each time: 7 KB of copies for every call.
+ */
+class LineBatch {
+  readonly #send: (lines: string) => void;
+  #lines = '';
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(send: (lines: string) => void) {
+    this.#send = send;
+  }
+
+  add(line: string): void {
+    this.#lines += line;
+    if (this.#lines.length >= batchLength) this.send();
+    else this.#timer ??= setTimeout(() => this.send(), batchAgeMsMax);
+  }
+
+  send(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#lines === '') return;
+    this.#send(this.#lines);
+    this.#lines = '';
+  }
+}
+
+/** Longest text of others that one field of a log line keeps, in UTF-16 units. */
+const logTextLengthMax = 300;
+
+const plainPattern = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+// JSON leaves these alone, but terminals and log viewers act on them: DEL, C1 controls (which contain an escape
+// introducer and a line break) and the two Unicode line separators.
+const hiddenControlPattern = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** A JSON string literal of a bounded text, on one line whatever the text holds. */
+export function quoteLogText(text: string, lengthMax = logTextLengthMax): string {
+  const bounded = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+  if (plainPattern.test(bounded)) return `"${bounded}"`;
+  return escapeHiddenControls(JSON.stringify(bounded));
+}
+
+/** Spells out, as JSON escapes, the control characters that JSON itself lets through. */
+function escapeHiddenControls(json: string): string {
+  return json.replace(hiddenControlPattern, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+const levelWords: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info ', 40: 'WARN ', 50: 'ERROR' };
+
+/** A JSON log line as a person reads it: `12:00:01.250 WARN  message name=value name=value`. */
+function prettyLogLine(line: string): string {
+  const parsed: unknown = JSON.parse(line);
+  if (typeof parsed !== 'object' || parsed === null) return line;
+  const { level, time, msg, ...fields } = { level: 0, time: 0, msg: '', ...parsed };
+  const clock = new Date(time).toISOString().slice(11, 23);
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${prettyValue(value)}`);
+  return `${[clock, levelWords[level] ?? String(level), prettyText(msg), ...pairs].join(' ')}\n`;
+}
+
+function prettyValue(value: unknown): string {
+  if (typeof value !== 'string') return escapeHiddenControls(JSON.stringify(value));
+  return /^[\w.:/@+-]+$/.test(value) ? value : escapeHiddenControls(JSON.stringify(value));
+}
+
+/** The message stands without quotes, so what would act on a terminal is spelled out. */
+function prettyText(text: string): string {
+  return escapeHiddenControls(JSON.stringify(text)).slice(1, -1).replaceAll('\\"', '"');
+}
+
+/** Replaces live secrets in a text. */
+export type Redact = (text: string) => string;
+
+/** A shorter value would blot out ordinary words, and guards nothing. */
+const secretLengthMin = 8;
+
+// Keys of our own are known by their hash alone, so they are recognised by their form.
+const ownKeyPattern = 'sk-[0-9A-Za-z]{49}';
+
+/** `secrets` are the values themselves; they are found as such and as they are spelled inside JSON. */
+function createRedaction(secrets: Iterable<string>): Redact {
+  const spellings = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < secretLengthMin) continue;
+    spellings.add(secret);
+    spellings.add(JSON.stringify(secret).slice(1, -1));
+  }
+  // The longest first, so that a secret which begins with another one is replaced whole.
+  const literals = [...spellings].sort((a, b) => b.length - a.length).map(escapePattern);
+  const pattern = new RegExp([...literals, ownKeyPattern].join('|'), 'g');
+  return (text) => text.replace(pattern, '[redacted]');
+}
+
+function escapePattern(literal: string): string {
+  return literal.replace(/[^0-9A-Za-z]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nanoUsd } from '../core/money.ts';
+import { nanoUsd } from '../money/money.ts';
 import { createMetrics } from './metrics.ts';
 import { completeEntry } from './testing.ts';
 

@@ -1,11 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallEntry } from '../ports/ledger.ts';
 import type { AlertKind, Refusal } from '../ports/observer.ts';
+import type { Outcome } from '../route/outcomes.ts';
 import { CallMetrics } from './call-metrics.ts';
-import { exposeHistograms, exposeSamples } from './exposition.ts';
-import { createHistogram, recordValue } from './histogram.ts';
-import { LabelTable } from './label-table.ts';
-import { ServiceMetrics } from './service-metrics.ts';
+import { createHistogram, exposeHistograms, exposeSamples, LabelTable, recordValue } from './exposition.ts';
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
@@ -99,4 +97,53 @@ export function createMetrics(sources: MetricsSources): Metrics {
       return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text };
     },
   };
+}
+
+interface Count {
+  value: number;
+}
+
+/** How often targets went out of service, and what came of probes. */
+export class ServiceMetrics {
+  readonly #probes = new LabelTable<Count>(zero);
+  readonly #ejections = new LabelTable<Count>(zero);
+
+  probed(channelId: string, result: Outcome['kind']): void {
+    this.#probes.at(channelId, result).value++;
+  }
+
+  ejected(channelId: string): void {
+    this.#ejections.at(channelId).value++;
+  }
+
+  expose(): string {
+    return (
+      exposeSamples(
+        'counter',
+        {
+          name: 'headgate_probes_total',
+          help: 'Requests for one token that the gateway itself made, by what came of them.',
+          labels: ['channel', 'result'],
+        },
+        samplesOf(this.#probes),
+      ) +
+      exposeSamples(
+        'counter',
+        {
+          name: 'headgate_ejections_total',
+          help: 'Times that a model of a channel was taken out of service for its failures.',
+          labels: ['channel'],
+        },
+        samplesOf(this.#ejections),
+      )
+    );
+  }
+}
+
+function zero(): Count {
+  return { value: 0 };
+}
+
+function samplesOf(table: LabelTable<Count>) {
+  return table.entries().map(({ labels, cell }) => ({ labels, cell: cell.value }));
 }

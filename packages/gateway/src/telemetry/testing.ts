@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noUsage } from '@headgate/protocols';
-import { nanoUsd } from '../core/money.ts';
+import { nanoUsd } from '../money/money.ts';
 import type { AttemptEntry, CallEntry } from '../ports/ledger.ts';
 import { type Log, type LoggerOptions, openLog } from './logger.ts';
 

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** Of the beginning and of the end of each text, so many are read. Bytes. */
+/** The beginning and the end of each text are read as far as this. Bytes. */
 const edge = 256;
 /** Read of all texts together. */
 const readMax = 4_096;
@@ -27,7 +27,7 @@ export class Fingerprint {
     return (high >>> 11) * 0x1_0000_0000 + low;
   }
 
-  /** Those of a text, from `start` to `end`. */
+  /** Adds the bytes of a text, from `start` to `end`. */
   addBytes(bytes: Uint8Array, start: number, end: number): void {
     this.addNumber(end - start);
     const headEnd = start + this.#take(end - start);

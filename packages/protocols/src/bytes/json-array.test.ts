@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concatBytes } from './concat-bytes.ts';
 import { JsonArraySplitter } from './json-array.ts';
+import { concatBytes } from './splice.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

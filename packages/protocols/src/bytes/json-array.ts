@@ -1,4 +1,4 @@
-import { FrameBuffer } from './frame-buffer.ts';
+import { FrameBuffer } from './sse.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -11,7 +11,7 @@ const backslash = 0x5c;
 export class JsonArraySplitter {
   readonly #partial: FrameBuffer;
   #depth = 0;
-  /** Of anything but an array there are no elements. */
+  /** Only an array has elements. */
   #isArray = false;
   #isInString = false;
   #isEscaped = false;
@@ -25,7 +25,7 @@ export class JsonArraySplitter {
    * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible, theirs to keep. False once a
    * frame was longer than `frameBytesMax`; nothing is taken after that.
    */
-  push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): boolean {
+  push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void, _onStart?: unknown): boolean {
     let start = 0;
     let at = 0;
     while (at < chunk.length && !this.#partial.isTooLong) {
@@ -43,7 +43,7 @@ export class JsonArraySplitter {
     return !this.#partial.isTooLong;
   }
 
-  /** What came after the last element. */
+  /** All that came after the last element. */
   rest(): Uint8Array {
     return this.#partial.bytes;
   }

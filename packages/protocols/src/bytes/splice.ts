@@ -1,6 +1,6 @@
 /** One replacement: the bytes from `start` to `end` give way to `insert`; equal positions only insert. */
 export interface Edit {
-  /** What the attempt's record calls it. */
+  /** The name that the attempt's record has for it. */
   readonly name: string;
   readonly start: number;
   readonly end: number;
@@ -23,4 +23,17 @@ export function splice(bytes: Uint8Array, edits: readonly Edit[]): readonly Uint
   }
   pieces.push(bytes.subarray(from));
   return pieces;
+}
+
+/** Puts chunks end to end; a single one is returned as it is. */
+export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }

@@ -20,7 +20,7 @@ function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   return ends.map((end, n) => bytes.slice(ends[n - 1] ?? 0, end));
 }
 
-/** What the events of the frames say, blank ones left out: the same however the stream was cut. */
+/** All that the events of the frames say, blank ones left out: the same however the stream was cut. */
 function events(frames: readonly string[]) {
   return frames.map((frame) => readSseEvent(encoder.encode(frame))).filter((event) => event.data !== null);
 }

@@ -1,5 +1,54 @@
-import { concatBytes } from './concat-bytes.ts';
-import { FrameBuffer } from './frame-buffer.ts';
+import { concatBytes } from './splice.ts';
+
+const noBytes = new Uint8Array(0);
+
+/** The beginning of a frame whose end has not come. A frame that grows beyond `bytesMax` is not waited for any longer. */
+export class FrameBuffer {
+  isTooLong = false;
+  #bytes: Uint8Array = noBytes;
+  #length = 0;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** The buffer doubles as it grows, so that a frame in many small chunks is not copied for each of them. */
+  keep(chunk: Uint8Array, start: number, end: number): void {
+    const length = this.#length + end - start;
+    this.isTooLong ||= length > this.#bytesMax;
+    if (this.isTooLong) return;
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
+      larger.set(this.bytes);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(chunk.subarray(start, end), this.#length);
+    this.#length = length;
+  }
+
+  /** Hands on the frame that ends here: a view of `chunk` where possible, theirs to keep. */
+  emit(chunk: Uint8Array, start: number, end: number, onFrame: (frame: Uint8Array) => void): void {
+    if (this.#length === 0) {
+      if (end - start > this.#bytesMax) this.isTooLong = true;
+      else onFrame(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end));
+      return;
+    }
+    this.keep(chunk, start, end);
+    const frame = this.bytes;
+    this.#bytes = noBytes;
+    this.#length = 0;
+    if (!this.isTooLong) onFrame(frame);
+  }
+}
 
 /** How long a frame may be unless told otherwise. Bytes. */
 const frameBytesMaxDefault = 4 * 1024 * 1024;
@@ -16,9 +65,9 @@ const colon = 0x3a;
  */
 export class SseSplitter {
   readonly #partial: FrameBuffer;
-  /** Whether the line at hand has no byte yet. */
+  /** True when the line at hand has no byte yet. */
   #lineIsEmpty = true;
-  /** Whether the last byte was CR, so that LF would belong to it. */
+  /** True when the last byte was CR, so that LF would belong to it. */
   #afterReturn = false;
 
   /** A frame that grows beyond `frameBytesMax` bytes is not waited for any longer. */
@@ -27,14 +76,19 @@ export class SseSplitter {
   }
 
   /**
-   * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible, theirs to keep. False once a
-   * frame was longer than `frameBytesMax`; nothing is taken after that.
+   * Hands every frame that is now whole to `onFrame`: a view of `chunk` where possible. False once a frame was longer than
+   * `frameBytesMax`; nothing is taken after that. Where a frame begins in `chunk`, `onStart` may take it and those behind it
+   * by itself: it is told the place and says where the first frame begins that it has not taken.
    */
-  push(chunk: Uint8Array, onFrame: (frame: Uint8Array) => void): boolean {
-    let start = 0;
-    let at = 0;
-    let feed = find(chunk, lineFeed, 0);
-    let carriage = find(chunk, carriageReturn, 0);
+  push(
+    chunk: Uint8Array,
+    onFrame: (frame: Uint8Array) => void,
+    onStart: (chunk: Uint8Array, at: number) => number = takeNone,
+  ): boolean {
+    let at = this.#isBetweenFrames() ? onStart(chunk, 0) : 0;
+    let start = at;
+    let feed = -1;
+    let carriage = -1;
     while (at < chunk.length && !this.#partial.isTooLong) {
       if (feed < at) feed = find(chunk, lineFeed, at);
       if (carriage < at) carriage = find(chunk, carriageReturn, at);
@@ -47,13 +101,18 @@ export class SseSplitter {
         at++;
       }
       this.#partial.emit(chunk, start, at, onFrame);
+      if (at < chunk.length && !this.#afterReturn) at = onStart(chunk, at);
       start = at;
     }
     if (start < chunk.length) this.#partial.keep(chunk, start, chunk.length);
     return !this.#partial.isTooLong;
   }
 
-  /** What came after the last whole frame; empty at the end of a well-formed stream. */
+  #isBetweenFrames(): boolean {
+    return this.#partial.isEmpty && this.#lineIsEmpty && !this.#afterReturn;
+  }
+
+  /** All that came after the last whole frame; empty at the end of a well-formed stream. */
   rest(): Uint8Array {
     return this.#partial.bytes;
   }
@@ -72,6 +131,10 @@ export class SseSplitter {
     this.#lineIsEmpty = true;
     return isBlank;
   }
+}
+
+function takeNone(_chunk: Uint8Array, at: number): number {
+  return at;
 }
 
 /** The chunk's length when there is none. */
@@ -95,7 +158,17 @@ export function withoutCommentText(frame: Uint8Array): Uint8Array {
   return keptTo === 0 ? frame : concatBytes([...kept, frame.subarray(keptTo)]);
 }
 
-/** Where the line end of the line begins that this place is in. */
+/** A last frame with the line ends that it lacks, in its own manner, so that what follows it is not taken for part of it. */
+export function endedFrame(rest: Uint8Array): Uint8Array {
+  // No more than the end of a line end that was cut in two: its frame was whole.
+  if (rest.every((byte) => byte === lineFeed || byte === carriageReturn)) return rest;
+  const last = rest.at(-1);
+  if (last === carriageReturn) return concatBytes([rest, Uint8Array.of(lineFeed, carriageReturn, lineFeed)]);
+  const lineEnd = rest.includes(carriageReturn) ? [carriageReturn, lineFeed] : [lineFeed];
+  return concatBytes([rest, Uint8Array.from(last === lineFeed ? lineEnd : [...lineEnd, ...lineEnd])]);
+}
+
+/** The place where the line ends that this place is in. */
 function endOfText(frame: Uint8Array, at: number): number {
   return Math.min(find(frame, lineFeed, at), find(frame, carriageReturn, at));
 }
@@ -106,7 +179,7 @@ export interface SseEvent {
   readonly name: string | null;
   /** The `data` lines, joined by LF; null when there are none, as in a comment. */
   readonly data: string | null;
-  /** Whether it has a line the format knows, or none at all. Unknown fields are ignored; other text has nothing else. */
+  /** True when it has a line the format knows, or none at all. Unknown fields are ignored; other text has nothing else. */
   readonly isWellFormed: boolean;
 }
 
@@ -132,4 +205,11 @@ export function readSseEvent(frame: Uint8Array): SseEvent {
     else isStrange = true;
   }
   return { name, data: data.length === 0 ? null : data.join('\n'), isWellFormed: isKnown || !isStrange };
+}
+
+const dataField = [0x64, 0x61, 0x74, 0x61, 0x3a];
+
+/** The place where the data of a usual frame begins, whose line begins at `from`; -1 when that is another field. */
+export function dataStart(frame: Uint8Array, from = 0): number {
+  return dataField.every((byte, offset) => frame[from + offset] === byte) ? from + dataField.length : -1;
 }

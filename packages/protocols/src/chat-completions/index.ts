@@ -1,56 +1,56 @@
-import { encodeStreamEnvelope } from '../envelope.ts';
+import type { Codec } from '../codec.ts';
+import { commentFrame, encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type {
-  EncodedRequest,
-  Facts,
-  InboundRequest,
-  PassthroughTarget,
-  RequestInput,
-  SessionClue,
-} from '../inbound-request.ts';
-import { commentFrame } from '../keep-alive-frame.ts';
-import type { Protocol } from '../protocol.ts';
+import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { readAnswer } from './answer.ts';
-import { chatCompletionsCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts, readSession } from './facts.ts';
-import { ChatStreamReader } from './stream.ts';
-import { passThrough } from './upstream.ts';
-
-class ChatRequest implements InboundRequest {
-  readonly framing = 'sse';
-  readonly #request: ReadRequest;
-
-  constructor(request: ReadRequest) {
-    this.#request = request;
-  }
-
-  get facts(): Facts {
-    return this.#request.facts;
-  }
-
-  get wantsUsageFrame(): boolean {
-    return this.#request.streamOptions?.includeUsage === true;
-  }
-
-  sessionClue(): SessionClue | null {
-    return readSession(this.#request);
-  }
-
-  passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, target);
-  }
-}
+import { passThrough } from './edits.ts';
+import { ChatEventReader, readTurnAnswer } from './read-events.ts';
+import { readTurn } from './read-messages.ts';
+import { readFacts, readSession } from './request.ts';
+import { ChatStreamReader, readAnswer } from './stream.ts';
+import { chatSurface } from './wire.ts';
+import { ChatEventWriter, writeAnswer } from './write-events.ts';
+import { writeTurn } from './write-messages.ts';
 
 function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
-  const request = readFacts(body);
-  return request.ok ? succeed(new ChatRequest(request.value)) : request;
+  const read = readFacts(body);
+  if (!read.ok) return read;
+  return succeed({
+    facts: read.value.facts,
+    framing: 'sse',
+    wantsUsageFrame: read.value.streamOptions?.includeUsage === true,
+    sessionClue: () => readSession(read.value),
+    passThrough: (target) => passThrough(read.value, target),
+  });
 }
 
+export const chatCompletionsCodec: Codec = {
+  surface: chatSurface,
+  readTurn,
+  writeTurn,
+  mediaByUrl: ['image'],
+  readAnswer: readTurnAnswer,
+  openReader: (context) => new ChatEventReader(context),
+  writeAnswer,
+  openWriter: (context) => new ChatEventWriter(context),
+};
+
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
-export const chatCompletions: Protocol = {
+export const chatCompletions: ProtocolOf<'chat-completions'> = {
   id: 'chat-completions',
+  platform: 'completions',
+  endpoints: [{ method: 'POST', path: '/v1/chat/completions', kind: 'call' }],
+  usualPath: '/chat/completions',
+  smallestRequest: {
+    outputTokens: 1,
+    body: (model, { maxTokensField }) => ({
+      model,
+      messages: [{ role: 'user', content: 'Hi' }],
+      [maxTokensField === 'max_tokens' ? 'max_tokens' : 'max_completion_tokens']: 1,
+    }),
+  },
   readRequest,
   readAnswer,
   readRefusal,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultDialect } from '../inbound-request.ts';
+import { defaultDialect } from '../request.ts';
 import { noUsage, totalInput, totalOutput } from '../usage.ts';
 import { readUsage } from './meter.ts';
 

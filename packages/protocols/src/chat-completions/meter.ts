@@ -1,6 +1,5 @@
-import type { Dialect } from '../inbound-request.ts';
-import { Remainder } from '../remainder.ts';
-import { noUsage, type Usage } from '../usage.ts';
+import type { Dialect } from '../request.ts';
+import { noUsage, Remainder, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 
 /**

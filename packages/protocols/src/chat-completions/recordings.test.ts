@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { reference, tellMissing } from '../../../../test/support/reference.ts';
 import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { defaultDialect } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { defaultDialect } from '../request.ts';
 import { totalInput, totalOutput } from '../usage.ts';
 import { chatCompletions } from './index.ts';
 
@@ -11,7 +12,7 @@ import { chatCompletions } from './index.ts';
  * Recorded answers of real servers, read when they lie beside the checkout (they are not part of it). Our own streams in
  * the same dialects are in stream.test.ts.
  */
-const data = new URL('../../../../../shared/protocols/data/', import.meta.url);
+tellMissing('recorded answers', ['vercel-ai/', 'envoy-openai-cassettes/']);
 const encoder = new TextEncoder();
 
 interface Recording {
@@ -20,7 +21,7 @@ interface Recording {
 }
 
 function recordings(folder: string, ending: string): readonly Recording[] {
-  const root = new URL(folder, data);
+  const root = new URL(folder, reference);
   if (!existsSync(root)) return [];
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
@@ -79,7 +80,7 @@ interface WireUsage {
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number } | null;
 }
 
-/** Whether the recorded totals show that reasoning was counted outside of the completion. */
+/** True when the recorded totals show that reasoning was counted outside of the completion. */
 function dialectOf(usage: WireUsage | null) {
   const reasoning = usage?.completion_tokens_details?.reasoning_tokens ?? 0;
   const outside =
@@ -89,7 +90,7 @@ function dialectOf(usage: WireUsage | null) {
   return { ...defaultDialect, reasoningOutsideCompletion: outside };
 }
 
-/** Whether the limit was used up before the model said anything: then there is usage, and nothing to see. */
+/** True when the limit was used up before the model said anything: then there is usage, and nothing to see. */
 function isReasoningOnly(usage: WireUsage | null): boolean {
   return usage !== null && usage.completion_tokens_details?.reasoning_tokens === usage.completion_tokens;
 }

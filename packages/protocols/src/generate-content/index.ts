@@ -1,55 +1,57 @@
-import { concatBytes } from '../bytes/concat-bytes.ts';
+import { concatBytes } from '../bytes/splice.ts';
+import type { Codec } from '../codec.ts';
 import { encodeError } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type {
-  EncodedRequest,
-  Facts,
-  InboundRequest,
-  PassthroughTarget,
-  RequestInput,
-  SessionClue,
-  StreamFraming,
-} from '../inbound-request.ts';
-import type { Protocol } from '../protocol.ts';
+import type { ProtocolEndpoint, ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import type { InboundRequest, RequestInput, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { readAnswer } from './answer.ts';
-import { generateContentCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts, readSession } from './facts.ts';
+import { passThrough } from './edits.ts';
+import { readAnswer } from './meter.ts';
+import { NativeEventReader, readTurnAnswer } from './read-events.ts';
+import { readTurn } from './read-messages.ts';
+import { readFacts, readSession } from './request.ts';
 import { GenerateContentStreamReader } from './stream.ts';
-import { passThrough } from './upstream.ts';
+import { generateContentSurface } from './wire.ts';
+import { NativeEventWriter, writeAnswer } from './write-events.ts';
+import { writeTurn } from './write-messages.ts';
 
 const encoder = new TextEncoder();
 
-class GenerateContentRequest implements InboundRequest {
-  readonly #request: ReadRequest;
-  /** Usage is on every chunk, and there is no frame of it alone. */
-  readonly wantsUsageFrame = true;
-
-  constructor(request: ReadRequest) {
-    this.#request = request;
-  }
-
-  get facts(): Facts {
-    return this.#request.facts;
-  }
-
-  get framing(): StreamFraming {
-    return this.#request.framing;
-  }
-
-  sessionClue(): SessionClue | null {
-    return readSession(this.#request);
-  }
-
-  passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, target);
-  }
+function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
+  const read = readFacts(input);
+  if (!read.ok) return read;
+  return succeed({
+    facts: read.value.facts,
+    framing: read.value.framing,
+    // Usage is on every chunk, and there is no frame of it alone.
+    wantsUsageFrame: true,
+    sessionClue: () => readSession(read.value),
+    passThrough: (target) => passThrough(read.value, target),
+  });
 }
 
-function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
-  const request = readFacts(input);
-  return request.ok ? succeed(new GenerateContentRequest(request.value)) : request;
+function readsUnder(prefix: string): readonly ProtocolEndpoint[] {
+  return [
+    { method: 'GET', path: `${prefix}/models`, kind: 'models' },
+    { method: 'GET', path: `${prefix}/models/{model}`, kind: 'model' },
+  ];
+}
+
+const actions = {
+  generateContent: 'call',
+  streamGenerateContent: 'call',
+  countTokens: 'count-tokens',
+  embedContent: 'embed',
+  batchEmbedContents: 'embed',
+} as const;
+
+function actionsUnder(prefix: string): readonly ProtocolEndpoint[] {
+  return Object.entries(actions).map(([action, kind]) => ({
+    method: 'POST',
+    path: `${prefix}/models/{model}:${action}`,
+    kind,
+  }));
 }
 
 /** The array stays open: whoever reads it to its end sees that it has none. */
@@ -59,12 +61,49 @@ function encodeStreamError(fault: Fault, traceId: string, framing: StreamFraming
   return concatBytes([encoder.encode(before), body, encoder.encode(after)]);
 }
 
+/** The generate-content API to and from the canonical form. */
+export const generateContentCodec: Codec = {
+  surface: generateContentSurface,
+  readTurn,
+  writeTurn,
+  // It opens its vendor's own files by URI, and nothing else.
+  mediaByUrl: [],
+  readAnswer: readTurnAnswer,
+  openReader: (context) => new NativeEventReader(context),
+  writeAnswer,
+  openWriter: (context) => new NativeEventWriter(context),
+};
+
 /**
  * The generate-content API: `POST /v1beta/models/{model}:{action}`, JSON, and streams that are server-sent events or one
  * JSON array.
  */
-export const generateContent: Protocol = {
+export const generateContent: ProtocolOf<'generate-content'> = {
   id: 'generate-content',
+  platform: 'native',
+  endpoints: [
+    ...['/v1beta', '/v1alpha'].flatMap(readsUnder),
+    // The current official SDK calls /v1.
+    ...['/v1beta', '/v1alpha', '/v1'].flatMap(actionsUnder),
+  ],
+  territory: /^\/v1(beta|alpha)(\/|$)|^\/v1\/models\/[^/]*:[a-zA-Z]+$/,
+  usualPath: '/models/{model}:{action}',
+  // The model is in the path.
+  smallestRequest: {
+    outputTokens: 1,
+    body: () => ({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generationConfig: { maxOutputTokens: 1 },
+    }),
+  },
+  unknownId: () => ({
+    kind: 'answer-missing',
+    status: 403,
+    message: 'CachedContent not found (or permission denied)',
+    type: 'PERMISSION_DENIED',
+    code: null,
+    param: null,
+  }),
   readRequest,
   readAnswer: (body, _dialect, work = 'answer') => readAnswer(body, work),
   encodeTokenCount: (tokens) => encoder.encode(JSON.stringify({ totalTokens: tokens })),

@@ -1,6 +1,163 @@
-import { Remainder } from '../remainder.ts';
-import { noUsage, type Usage } from '../usage.ts';
-import { isRecord, tokenCount, type WireRecord } from '../wire-values.ts';
+import { decodeJson, KeyNames } from '../bytes/json-text.ts';
+import { JsonReader } from '../bytes/scan.ts';
+import { type AnswerReading, countReading, type Reading, type UpstreamRefusal } from '../protocol.ts';
+import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
+import type { Work } from '../request.ts';
+import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import { noUsage, Remainder, type Usage } from '../usage.ts';
+import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
+import { ChunkWalk } from './walk.ts';
+import { finishReasons } from './wire.ts';
+
+/** All that has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */
+export class RunningReading implements Reading {
+  finishReasonRaw: string | null = null;
+  modelServed: string | null = null;
+  hasOutput = false;
+  outputBytes = 0;
+  usageAtOutputBytes = 0;
+  #usage: Usage | null = null;
+  /** The usage that has not been read yet; null when there is none. */
+  #usageBytes: Uint8Array | null = null;
+  #countsOutput = false;
+  #hasCalls = false;
+  #isBlocked = false;
+
+  take(chunk: ChunkWalk): void {
+    this.finishReasonRaw = chunk.finishReason ?? this.finishReasonRaw;
+    this.modelServed ??= chunk.model;
+    this.hasOutput ||= chunk.hasOutput;
+    this.outputBytes += chunk.outputBytes;
+    this.#hasCalls ||= chunk.hasCalls;
+    this.#takeUsage(chunk);
+    if (!chunk.hasCandidates) this.#takeFeedback(chunk.promptFeedback);
+  }
+
+  /** Calls finish with an ordinary stop. */
+  get finishReason(): FinishReason | null {
+    if (this.finishReasonRaw === null) return null;
+    if (this.#isBlocked) return 'content-filter';
+    const reason = finishReasons.get(this.finishReasonRaw) ?? readFinishReason(this.finishReasonRaw);
+    return reason === 'stop' && this.#hasCalls ? 'tool-calls' : reason;
+  }
+
+  /** Read when it is asked for: it is on every chunk, and only the last one counts. */
+  get usage(): Usage | null {
+    if (this.#usageBytes !== null) {
+      this.#usage = readUsage(decodeJson(this.#usageBytes, 0, this.#usageBytes.length));
+      this.#usageBytes = null;
+    }
+    return this.#usage;
+  }
+
+  /**
+   * It is cumulative: the last one counts, and covers the chunk it came with if it counts output. The first ones of a stream
+   * count the prompt alone. A count that is missing at the end, where thoughts are counted, is zero.
+   */
+  #takeUsage(chunk: ChunkWalk): void {
+    const isLast = chunk.finishedCandidates.length > 0;
+    const countsOutput = chunk.countsCandidates || (isLast && chunk.countsThoughts);
+    if (chunk.hasCounts) this.takeCounts(chunk.usageBytes, countsOutput);
+  }
+
+  /** `usage`: the object as it is on the wire, in bytes that are kept. */
+  takeCounts(usage: Uint8Array, countsOutput: boolean): void {
+    if (this.#countsOutput && !countsOutput) return;
+    this.#usageBytes = usage;
+    this.#countsOutput = countsOutput;
+    if (countsOutput) this.usageAtOutputBytes = this.outputBytes;
+  }
+
+  /** A prompt that is blocked has no candidates: why, is in their place. */
+  #takeFeedback(feedback: unknown): void {
+    const reason = recordOf(feedback)['blockReason'];
+    if (typeof reason !== 'string' || reason === '') return;
+    this.#isBlocked = true;
+    this.finishReasonRaw = reason;
+  }
+}
+
+/** The error a chunk or an answer is in the place of content; null when it is none. */
+export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
+  const { error } = chunk;
+  if (error !== undefined) return refusalOf({ error }, 'an error without words');
+  const isAnswer = chunk.hasCandidates || chunk.hasUsage || chunk.promptFeedback !== undefined;
+  return isAnswer ? null : readErrorValue(answeredStatus, chunk.value);
+}
+
+/** Reads text that is neither a chunk nor an answer. */
+export function refusalInPlaceOfAnswer(text: string): UpstreamRefusal {
+  return refusalOf(parseJson(text), text);
+}
+
+const decoder = new TextDecoder();
+const embeddingNames = new KeyNames(['embedding', 'embeddings', 'usageMetadata']);
+
+/** Reads a whole JSON answer of status 200, which may be an error all the same. */
+export function readAnswer(body: Uint8Array, work: Work): AnswerReading {
+  switch (work) {
+    case 'answer':
+      return readGenerated(body);
+    case 'count':
+      return readCount(body);
+    case 'embed':
+      return readEmbedded(body);
+  }
+}
+
+function readGenerated(body: Uint8Array): AnswerReading {
+  const walk = new ChunkWalk(body, 0);
+  if (!walk.isWhole) return notAnAnswer(body);
+  const refusal = refusalIn(walk);
+  if (refusal !== null) return { kind: 'refusal', refusal };
+  const isAnswer = walk.hasCandidates || walk.promptFeedback !== undefined || walk.hasUsage;
+  if (!isAnswer) return notAnAnswer(body);
+  const reading = new RunningReading();
+  reading.take(walk);
+  return { kind: 'answer', reading };
+}
+
+/** No tokens at all are a count that is left out. */
+function readCount(body: Uint8Array): AnswerReading {
+  const text = decoder.decode(body);
+  const value = parseJson(text);
+  const { totalTokens = 0, error } = recordOf(value);
+  const isCount = value !== undefined && error === undefined && tokenCount(totalTokens) !== null;
+  return isCount ? countReading : { kind: 'refusal', refusal: refusalOf(value, text) };
+}
+
+/** Vectors are many numbers and are not looked at. Not every upstream counts what went into them. */
+function readEmbedded(body: Uint8Array): AnswerReading {
+  const reader = new JsonReader(body);
+  let isEmbedded = false;
+  let usage: unknown;
+  if (!reader.enterObject()) return notAnAnswer(body);
+  while (reader.nextMember()) {
+    const name = embeddingNames.find(body, reader.keyStart, reader.keyEnd);
+    const start = reader.at;
+    const end = reader.skip();
+    if (name === 'usageMetadata') usage = decodeJson(body, start, end);
+    else if (name !== null) isEmbedded = true;
+  }
+  if (!reader.isAtEnd() || !isEmbedded) return notAnAnswer(body);
+  return { kind: 'answer', reading: embeddedReading(usage) };
+}
+
+function embeddedReading(wire: unknown) {
+  return {
+    usage: readUsage(wire),
+    finishReason: 'stop' as const,
+    finishReasonRaw: null,
+    modelServed: null,
+    hasOutput: true,
+    outputBytes: 0,
+    usageAtOutputBytes: 0,
+  };
+}
+
+function notAnAnswer(body: Uint8Array): AnswerReading {
+  return { kind: 'refusal', refusal: refusalInPlaceOfAnswer(decoder.decode(body)) };
+}
 
 /**
  * Usage in parts that never overlap, from the wire's `usageMetadata`. Its prompt includes what the cache read and excludes

@@ -1,16 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { reference, tellMissing } from '../../../../test/support/reference.ts';
 import { JsonArraySplitter } from '../bytes/json-array.ts';
 import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { defaultDialect, type StreamFraming } from '../inbound-request.ts';
 import type { Reading } from '../protocol.ts';
+import { defaultDialect, type StreamFraming } from '../request.ts';
 import { totalInput, totalOutput } from '../usage.ts';
 import { generateContent } from './index.ts';
 import { array, chunk, counted, events, text } from './stream-frames.fixture.ts';
 
 /** Recorded answers of real servers, read when they lie beside the checkout (they are not part of it). */
-const data = new URL('../../../../../shared/protocols/data/js-genai-recordings/', import.meta.url);
+const data = new URL('js-genai-recordings/', reference);
+tellMissing('recorded answers', ['js-genai-recordings/']);
 const encoder = new TextEncoder();
 const framings: readonly StreamFraming[] = ['sse', 'json-array'];
 

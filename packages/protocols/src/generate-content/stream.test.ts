@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { concatBytes } from '../bytes/concat-bytes.ts';
 import { JsonArraySplitter } from '../bytes/json-array.ts';
+import { concatBytes } from '../bytes/splice.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { defaultDialect, type StreamFraming } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { defaultDialect, type StreamFraming } from '../request.ts';
 import { noUsage } from '../usage.ts';
 import { generateContent } from './index.ts';
 import { array, chunk, counted, events, text, usage } from './stream-frames.fixture.ts';
@@ -66,7 +66,7 @@ describe.each(framings)('a stream framed as %s', (framing) => {
 
   test.each([1, 2, 7, 64])('reads the same in chunks of %i bytes', (chunkBytes) => {
     const cut = read(framed[framing](answer), framing, chunkBytes);
-    // Where a line end is cut in two, its second half is a frame of its own.
+    // If a line end is cut in two, its second half is a frame of its own.
     expect({ ...cut, roles: cut.roles.replace(/l$/, '') }).toEqual(whole);
   });
 

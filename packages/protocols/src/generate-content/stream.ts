@@ -1,31 +1,61 @@
-import { skipSpace } from '../bytes/json-skip.ts';
-import { readSseEvent } from '../bytes/sse.ts';
-import type { StreamFraming } from '../inbound-request.ts';
-import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
-import { ChunkWalk } from './chunk-walk.ts';
-import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './reading.ts';
+import type { TextSpan } from '../bytes/json-text.ts';
+import { skipSpace } from '../bytes/scan.ts';
+import { dataStart, readSseEvent } from '../bytes/sse.ts';
+import type { FrameRole } from '../protocol.ts';
+import type { StreamFraming } from '../request.ts';
+import { FrameReader } from '../stream-reader.ts';
+import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './meter.ts';
+import { ChunkWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** The place of the counts of a chunk that is content and no more, and whether they cover it. Bytes. */
+interface PlainCounts {
+  readonly behindText: number;
+  readonly beforeEnd: number;
+  readonly coverOutput: boolean;
+}
+
 /** Reads a stream of either framing: its chunks are the same objects. */
-export class GenerateContentStreamReader implements StreamReader {
-  readonly reading: Reading;
-  refusal: UpstreamRefusal | null = null;
+export class GenerateContentStreamReader extends FrameReader {
   readonly #framing: StreamFraming;
-  readonly #reading = new RunningReading();
-  readonly #chunk = new ChunkWalk();
-  /** Whether each candidate seen so far has finished, by its index. */
+  readonly reading = new RunningReading();
+  #chunk = new ChunkWalk(new Uint8Array(0), 0);
+  /** The candidates seen so far by their index, true once they have finished. */
   readonly #candidates = new Map<number, boolean>();
   #isOpen = false;
+  #counts: PlainCounts | null = null;
 
   constructor(framing: StreamFraming) {
+    super();
     this.#framing = framing;
-    this.reading = this.#reading;
   }
 
-  read(frame: Uint8Array): FrameRole {
+  protected readOther(frame: Uint8Array): FrameRole {
     return this.#framing === 'sse' ? this.#readEvent(frame) : this.#readElement(frame);
+  }
+
+  /** Counts are cumulative: those of the last frame are taken. */
+  protected override takePlain(bytes: Uint8Array, end: number): void {
+    super.takePlain(bytes, end);
+    const counts = this.#counts;
+    if (counts === null) return;
+    const usage = bytes.slice(this.plain.textEnd + counts.behindText, end - counts.beforeEnd);
+    this.reading.takeCounts(usage, counts.coverOutput);
+  }
+
+  #learn(frame: Uint8Array): void {
+    const text = this.#chunk.onlyText;
+    if (text === null) return;
+    const usage = this.#chunk.hasCounts ? this.#chunk.usageSpan : null;
+    this.plain.learn(frame, text, usage === null ? [] : numbersIn(frame, usage));
+    if (this.plain.last !== 'lesson') return;
+    this.#counts = usage && {
+      behindText: usage.start - text.end,
+      beforeEnd: frame.length - usage.end,
+      coverOutput: this.#chunk.countsCandidates,
+    };
   }
 
   /** A stream of events has no last frame: it ends with the connection. An array ends with its bracket. */
@@ -35,7 +65,7 @@ export class GenerateContentStreamReader implements StreamReader {
 
   #isFinished(): boolean {
     return (
-      this.#reading.finishReasonRaw !== null &&
+      this.reading.finishReasonRaw !== null &&
       this.#candidates.values().every((isFinished) => isFinished) &&
       this.refusal === null
     );
@@ -43,28 +73,31 @@ export class GenerateContentStreamReader implements StreamReader {
 
   #readEvent(frame: Uint8Array): FrameRole {
     const at = dataStart(frame);
-    return at === -1 || !this.#chunk.walk(frame, at) ? this.#readUnusual(frame) : this.#takeChunk();
+    if (at === -1 || !this.#walk(frame, at)) return this.#readUnusual(frame);
+    const role = this.#takeChunk();
+    if (role === 'content') this.#learn(frame);
+    return role;
   }
 
   /** Comments and `[DONE]`, which callers of this protocol do not know; data over several lines; what is no event stream. */
   #readUnusual(frame: Uint8Array): FrameRole {
     const event = readSseEvent(frame);
-    if (!event.isWellFormed) return this.#fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
+    if (!event.isWellFormed) return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
     const data = event.data?.trim() ?? '';
     // The end of the line end of the frame before.
     if (frame.every((byte) => byte <= 0x20)) return 'liveness';
     if (data === '' || data === '[DONE]') return 'foreign';
-    const isChunk = event.name !== 'error' && this.#chunk.walk(encoder.encode(data), 0);
-    return isChunk ? this.#takeChunk() : this.#fail(refusalInPlaceOfAnswer(data));
+    const isChunk = event.name !== 'error' && this.#walk(encoder.encode(data), 0);
+    return isChunk ? this.#takeChunk() : this.fail(refusalInPlaceOfAnswer(data));
   }
 
   #readElement(frame: Uint8Array): FrameRole {
     const at = this.#elementStart(frame);
     if (frame[at] === 0x5d) return this.#readClosing(frame, at);
-    if (!this.#chunk.walk(frame, at)) return this.#fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
+    if (!this.#walk(frame, at)) return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
     if (this.#isOpen) return this.#takeChunk();
     // An object by itself: an error, or an answer that nobody could read as a stream.
-    return this.#fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
+    return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
   }
 
   /** Behind the bracket that opens the array, or the comma. */
@@ -78,30 +111,33 @@ export class GenerateContentStreamReader implements StreamReader {
   #readClosing(frame: Uint8Array, at: number): FrameRole {
     const isLast = skipSpace(frame, at + 1) === frame.length;
     if (isLast && this.#isOpen && this.#isFinished()) return 'terminal';
-    return this.#fail(refusalInPlaceOfAnswer('the array ended before the answer did'));
+    return this.fail(refusalInPlaceOfAnswer('the array ended before the answer did'));
+  }
+
+  #walk(bytes: Uint8Array, at: number): boolean {
+    this.#chunk = new ChunkWalk(bytes, at);
+    return this.#chunk.isWhole;
   }
 
   #takeChunk(): FrameRole {
     const chunk = this.#chunk;
     const refusal = refusalIn(chunk);
-    if (refusal !== null) return this.#fail(refusal);
-    this.#reading.take(chunk);
+    if (refusal !== null) return this.fail(refusal);
+    this.reading.take(chunk);
     for (const index of chunk.openCandidates)
       this.#candidates.set(index, this.#candidates.get(index) ?? false);
     for (const index of chunk.finishedCandidates) this.#candidates.set(index, true);
     if (chunk.hasOutput) return 'content';
-    return this.#reading.finishReasonRaw === null ? 'preamble' : 'finish';
-  }
-
-  #fail(refusal: UpstreamRefusal): FrameRole {
-    this.refusal ??= refusal;
-    return refusal.kind === 'garbled' ? 'garbled' : 'error';
+    return this.reading.finishReasonRaw === null ? 'preamble' : 'finish';
   }
 }
 
-/** Where the JSON of an ordinary frame begins, or -1 when the frame does not begin with `data:`. */
-function dataStart(frame: Uint8Array): number {
-  const isData =
-    frame[0] === 0x64 && frame[1] === 0x61 && frame[2] === 0x74 && frame[3] === 0x61 && frame[4] === 0x3a;
-  return isData ? 5 : -1;
+/** All whole numbers that stand in an object, at any depth; none where a character takes more than a byte. */
+function numbersIn(bytes: Uint8Array, { start, end }: TextSpan): readonly TextSpan[] {
+  const text = decoder.decode(bytes.subarray(start, end));
+  if (text.length !== end - start) return [];
+  return Array.from(text.matchAll(/(?<=[:[,]\s*)\d+(?=\s*[,\]}])/g), (found) => ({
+    start: start + found.index,
+    end: start + found.index + found[0].length,
+  }));
 }

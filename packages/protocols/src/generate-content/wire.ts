@@ -1,4 +1,6 @@
-import type { FinishReason } from '../finish-reason.ts';
+import type { Surface } from '../turn.ts';
+import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
 
 /** Members of a request that are read, in both spellings; one that is given twice is refused. */
 export const requestMembers = [
@@ -96,3 +98,93 @@ export const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, 
   ['NO_IMAGE', 'error'],
   ['IMAGE_OTHER', 'error'],
 ]);
+
+/** Why an answer ended, as the canonical form has it. Calls end with an ordinary stop here. */
+export function readFinishWord(raw: string | null, hasCalls: boolean): FinishReason {
+  const reason = raw === null ? 'unknown' : (finishReasons.get(raw) ?? readFinishReason(raw));
+  return hasCalls && (reason === 'stop' || reason === 'unknown') ? 'tool-calls' : reason;
+}
+
+const words: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  'tool-calls': 'STOP',
+  unknown: 'STOP',
+  length: 'MAX_TOKENS',
+  'content-filter': 'SAFETY',
+  refusal: 'SAFETY',
+  error: 'OTHER',
+};
+
+export function finishWord(reason: FinishReason): string {
+  return words[reason];
+}
+
+/**
+ * The members of an object under their camelCase names: callers of this protocol may write them in snake_case as well.
+ * Their values stay as they are.
+ */
+export function inCamelCase(wire: unknown): WireRecord {
+  const record = recordOf(wire);
+  const names = Object.keys(record);
+  if (!names.some((name) => name.includes('_'))) return record;
+  return Object.fromEntries(names.map((name) => [camelCase(name), record[name]]));
+}
+
+/** The member as the caller spells it. */
+export function spelledBy(wire: unknown, name: string): string {
+  const record = recordOf(wire);
+  if (name in record) return name;
+  return Object.keys(record).find((own) => camelCase(own) === name) ?? name;
+}
+
+/** An underscore that begins a name is part of it. */
+function camelCase(name: string): string {
+  return name.replace(/(?<=.)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A list, or in its place its only element, which this protocol's JSON allows everywhere. */
+export function elementsOf(wire: unknown): readonly unknown[] {
+  if (Array.isArray(wire)) return wire;
+  return isRecord(wire) ? [wire] : [];
+}
+
+/**
+ * A model's understanding of this protocol, by the version in its name (`…-2.5-flash`). The protocol has no other way to
+ * tell; a name without a version is taken for one of the newer models.
+ */
+export interface ModelGeneration {
+  /** True when schemas may be JSON Schema itself (`parametersJsonSchema`), and calls may be held to it (`VALIDATED`). */
+  readonly knowsJsonSchema: boolean;
+  /** True when thinking is set by words. All of them know budgets. */
+  readonly knowsThinkingLevels: boolean;
+}
+
+const version = /-(\d+)(?:\.(\d+))?(?=[-:@+,]|$)/;
+
+export function generationOf(upstreamModel: string): ModelGeneration {
+  const [, major, minor = '0'] = version.exec(upstreamModel) ?? [];
+  if (major === undefined) return { knowsJsonSchema: true, knowsThinkingLevels: false };
+  const number = Number(major) + Number(minor) / 10;
+  return { knowsJsonSchema: number >= 2.5, knowsThinkingLevels: number >= 3 };
+}
+
+export const generateContentSurface: Surface = {
+  id: 'generate-content',
+  enforcesSchemas: false,
+  media: {
+    image: 'contents[].parts[].inlineData',
+    audio: 'contents[].parts[].inlineData',
+    file: 'contents[].parts[].inlineData',
+  },
+  sealed: 'contents[].parts[].thoughtSignature',
+  arguments: 'contents[].parts[].functionCall.args',
+  toolChoice: 'toolConfig.functionCallingConfig',
+  traits: {
+    citations: 'contents[].parts[].text',
+    'cache-mark': 'cachedContent',
+    'image-detail': 'mediaResolution',
+    filename: 'contents[].parts[].displayName',
+    'media-name': 'contents[].parts[].displayName',
+    'call-seal': 'contents[].parts[].thoughtSignature',
+  },
+};

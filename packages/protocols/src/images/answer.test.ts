@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultDialect } from '../inbound-request.ts';
+import { defaultDialect } from '../request.ts';
 import { noUsage } from '../usage.ts';
 import { images } from './index.ts';
 import { addImageUsage, readUsage } from './meter.ts';

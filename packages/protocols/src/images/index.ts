@@ -1,56 +1,28 @@
 import { isForm } from '../bytes/multipart.ts';
-import { errorEnvelope } from '../envelope.ts';
+import { commentFrame, errorEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type {
-  EncodedRequest,
-  Facts,
-  InboundRequest,
-  PassthroughTarget,
-  RequestInput,
-} from '../inbound-request.ts';
-import { commentFrame } from '../keep-alive-frame.ts';
-import type { Protocol } from '../protocol.ts';
+import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { readAnswer } from './answer.ts';
-import { type ReadRequest, readJson } from './facts.ts';
-import { readFormRequest } from './form.ts';
-import { ImagesStreamReader } from './stream.ts';
-import { passThrough, refusePath } from './upstream.ts';
-import type { ImageOperation } from './wire.ts';
-
-class ImagesRequest implements InboundRequest {
-  readonly framing = 'sse';
-  /** There is no such frame: usage comes with each image. */
-  readonly wantsUsageFrame = false;
-  /** An image is made and paid for whether or not anyone hears of it. */
-  readonly repeatable = false;
-  readonly #request: ReadRequest;
-  readonly #operation: ImageOperation;
-
-  constructor(request: ReadRequest, operation: ImageOperation) {
-    this.#request = request;
-    this.#operation = operation;
-  }
-
-  get facts(): Facts {
-    return this.#request.facts;
-  }
-
-  refuse({ path }: PassthroughTarget): Fault | null {
-    return refusePath(this.#operation, path);
-  }
-
-  passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, this.#operation, target);
-  }
-}
+import { passThrough, readFormRequest, readJson, refusePath } from './request.ts';
+import { ImagesStreamReader, readAnswer } from './stream.ts';
 
 function readRequest({ body, header, path }: RequestInput): Result<InboundRequest, Fault> {
   const operation = path.endsWith('/edits') ? 'edits' : 'generations';
   const contentType = header('content-type') ?? '';
-  const request = isForm(contentType) ? readFormRequest(body, contentType) : readJson(body);
-  return request.ok ? succeed(new ImagesRequest(request.value, operation)) : request;
+  const read = isForm(contentType) ? readFormRequest(body, contentType) : readJson(body);
+  if (!read.ok) return read;
+  return succeed({
+    facts: read.value.facts,
+    framing: 'sse',
+    // There is no such frame: usage comes with each image.
+    wantsUsageFrame: false,
+    // An image is made and paid for whether or not anyone hears of it.
+    repeatable: false,
+    refuse: (target) => refusePath(operation, target.path),
+    passThrough: (target) => passThrough(read.value, operation, target),
+  });
 }
 
 const encoder = new TextEncoder();
@@ -61,8 +33,15 @@ function encodeStreamError(fault: Fault, traceId: string): Uint8Array {
 }
 
 /** The images API: `POST /v1/images/generations` and `/v1/images/edits`, JSON and forms, whole and in drafts. */
-export const images: Protocol = {
+export const images: ProtocolOf<'images'> = {
   id: 'images',
+  platform: 'completions',
+  endpoints: [
+    { method: 'POST', path: '/v1/images/generations', kind: 'call' },
+    { method: 'POST', path: '/v1/images/edits', kind: 'call', takesForms: true },
+  ],
+  usualPath: '/images/{operation}',
+  smallestRequest: null,
   readRequest,
   readAnswer,
   readRefusal,

@@ -30,7 +30,7 @@ function readOutputText(wire: unknown, output: number): number {
 }
 
 /**
- * Of a stream with several images, each of which states its own output and the whole prompt: outputs add up, and the
+ * Adds up a stream with several images, each of which states its own output and the whole prompt: outputs add up, and the
  * prompt was read once.
  */
 export function addImageUsage(before: Usage | null, next: Usage | null): Usage | null {

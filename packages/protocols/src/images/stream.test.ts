@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SseSplitter } from '../bytes/sse.ts';
 import { fault } from '../error.ts';
-import { defaultDialect } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { defaultDialect } from '../request.ts';
 import { noUsage } from '../usage.ts';
 import { images } from './index.ts';
 

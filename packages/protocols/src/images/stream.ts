@@ -1,10 +1,11 @@
-import { JsonReader } from '../bytes/json-reader.ts';
+import { JsonReader } from '../bytes/scan.ts';
 import { readSseEvent } from '../bytes/sse.ts';
-import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
+import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
-import { hasImage } from './answer.ts';
-import { type Members, readMembers } from './members.ts';
-import { RunningReading } from './reading.ts';
+import type { Usage } from '../usage.ts';
+import { type ImageCount, type ImageKind, kindWord, noImageKind } from '../usage.ts';
+import { addImageUsage, readUsage } from './meter.ts';
+import { type Members, readMembers } from './request.ts';
 import { type AnswerMember, answerNames } from './wire.ts';
 
 const encoder = new TextEncoder();
@@ -85,4 +86,78 @@ function readObject(bytes: Uint8Array, at: number): Members<AnswerMember> | null
   const reader = new JsonReader(bytes, at);
   const members = readMembers(reader, answerNames);
   return reader.isAtEnd() ? members : null;
+}
+
+/** One answer as far as it has been read. Images are counted as pieces beside the tokens the upstream reports. */
+class RunningReading implements Reading {
+  readonly finishReason = null;
+  readonly finishReasonRaw = null;
+  readonly outputBytes = 0;
+  readonly usageAtOutputBytes = 0;
+  modelServed: string | null = null;
+  #tokens: Usage | null = null;
+  #kind: ImageKind = noImageKind;
+  #finished = 0;
+  #drafts = 0;
+
+  get usage(): Usage | null {
+    return this.#tokens === null ? null : { ...this.#tokens, images: this.#finished };
+  }
+
+  get hasOutput(): boolean {
+    return this.#finished + this.#drafts > 0;
+  }
+
+  get images(): ImageCount {
+    return { finished: this.#finished, drafts: this.#drafts, kind: this.#kind };
+  }
+
+  takeDraft(): void {
+    this.#drafts++;
+  }
+
+  takeImage(): void {
+    this.#finished++;
+    this.#drafts = 0;
+  }
+
+  /** Takes the word of an answer, or of the event that ends an image, about itself. */
+  takeTerms(members: Members<AnswerMember>): void {
+    this.#kind = {
+      size: kindWord(members.value('size')) ?? this.#kind.size,
+      quality: kindWord(members.value('quality')) ?? this.#kind.quality,
+    };
+    const model = members.value('model');
+    if (typeof model === 'string' && model !== '') this.modelServed = model;
+    this.#tokens = addImageUsage(this.#tokens, readUsage(members.value('usage')));
+  }
+}
+
+/** Reads a whole JSON answer of status 200, which may be an error all the same. Its images are not decoded. */
+export function readAnswer(body: Uint8Array): AnswerReading {
+  const reader = new JsonReader(body);
+  const members = readMembers(reader, answerNames);
+  const data = members?.start('data') ?? null;
+  if (members !== null && data !== null && reader.isAtEnd()) {
+    const images = new JsonReader(body, data);
+    if (images.kind === 'array') return { kind: 'answer', reading: readImages(members, images) };
+  }
+  const text = decoder.decode(body);
+  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
+}
+
+function readImages(members: Members<AnswerMember>, images: JsonReader): RunningReading {
+  const reading = new RunningReading();
+  images.enterArray();
+  while (images.nextElement()) {
+    const image = readMembers(images, answerNames);
+    if (image !== null && hasImage(image)) reading.takeImage();
+  }
+  reading.takeTerms(members);
+  return reading;
+}
+
+/** True where there is a picture, in either form. */
+function hasImage(members: Members<AnswerMember>): boolean {
+  return members.isText('b64_json') || members.isText('url');
 }

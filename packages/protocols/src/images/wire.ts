@@ -1,4 +1,4 @@
-import { KeyNames } from '../bytes/key-names.ts';
+import { KeyNames } from '../bytes/json-text.ts';
 
 /** Members and fields of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [
@@ -29,7 +29,7 @@ const answerMembers = [
 
 export type AnswerMember = (typeof answerMembers)[number];
 
-/** Those of a whole answer, of each image in it, and of every event of a stream. */
+/** Members of a whole answer, of each image in it, and of every event of a stream. */
 export const answerNames = new KeyNames<AnswerMember>(answerMembers);
 
 /** The last segment of the path, here and at upstreams. */

@@ -1,64 +1,70 @@
-import { encodeStreamEnvelope } from '../envelope.ts';
+import type { Codec } from '../codec.ts';
+import { encodeStreamEnvelope, pingFrame } from '../envelope.ts';
 import { type Fault, fault } from '../error.ts';
-import type {
-  EncodedRequest,
-  Facts,
-  InboundRequest,
-  PassthroughTarget,
-  RequestInput,
-  SessionClue,
-} from '../inbound-request.ts';
-import { pingFrame } from '../keep-alive-frame.ts';
-import type { Protocol } from '../protocol.ts';
+import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import type { InboundRequest, PassthroughTarget, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { readAnswer } from './answer.ts';
-import { messagesCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts, readSession } from './facts.ts';
+import { writeAnswer } from './answer.ts';
+import { passThrough } from './edits.ts';
+import { readAnswer } from './meter.ts';
+import { MessagesEventReader, readTurnAnswer } from './read-events.ts';
+import { readTurn } from './read-messages.ts';
+import { type ReadRequest, readFacts, readSession } from './request.ts';
 import { MessagesStreamReader } from './stream.ts';
-import { passThrough } from './upstream.ts';
+import { messagesSurface, upstreamHeaders } from './wire.ts';
+import { MessagesEventWriter } from './write-events.ts';
+import { writeTurn } from './write-messages.ts';
 
 const encoder = new TextEncoder();
 
-class MessagesRequest implements InboundRequest {
-  readonly framing = 'sse';
-  readonly #request: ReadRequest;
-  readonly #search: string;
-  /** There is no such frame: usage comes with the beginning and the end. */
-  readonly wantsUsageFrame = false;
-
-  constructor(request: ReadRequest, search: string) {
-    this.#request = request;
-    this.#search = search;
-  }
-
-  get facts(): Facts {
-    return this.#request.facts;
-  }
-
-  sessionClue(): SessionClue | null {
-    return readSession(this.#request);
-  }
-
-  passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, this.#search, target);
-  }
-
-  /** Threads live with one vendor's account. To leave the member out would break the caller's next turn (product.md). */
-  refuse({ dialect }: PassthroughTarget): Fault | null {
-    const isRefused = !dialect.threads && this.#request.members.kind('thread') !== 'null';
-    return isRefused ? fault('thread_unsupported_request', { param: 'thread' }) : null;
-  }
-}
-
 function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
-  const request = readFacts(input);
-  return request.ok ? succeed(new MessagesRequest(request.value, input.search)) : request;
+  const read = readFacts(input);
+  if (!read.ok) return read;
+  return succeed({
+    facts: read.value.facts,
+    framing: 'sse',
+    // There is no such frame: usage comes with the beginning and the end.
+    wantsUsageFrame: false,
+    sessionClue: () => readSession(read.value),
+    passThrough: (target) => passThrough(read.value, input.search, target),
+    refuse: (target) => refuse(read.value, target),
+  });
 }
+
+/** Threads live with one vendor's account. To leave the member out would break the caller's next turn (product.md). */
+function refuse({ members }: ReadRequest, { dialect }: PassthroughTarget): Fault | null {
+  const isRefused = !dialect.threads && members.kind('thread') !== 'null';
+  return isRefused ? fault('thread_unsupported_request', { param: 'thread' }) : null;
+}
+
+/** The messages protocol to and from the canonical form. */
+export const messagesCodec: Codec = {
+  surface: messagesSurface,
+  readTurn,
+  writeTurn,
+  mediaByUrl: ['image', 'file'],
+  readAnswer: readTurnAnswer,
+  openReader: (context) => new MessagesEventReader(context),
+  writeAnswer,
+  openWriter: (context) => new MessagesEventWriter(context),
+};
 
 /** The messages API: `POST /v1/messages`, JSON and server-sent events with names, and `POST /v1/messages/count_tokens`. */
-export const messages: Protocol = {
+export const messages: ProtocolOf<'messages'> = {
   id: 'messages',
+  platform: 'messages',
+  endpoints: [
+    { method: 'POST', path: '/v1/messages', kind: 'call' },
+    { method: 'POST', path: '/v1/messages/count_tokens', kind: 'count-tokens' },
+  ],
+  territory: /^\/v1\/messages(\/|$)/,
+  usualPath: '/messages',
+  smallestRequest: {
+    outputTokens: 1,
+    body: (model) => ({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
+  },
+  headersFor: (dialect) => upstreamHeaders({ version: null, betas: null }, dialect),
   readRequest,
   readAnswer: (body, _dialect, work = 'answer') => readAnswer(body, work),
   encodeTokenCount: (tokens) => encoder.encode(JSON.stringify({ input_tokens: tokens })),

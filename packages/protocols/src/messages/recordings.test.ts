@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { reference, tellMissing } from '../../../../test/support/reference.ts';
 import { parseAs } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
-import { defaultDialect } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { defaultDialect } from '../request.ts';
 import { totalInput, totalOutput, type Usage } from '../usage.ts';
 import { messages } from './index.ts';
 import { finish, openText, start, stop, text } from './stream-frames.fixture.ts';
 
 /** Recorded answers of real servers, read when they lie beside the checkout (they are not part of it). */
-const data = new URL(
-  '../../../../../shared/protocols/data/vercel-ai/anthropic/src/__fixtures__/',
-  import.meta.url,
-);
+const folder = 'vercel-ai/anthropic/src/__fixtures__/';
+const data = new URL(folder, reference);
+tellMissing('recorded answers', [folder]);
 const encoder = new TextEncoder();
 
 interface Recording {

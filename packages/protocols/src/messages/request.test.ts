@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concatBytes } from '../bytes/concat-bytes.ts';
 import { keyText, objectText, valueText } from '../bytes/json-text.fixture.ts';
-import { defaultDialect, type InboundRequest } from '../inbound-request.ts';
+import { concatBytes } from '../bytes/splice.ts';
 import { passthroughTarget, requestInput } from '../request/request-input.fixture.ts';
+import { defaultDialect, type InboundRequest } from '../request.ts';
 import { messages } from './index.ts';
 import { requestMembers } from './wire.ts';
 

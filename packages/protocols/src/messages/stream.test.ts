@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SseSplitter } from '../bytes/sse.ts';
-import { type Dialect, defaultDialect } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { type Dialect, defaultDialect } from '../request.ts';
 import { noUsage } from '../usage.ts';
 import { messages } from './index.ts';
 import {

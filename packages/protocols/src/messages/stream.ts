@@ -1,54 +1,42 @@
-import { FrameTemplate } from '../bytes/frame-template.ts';
-import { writtenBytes } from '../bytes/output-bytes.ts';
+import type { TextSpan } from '../bytes/json-text.ts';
+import { KeyNames } from '../bytes/json-text.ts';
+import { JsonReader } from '../bytes/scan.ts';
 import { readSseEvent } from '../bytes/sse.ts';
-import type { Dialect } from '../inbound-request.ts';
-import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
+import type { FrameRole } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
+import type { Dialect } from '../request.ts';
+import { FrameReader } from '../stream-reader.ts';
 import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
-import { findDeltaText } from './delta-text.ts';
-import { RunningReading } from './reading.ts';
+import { RunningReading } from './meter.ts';
+import { textMembers } from './wire.ts';
 
 const decoder = new TextDecoder();
 
-export class MessagesStreamReader implements StreamReader {
+export class MessagesStreamReader extends FrameReader {
   readonly #dialect: Dialect;
-  readonly #reading = new RunningReading();
-  readonly #template = new FrameTemplate();
-  #refusal: UpstreamRefusal | null = null;
+  readonly reading = new RunningReading();
 
   constructor(dialect: Dialect) {
+    super();
     this.#dialect = dialect;
   }
 
-  get reading(): Reading {
-    return this.#reading;
-  }
-
-  get refusal(): UpstreamRefusal | null {
-    return this.#refusal;
-  }
-
-  read(frame: Uint8Array): FrameRole {
-    const textEnd = this.#template.match(frame);
-    if (textEnd !== -1) {
-      this.#reading.outputBytes += writtenBytes(frame, this.#template.textStart, textEnd);
-      return 'content';
-    }
+  protected readOther(frame: Uint8Array): FrameRole {
     const event = readSseEvent(frame);
     // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!event.isWellFormed) return this.#fail(undefined, decoder.decode(frame));
+    if (!event.isWellFormed) return this.fail(refusalOf(undefined, decoder.decode(frame)));
     const data = event.data?.trim() ?? '';
     if (data === '' || data === '[DONE]' || event.name === 'ping') return 'liveness';
     const value = parseJson(data);
-    if (!isRecord(value)) return this.#fail(value, data);
+    if (!isRecord(value)) return this.fail(refusalOf(value, data));
     return this.#take(typeof value['type'] === 'string' ? value['type'] : event.name, value, frame, data);
   }
 
   isWholeWithoutTerminal(): boolean {
     return (
       this.#dialect.streamEnd === 'finish-reason' &&
-      this.#reading.finishReasonRaw !== null &&
-      this.#refusal === null
+      this.reading.finishReasonRaw !== null &&
+      this.refusal === null
     );
   }
 
@@ -57,14 +45,14 @@ export class MessagesStreamReader implements StreamReader {
       case 'ping':
         return 'liveness';
       case 'message_start':
-        this.#reading.open(recordOf(event['message']));
+        this.reading.open(recordOf(event['message']));
         return 'preamble';
       case 'content_block_start':
-        return this.#reading.takeBlock(recordOf(event['content_block'])) ? 'content' : 'preamble';
+        return this.reading.takeBlock(recordOf(event['content_block'])) ? 'content' : 'preamble';
       case 'content_block_delta':
         return this.#takeDelta(recordOf(event['delta']), frame);
       case 'message_delta':
-        this.#reading.close(recordOf(event['delta']), event['usage']);
+        this.reading.close(recordOf(event['delta']), event['usage']);
         return 'finish';
       case 'message_stop':
         return 'terminal';
@@ -74,21 +62,45 @@ export class MessagesStreamReader implements StreamReader {
   }
 
   #takeDelta(delta: WireRecord, frame: Uint8Array): FrameRole {
-    if (!this.#reading.takeDelta(delta)) return 'preamble';
+    if (!this.reading.takeDelta(delta)) return 'preamble';
     const text = findDeltaText(frame);
-    if (text !== null) this.#template.learn(frame, text, null);
+    if (text !== null) this.plain.learn(frame, text, []);
     return 'content';
   }
 
   /** Errors; the ends of blocks and events of days to come, which pass; and what has no type, which is not of the protocol. */
   #takeOther(type: string | null, event: WireRecord, data: string): FrameRole {
     const isError = type === 'error' || type === null || isRecord(event['error']);
-    return isError ? this.#fail(event, data) : 'preamble';
+    return isError ? this.fail(refusalOf(event, data)) : 'preamble';
   }
+}
 
-  #fail(value: unknown, text: string): FrameRole {
-    const refusal = refusalOf(value, text);
-    this.#refusal ??= refusal;
-    return refusal.kind === 'garbled' ? 'garbled' : 'error';
+const deltaName = new KeyNames(['delta']);
+const textNames = new KeyNames(textMembers);
+
+/** The place where the only text of a delta stands in its frame; null when the frame or the delta is not of the usual shape. */
+function findDeltaText(frame: Uint8Array): TextSpan | null {
+  const reader = new JsonReader(frame, frame.indexOf(0x7b));
+  let found: TextSpan | null = null;
+  if (!reader.enterObject()) return null;
+  while (reader.nextMember()) {
+    if (deltaName.find(frame, reader.keyStart, reader.keyEnd) === null) reader.skip();
+    else found = findText(reader);
   }
+  return reader.isAtEnd() ? found : null;
+}
+
+function findText(reader: JsonReader): TextSpan | null {
+  if (!reader.enterObject()) return null;
+  let found: TextSpan | null = null;
+  let others = 0;
+  while (reader.nextMember()) {
+    const isText = textNames.find(reader.bytes, reader.keyStart, reader.keyEnd) !== null;
+    const { at: start, kind } = reader;
+    const end = reader.skip();
+    if (isText && kind === 'string') found = { start, end };
+    else others++;
+  }
+  // Its type is the one other member of a plain delta.
+  return others === 1 ? found : null;
 }

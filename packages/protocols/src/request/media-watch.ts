@@ -1,19 +1,82 @@
-import type { StringWatch } from '../bytes/json-skip.ts';
-import { KeyNames } from '../bytes/key-names.ts';
-import type { Need } from '../inbound-request.ts';
-import { LongStrings, longBytesMin } from './long-strings.ts';
+import { KeyNames } from '../bytes/json-text.ts';
+import type { JsonReader, StringWatch } from '../bytes/scan.ts';
+import type { Need } from '../request.ts';
+import { sealMark } from '../translate/seals.ts';
+
+/** Strings longer than this are noted, and may be data. Bytes. */
+const longBytesMin = 4_096;
+/** The first strings of a call are noted, as many as this: a conversation begins with them. */
+const notedMax = 8;
+
+/** The place where long strings end that were passed once, so that to pass over them again costs nothing. */
+export class LongStrings {
+  readonly #ends = new Map<number, number>();
+
+  /** `start` and `end` exclude the quotes. */
+  note(start: number, end: number): void {
+    if (this.#ends.size < notedMax) this.#ends.set(start, end);
+  }
+
+  /** Skips the value at hand; see `JsonReader.skip`. */
+  skip(reader: JsonReader): number {
+    const end = this.#ends.get(reader.at + 1);
+    if (end === undefined) return reader.skip();
+    reader.at = end + 1;
+    return reader.at;
+  }
+}
 
 /** Bytes of text per token, on the low side of what tokenizers make of prose with the JSON around it. */
 const bytesPerToken = 4;
-/** What a picture, a sound or a file is taken for. Tokens; for admission only. */
+/** A picture, a sound or a file is taken for as much as this. Tokens; for admission only. */
 const tokensPerPart = 1_000;
-/** So many of its first bytes tell data from text. */
+/** Its first bytes tell data from text: as many as this. */
 const probeBytes = 256;
 
 const typeKey = new KeyNames(['type']);
 
+/**
+ * Looks at a conversation on the way past it, for what admission and routing need: long strings, how much of them is data,
+ * pictures, sounds and files, and whether a string begins with the mark of sealed state.
+ */
+export abstract class ConversationWatch implements StringWatch {
+  readonly lengths: number;
+  readonly longerThan = longBytesMin;
+  readonly mark: Uint8Array;
+  readonly longStrings = new LongStrings();
+  readonly needs = new Set<Need>();
+  hasMark = false;
+  #parts = 0;
+  #dataBytes = 0;
+
+  constructor(lengths: number, mark: Uint8Array) {
+    this.lengths = lengths;
+    this.mark = mark;
+  }
+
+  see(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start > longBytesMin) {
+      this.longStrings.note(start, end);
+      if (isData(bytes, start)) this.#dataBytes += end - start;
+      return;
+    }
+    const need = this.needOf(bytes, start, end);
+    if (need === null) return;
+    this.needs.add(need);
+    this.#parts++;
+  }
+
+  /** Tokens of the whole body: its text by bytes, its media by their number. For admission, never for a bill. */
+  estimate(bodyBytes: number): number {
+    return Math.ceil((bodyBytes - this.#dataBytes) / bytesPerToken) + this.#parts * tokensPerPart;
+  }
+
+  /** The ability that a model must have for the part that a short string says it is; null when it says nothing of the kind. */
+  protected abstract needOf(bytes: Uint8Array, start: number, end: number): Need | null;
+}
+
 /** The types of message parts that not every model can read, prepared once for each protocol. */
-export interface MediaParts {
+interface MediaParts {
   readonly types: KeyNames<string>;
   readonly needs: ReadonlyMap<string, Need>;
   /** As `StringWatch` wants it. */
@@ -30,50 +93,26 @@ export function mediaParts(needs: Readonly<Record<string, Need>>): MediaParts {
 }
 
 /**
- * Finds pictures, sounds and files among the messages by the strings they contain, without reading the messages: the
- * string `image_url` as the value of a `type` is a part of that type. (An object of someone else's with such a `type`,
- * deeper in a message, is taken for a part too: then a need is seen where there is none.)
+ * Finds media by the types of parts: the string `image_url` as the value of a `type` is a part of that type. (An object of
+ * someone else's with such a `type`, deeper in a message, is taken for a part too: then a need is seen where there is none.)
  */
-export class MediaWatch implements StringWatch {
-  readonly lengths: number;
-  readonly longerThan = longBytesMin;
-  readonly longStrings = new LongStrings();
-  readonly needs = new Set<Need>();
+export class MediaWatch extends ConversationWatch {
   readonly #media: MediaParts;
-  #parts = 0;
-  #dataBytes = 0;
 
   constructor(media: MediaParts) {
-    this.lengths = media.lengths;
+    super(media.lengths, sealMark);
     this.#media = media;
   }
 
-  see(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start > longBytesMin) {
-      this.longStrings.note(start, end);
-      if (isData(bytes, start)) this.#dataBytes += end - start;
-      return;
-    }
+  protected needOf(bytes: Uint8Array, start: number, end: number): Need | null {
     const type = this.#media.types.find(bytes, start, end);
     const need = type === null ? undefined : this.#media.needs.get(type);
-    if (need === undefined || !isValueOfType(bytes, start)) return;
-    this.needs.add(need);
-    this.#parts++;
+    return need !== undefined && isValueOfType(bytes, start) ? need : null;
   }
-
-  /** Tokens of the whole body: its text by bytes, its media by their number. */
-  estimate(bodyBytes: number): number {
-    return estimateTokens(bodyBytes - this.#dataBytes, this.#parts);
-  }
-}
-
-/** Tokens, of so much text and so many pictures, sounds and files. */
-export function estimateTokens(textBytes: number, parts: number): number {
-  return Math.ceil(textBytes / bytesPerToken) + parts * tokensPerPart;
 }
 
 /** Base64 and data URLs have neither spaces nor escapes nor letters beyond ASCII; long texts do. */
-export function isData(bytes: Uint8Array, start: number): boolean {
+function isData(bytes: Uint8Array, start: number): boolean {
   for (let at = start; at < start + probeBytes; at++) {
     const byte = bytes[at] ?? 0;
     if (byte <= 0x20 || byte >= 0x7f || byte === 0x5c) return false;
@@ -81,7 +120,7 @@ export function isData(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
-/** Whether the string whose text begins at `start` follows `"type":`. */
+/** True when the string whose text begins at `start` follows `"type":`. */
 function isValueOfType(bytes: Uint8Array, start: number): boolean {
   const colon = skipSpaceBack(bytes, start - 2);
   const keyEnd = skipSpaceBack(bytes, colon - 1);

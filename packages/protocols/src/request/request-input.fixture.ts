@@ -1,4 +1,4 @@
-import { defaultDialect, type PassthroughTarget, type RequestInput } from '../inbound-request.ts';
+import { defaultDialect, type PassthroughTarget, type RequestInput } from '../request.ts';
 
 /** A request whose body is this text (or these bytes); what is not given is empty. */
 export function requestInput(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultDialect } from '../inbound-request.ts';
+import { defaultDialect } from '../request.ts';
 import { noUsage, totalInput, totalOutput } from '../usage.ts';
 import { responses } from './index.ts';
 import { readUsage } from './meter.ts';

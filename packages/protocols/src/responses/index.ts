@@ -1,54 +1,53 @@
+import type { Codec } from '../codec.ts';
+import { commentFrame } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type {
-  EncodedRequest,
-  Facts,
-  InboundRequest,
-  PassthroughTarget,
-  RequestInput,
-  SessionClue,
-} from '../inbound-request.ts';
-import { commentFrame } from '../keep-alive-frame.ts';
-import type { Protocol } from '../protocol.ts';
+import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { readAnswer } from './answer.ts';
-import { responsesCodec } from './codec/index.ts';
-import { type ReadRequest, readFacts, readSession } from './facts.ts';
-import { ResponsesStreamReader } from './stream.ts';
-import { encodeStreamError } from './stream-error.ts';
-import { passThrough } from './upstream.ts';
+import { passThrough } from './edits.ts';
+import { ResponsesEventReader, readTurnAnswer } from './read-events.ts';
+import { readTurn } from './read-messages.ts';
+import { readFacts, readSession } from './request.ts';
+import { encodeStreamError, ResponsesStreamReader, readAnswer, unknownId } from './stream.ts';
+import { responsesSurface } from './wire.ts';
+import { ResponsesEventWriter, writeAnswer } from './write-events.ts';
+import { writeTurn } from './write-messages.ts';
 
-class ResponsesRequest implements InboundRequest {
-  readonly framing = 'sse';
-  /** There is no such frame: usage comes with the end. */
-  readonly wantsUsageFrame = false;
-  readonly #request: ReadRequest;
-
-  constructor(request: ReadRequest) {
-    this.#request = request;
-  }
-
-  get facts(): Facts {
-    return this.#request.facts;
-  }
-
-  sessionClue(): SessionClue | null {
-    return readSession(this.#request);
-  }
-
-  passThrough(target: PassthroughTarget): EncodedRequest {
-    return passThrough(this.#request, target);
-  }
-}
+/** The responses API to and from the canonical form. */
+export const responsesCodec: Codec = {
+  surface: responsesSurface,
+  readTurn,
+  writeTurn,
+  mediaByUrl: ['image', 'file'],
+  readAnswer: readTurnAnswer,
+  openReader: (context) => new ResponsesEventReader(context),
+  writeAnswer,
+  openWriter: (context) => new ResponsesEventWriter(context),
+};
 
 function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
-  const request = readFacts(body);
-  return request.ok ? succeed(new ResponsesRequest(request.value)) : request;
+  const read = readFacts(body);
+  if (!read.ok) return read;
+  return succeed({
+    facts: read.value.facts,
+    framing: 'sse',
+    // There is no such frame: usage comes with the end.
+    wantsUsageFrame: false,
+    sessionClue: () => readSession(read.value),
+    passThrough: (target) => passThrough(read.value, target),
+  });
 }
 
 /** The responses API: `POST /v1/responses`, JSON and server-sent events with names and numbers. */
-export const responses: Protocol = {
+export const responses: ProtocolOf<'responses'> = {
   id: 'responses',
+  platform: 'completions',
+  endpoints: [{ method: 'POST', path: '/v1/responses', kind: 'call' }],
+  usualPath: '/responses',
+  // The least that is accepted there.
+  smallestRequest: { outputTokens: 16, body: (model) => ({ model, input: 'Hi', max_output_tokens: 16 }) },
+  unknownId,
   readRequest,
   readAnswer,
   readRefusal,

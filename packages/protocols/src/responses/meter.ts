@@ -1,6 +1,8 @@
-import { Remainder } from '../remainder.ts';
-import { noUsage, type Usage } from '../usage.ts';
+import { KeyNames, writtenBytes } from '../bytes/json-text.ts';
+import type { JsonReader } from '../bytes/scan.ts';
+import { noUsage, Remainder, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
+import { callItemTypes, foreignMembers, itemMembers, textItemTypes, textMembers } from './wire.ts';
 
 /**
  * Usage in parts that never overlap, from the wire's `usage` object. Its input includes what the cache read and wrote, its
@@ -32,4 +34,75 @@ function readOutput(wire: WireRecord, total: number) {
   const outputImage = rest.take(tokenCount(details['image_tokens']));
   const outputReasoning = Math.min(tokenCount(details['reasoning_tokens']) ?? 0, rest.left);
   return { output: rest.left, outputReasoning, outputAudio, outputImage };
+}
+
+const textNames = new KeyNames(textMembers);
+const foreignNames = new KeyNames(foreignMembers);
+const itemNames = new KeyNames(itemMembers);
+const refusalName = new KeyNames(['refusal']);
+const textItems = new KeyNames(textItemTypes);
+const callItems = new KeyNames(callItemTypes);
+
+/** Counts what the model produced in the parts of an answer it is shown. */
+export class OutputCount {
+  /** Bytes of UTF-8 text. */
+  bytes = 0;
+  hasText = false;
+  /** True once an item said by its kind alone that the model did something. */
+  hasActs = false;
+  hasSeals = false;
+  hasCalls = false;
+  hasRefusal = false;
+
+  /** Takes the item at the reader. */
+  takeItem(reader: JsonReader): void {
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) {
+      const name = itemNames.find(reader.bytes, reader.keyStart, reader.keyEnd);
+      if (name === null) this.takeMember(reader);
+      else if (name === 'type') this.#takeType(reader);
+      else if (isFilledString(reader)) this.hasSeals = true;
+    }
+  }
+
+  /** Takes the member at the reader: its text if it holds some, and the text within it. */
+  takeMember(reader: JsonReader): void {
+    const { bytes, keyStart, keyEnd } = reader;
+    if (foreignNames.find(bytes, keyStart, keyEnd) !== null) reader.skip();
+    else if (reader.kind !== 'string') this.#takeWithin(reader);
+    else if (textNames.find(bytes, keyStart, keyEnd) === null) reader.skip();
+    else this.#takeText(reader);
+  }
+
+  #takeType(reader: JsonReader): void {
+    const start = reader.at + 1;
+    const end = reader.skip() - 1;
+    if (textItems.find(reader.bytes, start, end) === null) this.hasActs = true;
+    if (callItems.find(reader.bytes, start, end) !== null) this.hasCalls = true;
+  }
+
+  #takeWithin(reader: JsonReader): void {
+    if (reader.kind === 'array') {
+      reader.enterArray();
+      while (reader.nextElement()) this.#takeWithin(reader);
+      return;
+    }
+    if (!reader.enterObject()) return;
+    while (reader.nextMember()) this.takeMember(reader);
+  }
+
+  #takeText(reader: JsonReader): void {
+    const isRefusal = refusalName.find(reader.bytes, reader.keyStart, reader.keyEnd) !== null;
+    const start = reader.at;
+    const end = reader.skip();
+    if (end - start <= 2) return;
+    this.hasText = true;
+    this.bytes += writtenBytes(reader.bytes, start, end);
+    if (isRefusal) this.hasRefusal = true;
+  }
+}
+
+function isFilledString(reader: JsonReader): boolean {
+  const { kind, at: start } = reader;
+  return reader.skip() - start > 2 && kind === 'string';
 }

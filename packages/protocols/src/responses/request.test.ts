@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concatBytes } from '../bytes/concat-bytes.ts';
 import { keyText, objectText, valueText } from '../bytes/json-text.fixture.ts';
-import type { InboundRequest } from '../inbound-request.ts';
+import { concatBytes } from '../bytes/splice.ts';
 import { passthroughTarget, requestInput } from '../request/request-input.fixture.ts';
+import type { InboundRequest } from '../request.ts';
 import { responses } from './index.ts';
 import { requestMembers } from './wire.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { valueText } from '../bytes/json-text.fixture.ts';
 import { SseSplitter } from '../bytes/sse.ts';
 import { fault } from '../error.ts';
-import { defaultDialect } from '../inbound-request.ts';
 import type { FrameRole } from '../protocol.ts';
+import { defaultDialect } from '../request.ts';
 import { noUsage } from '../usage.ts';
 import { responses } from './index.ts';
 import {
@@ -32,7 +32,7 @@ function read(chunks: readonly Uint8Array[]) {
   return { roles: roles.map((role) => role[0]).join(''), reading: plain(reader.reading), reader };
 }
 
-/** What a reading says, without the getters of its class. */
+/** A reading without the getters of its class. */
 function plain({ finishReason, ...own }: ReturnType<typeof responses.openStream>['reading']) {
   return { ...own, finishReason };
 }

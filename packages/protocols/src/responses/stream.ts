@@ -1,33 +1,55 @@
-import { readSseEvent } from '../bytes/sse.ts';
-import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
+import type { TextSpan } from '../bytes/json-text.ts';
+import { KeyNames } from '../bytes/json-text.ts';
+import { JsonReader } from '../bytes/scan.ts';
+import { dataStart, readSseEvent } from '../bytes/sse.ts';
+import { completionsError } from '../envelope.ts';
+import type { Fault } from '../error.ts';
+import type { AnswerReading, FrameRole, Reading, UpstreamRefusal } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
-import { EventWalk } from './event-walk.ts';
-import { RunningReading } from './reading.ts';
-import { refusalInEvent, refusalInResponse } from './refusal.ts';
+import { FrameReader } from '../stream-reader.ts';
+import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import type { Usage } from '../usage.ts';
+import { isRecord } from '../wire-values.ts';
+import type { OutputCount } from './meter.ts';
+import { readUsage } from './meter.ts';
+import { EventWalk, ResponseWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const deltaNames = new KeyNames(['delta', 'sequence_number', 'obfuscation']);
 
-export class ResponsesStreamReader implements StreamReader {
-  readonly #reading = new RunningReading();
-  readonly #event = new EventWalk();
-  /** Whether the item at hand has said anything, so that what follows only repeats it. */
+export class ResponsesStreamReader extends FrameReader {
+  readonly reading = new RunningReading();
+  #event = new EventWalk(new Uint8Array(0), 0);
+  /** True once the item at hand has said anything: what follows only repeats it. */
   #itemHasOutput = false;
-  #refusal: UpstreamRefusal | null = null;
 
-  get reading(): Reading {
-    return this.#reading;
+  protected readOther(frame: Uint8Array): FrameRole {
+    const at = namedDataStart(frame);
+    if (at === -1 || !this.#walk(frame, at).isWhole || !this.#event.hasType) return this.#readUnusual(frame);
+    const role = this.#takeEvent();
+    if (role === 'content' && this.#event.isDelta) this.#learn(frame, at);
+    return role;
   }
 
-  get refusal(): UpstreamRefusal | null {
-    return this.#refusal;
+  protected override takePlain(bytes: Uint8Array, end: number): void {
+    super.takePlain(bytes, end);
+    this.#itemHasOutput = true;
   }
 
-  read(frame: Uint8Array): FrameRole {
-    const at = dataStart(frame);
-    return at !== -1 && this.#event.walk(frame, at) && this.#event.hasType
-      ? this.#takeEvent()
-      : this.#readUnusual(frame);
+  /** Beside the text of a delta, its number and its padding differ. */
+  #learn(frame: Uint8Array, at: number): void {
+    const reader = new JsonReader(frame, at);
+    const others: TextSpan[] = [];
+    let text: TextSpan | null = null;
+    reader.enterObject();
+    while (reader.nextMember()) {
+      const name = deltaNames.find(frame, reader.keyStart, reader.keyEnd);
+      const span = { start: reader.at, end: reader.skip() };
+      if (name === 'delta' && frame[span.start] === 0x22) text = span;
+      else if (name === 'sequence_number' || name === 'obfuscation') others.push(span);
+    }
+    if (text !== null) this.plain.learn(frame, text, others);
   }
 
   /** Only its terminal event says that an answer is whole. */
@@ -39,13 +61,18 @@ export class ResponsesStreamReader implements StreamReader {
   #readUnusual(frame: Uint8Array): FrameRole {
     const { isWellFormed, name, data: lines } = readSseEvent(frame);
     // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!isWellFormed) return this.#fail(refusalOf(undefined, decoder.decode(frame)));
+    if (!isWellFormed) return this.fail(refusalOf(undefined, decoder.decode(frame)));
     const data = lines?.trim() ?? '';
     if (data === '' || data === '[DONE]' || name === 'ping') return 'liveness';
-    const event = this.#event;
-    if (!event.walk(encoder.encode(data), 0)) return this.#fail(refusalOf(parseJson(data), data));
+    const event = this.#walk(encoder.encode(data), 0);
+    if (!event.isWhole) return this.fail(refusalOf(parseJson(data), data));
     if (!event.hasType && name !== null) event.nameType(name);
-    return event.hasType ? this.#takeEvent() : this.#fail(refusalInEvent(event));
+    return event.hasType ? this.#takeEvent() : this.fail(refusalInEvent(event));
+  }
+
+  #walk(bytes: Uint8Array, at: number): EventWalk {
+    this.#event = new EventWalk(bytes, at);
+    return this.#event;
   }
 
   #takeEvent(): FrameRole {
@@ -54,7 +81,7 @@ export class ResponsesStreamReader implements StreamReader {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        this.#reading.open(event.response);
+        this.reading.open(event.response);
         return 'preamble';
       case 'response.output_item.added':
         this.#itemHasOutput = false;
@@ -65,9 +92,9 @@ export class ResponsesStreamReader implements StreamReader {
       case 'response.incomplete':
         return this.#takeEnd();
       case 'response.failed':
-        return this.#fail(refusalInResponse(event.response));
+        return this.fail(refusalInResponse(event.response));
       case 'error':
-        return this.#fail(refusalInEvent(event));
+        return this.fail(refusalInEvent(event));
       case null:
         return this.#takeOther();
     }
@@ -76,15 +103,15 @@ export class ResponsesStreamReader implements StreamReader {
   /** Deltas and pictures; texts that end, parts and the progress of hosted tools, which bring nothing new. */
   #takeOther(): FrameRole {
     const { output, isDelta, isImage, hasError } = this.#event;
-    if (hasError) return this.#fail(refusalInEvent(this.#event));
+    if (hasError) return this.fail(refusalInEvent(this.#event));
     if (isDelta) return this.#takeOutput(output.hasText);
     return this.#takeOutput(isImage || (output.hasText && !this.#itemHasOutput));
   }
 
-  /** What an item seals is known at its end; the rest is new only where the server sends no deltas. */
+  /** The seal of an item is known at its end; the rest is new only where the server sends no deltas. */
   #takeItemEnd(): FrameRole {
     const { output } = this.#event;
-    this.#reading.know(output);
+    this.reading.know(output);
     const isFilled = output.hasText || output.hasActs || output.hasSeals;
     if (isFilled && this.#itemHasOutput) return 'content';
     return this.#takeOutput(isFilled);
@@ -93,36 +120,185 @@ export class ResponsesStreamReader implements StreamReader {
   #takeOutput(isFilled: boolean): FrameRole {
     if (!isFilled) return 'preamble';
     this.#itemHasOutput = true;
-    this.#reading.take(this.#event.output);
+    this.reading.take(this.#event.output);
     return 'content';
   }
 
   #takeEnd(): FrameRole {
     const { response } = this.#event;
-    if (response === null) return this.#fail(refusalInEvent(this.#event));
-    this.#reading.close(response);
+    if (response === null) return this.fail(refusalInEvent(this.#event));
+    this.reading.close(response);
     return 'terminal';
-  }
-
-  #fail(refusal: UpstreamRefusal): FrameRole {
-    this.#refusal ??= refusal;
-    return refusal.kind === 'garbled' ? 'garbled' : 'error';
   }
 }
 
 const lineFeed = 0x0a;
 const eventField = [0x65, 0x76, 0x65, 0x6e, 0x74, 0x3a];
-const dataField = [0x64, 0x61, 0x74, 0x61, 0x3a];
 
-/** Where the JSON of an ordinary frame begins, its name before it or none; -1 when the frame is another one. */
-function dataStart(frame: Uint8Array): number {
-  const at = startsWith(frame, 0, eventField) ? frame.indexOf(lineFeed) + 1 : 0;
-  return startsWith(frame, at, dataField) ? at + dataField.length : -1;
+/** The same where the event's name may stand before its data. */
+function namedDataStart(frame: Uint8Array): number {
+  const isNamed = eventField.every((byte, offset) => frame[offset] === byte);
+  return dataStart(frame, isNamed ? frame.indexOf(lineFeed) + 1 : 0);
 }
 
-function startsWith(frame: Uint8Array, at: number, field: readonly number[]): boolean {
-  for (let offset = 0; offset < field.length; offset++) {
-    if (frame[at + offset] !== field[offset]) return false;
+/** One answer as far as it has been read: the deltas and items of a stream, then the whole response at its end. */
+class RunningReading implements Reading {
+  usage: Usage | null = null;
+  finishReasonRaw: string | null = null;
+  modelServed: string | null = null;
+  answerId: string | null = null;
+  hasOutput = false;
+  outputBytes = 0;
+  usageAtOutputBytes = 0;
+  #hasCalls = false;
+  #hasRefusal = false;
+
+  /** Complete answers know no other word: what was produced says why. */
+  get finishReason(): FinishReason | null {
+    if (this.finishReasonRaw === null) return null;
+    const reason = readFinishReason(this.finishReasonRaw);
+    if (reason === 'stop' && this.#hasCalls) return 'tool-calls';
+    if (reason === 'stop' && this.#hasRefusal) return 'refusal';
+    return reason;
   }
-  return true;
+
+  open(response: ResponseWalk | null): void {
+    this.modelServed ??= response?.model ?? null;
+    this.answerId ??= response?.id ?? null;
+  }
+
+  /** Output that has not been seen before. */
+  take(output: OutputCount): void {
+    this.hasOutput = true;
+    this.outputBytes += output.bytes;
+    this.know(output);
+  }
+
+  /** Output that may have been seen before, for what it says of the whole. */
+  know(output: OutputCount): void {
+    this.#hasCalls ||= output.hasCalls;
+    this.#hasRefusal ||= output.hasRefusal;
+  }
+
+  /** The whole response: its items repeat what a stream has brought, unless it brought nothing. */
+  close(response: ResponseWalk): void {
+    const { output } = response;
+    this.open(response);
+    if (!this.hasOutput && (output.hasText || output.hasActs || output.hasSeals)) this.take(output);
+    else this.know(output);
+    this.finishReasonRaw = response.finishReason;
+    this.usage = readUsage(response.usage);
+    if (this.usage !== null) this.usageAtOutputBytes = this.outputBytes;
+  }
+}
+
+/** The error of a response that failed, which may keep silent about why. */
+function refusalInResponse(response: ResponseWalk | null): UpstreamRefusal {
+  return refusalOf({ error: response?.error ?? silentFailure }, '');
+}
+
+const silentFailure = { code: 'server_error', message: 'the response failed without a reason' };
+
+/** The error of an event in either spelling: under `error`, or in the event itself, whose type is not the error's. */
+function refusalInEvent(event: EventWalk): UpstreamRefusal {
+  if (event.hasError) return refusalOf({ error: event.error }, 'an error without words');
+  const { value } = event;
+  const words = isRecord(value) ? { ...value, type: null } : value;
+  return refusalOf(words, JSON.stringify(value) ?? '');
+}
+
+/** The refusal of an earlier answer, or of a conversation, that is not there. */
+export function unknownId(id: string): UpstreamRefusal {
+  const common = { kind: 'answer-missing', type: 'invalid_request_error' } as const;
+  if (id.startsWith('conv_')) {
+    const message = `Conversation with id '${id}' not found.`;
+    return { ...common, status: 404, message, code: null, param: null };
+  }
+  return {
+    ...common,
+    status: 400,
+    message: `Previous response with id '${id}' not found.`,
+    code: 'previous_response_not_found',
+    param: 'previous_response_id',
+  };
+}
+
+/** Reads a whole JSON answer of status 200, which may be an error all the same. */
+export function readAnswer(body: Uint8Array): AnswerReading {
+  const reader = new JsonReader(body);
+  const response = new ResponseWalk(reader);
+  if (!reader.isAtEnd() || !response.hasOutputList) return refuse(body);
+  if (response.status === 'failed') return { kind: 'refusal', refusal: refusalInResponse(response) };
+  const reading = new RunningReading();
+  reading.close(response);
+  return { kind: 'answer', reading };
+}
+
+function refuse(body: Uint8Array): AnswerReading {
+  const text = decoder.decode(body);
+  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
+}
+
+/**
+ * An error as the end of a stream, in both places a client looks: an `error` event, which has the error's members twice
+ * (in itself, as the published types have it, and under `error`, as servers send it), and then the response as failed.
+ * How many events went before is not known here, and no client compares: the numbers only have to be there.
+ */
+export function encodeStreamError(fault: Fault, traceId: string): Uint8Array {
+  const error = completionsError(fault, traceId);
+  const { code, message, param } = error;
+  const response = failedResponse({ code: publishedCode(fault), message }, traceId);
+  return encoder.encode(
+    encodeEvent('error', { sequence_number: 0, code, message, param, error }) +
+      encodeEvent('response.failed', { sequence_number: 1, response }),
+  );
+}
+
+/** A response's own error has a closed list of codes. */
+function publishedCode({ status }: Fault): string {
+  return status === 429 ? 'rate_limit_exceeded' : 'server_error';
+}
+
+function encodeEvent(type: string, members: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}
+
+/** A response with the members every response must have, of which nothing is known but the error. */
+function failedResponse(
+  { code, message }: { readonly code: string; readonly message: string },
+  traceId: string,
+) {
+  return {
+    id: `resp_${traceId}`,
+    object: 'response',
+    created_at: 0,
+    status: 'failed',
+    background: false,
+    completed_at: null,
+    error: { code, message },
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    metadata: {},
+    model: '',
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    prompt_cache_key: null,
+    reasoning: null,
+    safety_identifier: null,
+    service_tier: 'default',
+    store: false,
+    temperature: 1,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_logprobs: 0,
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    truncation: 'disabled',
+    usage: null,
+  };
 }

@@ -1,4 +1,5 @@
-import type { Need } from '../inbound-request.ts';
+import type { Need } from '../request.ts';
+import type { Surface } from '../turn.ts';
 
 /** Members of a request that are read; a second one of the same name is refused. */
 export const requestMembers = [
@@ -73,7 +74,7 @@ export const textMembers = [
   'transcript',
 ] as const;
 
-/** What a tool brought, what a text is annotated with and what is known of its tokens: not the model's words. */
+/** Members with the results of tools, annotations of a text and facts about its tokens: not the model's words. */
 export const foreignMembers = ['results', 'tools', 'output', 'outputs', 'annotations', 'logprobs'] as const;
 
 /** Items that are nothing until text comes. All others say that the model did something. */
@@ -87,3 +88,24 @@ export const callItemTypes = [
   'local_shell_call',
   'apply_patch_call',
 ] as const;
+
+export const responsesSurface: Surface = {
+  id: 'responses',
+  enforcesSchemas: true,
+  media: {
+    image: 'input[].content[].input_image',
+    audio: 'input[].content[].input_audio',
+    file: 'input[].content[].input_file',
+  },
+  sealed: 'input[].encrypted_content',
+  arguments: 'input[].arguments',
+  toolChoice: 'tool_choice',
+  traits: {
+    citations: 'input[].content[].annotations',
+    'cache-mark': 'input[].content[].prompt_cache_breakpoint',
+    'image-detail': 'input[].content[].detail',
+    filename: 'input[].content[].filename',
+    'media-name': 'input[].content[].filename',
+    'call-seal': 'input[].encrypted_content',
+  },
+};

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chatCompletionsCodec } from '../chat-completions/codec/index.ts';
+import { chatCompletionsCodec } from '../chat-completions/index.ts';
 import type { Codec, TranslationTarget } from '../codec.ts';
-import { generateContentCodec } from '../generate-content/codec/index.ts';
-import { defaultDialect } from '../inbound-request.ts';
-import { messagesCodec } from '../messages/codec/index.ts';
-import { responsesCodec } from '../responses/codec/index.ts';
+import { generateContentCodec } from '../generate-content/index.ts';
+import { messagesCodec } from '../messages/index.ts';
+import { defaultDialect } from '../request.ts';
+import { responsesCodec } from '../responses/index.ts';
 import { translate } from '../translation.ts';
 import { type Block, type Message, noSettings, type Tool, type Turn } from '../turn.ts';
 import { listOf, recordOf, type WireRecord } from '../wire-values.ts';
@@ -27,7 +27,7 @@ const target: TranslationTarget = {
 
 function sent(codec: Codec, messages: readonly Message[], rest: Partial<TranslationTarget> = {}): WireRecord {
   const turn: Turn = {
-    surface: codec === chatCompletionsCodec ? 'messages' : 'chat-completions',
+    surface: (codec === chatCompletionsCodec ? messagesCodec : chatCompletionsCodec).surface,
     model: 'alias',
     stream: false,
     system: [],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Block, Message } from '../turn.ts';
-import { orderTurns } from './turn-order.ts';
+import { orderTurns, pairCalls } from './turn-order.ts';
 
 const text = (words: string): Block => ({ kind: 'text', text: words, citations: [], cacheTtl: null });
 const call = (id: string): Block => ({
@@ -119,4 +119,40 @@ describe('turns', () => {
       }),
     );
   });
+});
+
+const noon = (callId: string): Block => result(callId, 'noon');
+const model = (...content: readonly Block[]): Message => ({ role: 'assistant', content, name: null });
+const user = (...content: readonly Block[]): Message => ({ role: 'user', content, name: null });
+
+/** `+a`: a call, `=a`: its result. */
+function paired(messages: readonly Message[]): string {
+  return pairCalls(messages)
+    .flatMap(({ content }) => content.map(inShort))
+    .join(' ');
+}
+
+function inShort(block: Block): string {
+  if (block.kind === 'tool-call') return `+${block.id}`;
+  if (block.kind === 'tool-result') return `=${block.callId}`;
+  return block.kind === 'text' && block.text === 'noon' ? 'noon' : 'note';
+}
+
+test.each<[string, readonly Message[], string]>([
+  ['ids of their own stay', [model(call('a'), call('b')), user(noon('b'), noon('a'))], '+a +b =b =a'],
+  [
+    'an id that every answer begins with anew',
+    [model(call('call_0')), user(noon('call_0')), model(call('call_0')), user(noon('call_0'))],
+    '+call_0 =call_0 +call_0_2 =call_0_2',
+  ],
+  ['parallel calls without ids', [model(call(''), call('')), user(noon(''), noon(''))], '+ +_2 = =_2'],
+  [
+    'a made id that is in use',
+    [model(call('a_2'), call('a')), model(call('a')), user(noon('a_2'), noon('a'))],
+    '+a_2 +a +a_3 =a_2 =a_3',
+  ],
+  ['a result before its call', [user(noon('a')), model(call('a'))], 'note noon +a'],
+  ['a second result', [model(call('a')), user(noon('a'), noon('a'))], '+a =a note noon'],
+])('%s', (_, messages, expected) => {
+  expect(paired(messages)).toBe(expected);
 });

@@ -1,14 +1,15 @@
-import { noSettings, type Settings, type Turn } from '../turn.ts';
+import { messagesSurface } from '../messages/wire.ts';
+import { noSettings, type Turn, type TurnSettings } from '../turn.ts';
 
 export const traceId = '0123456789abcdef0123456789abcdef';
 
 /** A request as the reader of another surface would have read it. */
 export function turnOf(
-  rest: Partial<Omit<Turn, 'settings'>> & { readonly settings?: Partial<Settings> } = {},
+  rest: Partial<Omit<Turn, 'settings'>> & { readonly settings?: Partial<TurnSettings> } = {},
 ): Turn {
   const { settings, ...given } = rest;
   return {
-    surface: 'messages',
+    surface: messagesSurface,
     model: 'public',
     stream: false,
     system: [],

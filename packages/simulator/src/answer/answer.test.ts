@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../command/command.ts';
-import type { Answer } from './answer.ts';
-import { composeAnswer, tokensInTurn } from './answer.ts';
-import type { Ask } from './ask.ts';
-import { countWords } from './ask.ts';
-import { jsonPieces, wordPieces } from './pieces.ts';
+import { readCommand, readSteps } from '../command/command.ts';
+import { type Answer, composeAnswer, tokensInTurn } from './answer.ts';
+import { type Ask, countWords } from './ask.ts';
+import { jsonPieces, wordPieces } from './prose.ts';
+import { sampleOf } from './sample.ts';
 
 const plainAsk: Ask = {
   model: 'm',
@@ -105,4 +104,104 @@ describe('pieces', () => {
       }),
     );
   });
+});
+
+test.each([
+  [{ const: 3 }, 3],
+  [{ enum: ['b', 'a'] }, 'b'],
+  [{ type: 'string', default: 'x' }, 'x'],
+  [{ type: ['null', 'string'] }, null],
+  [{ type: 'string', minLength: 16 }, 'sample value....'],
+  [{ type: 'string', maxLength: 3 }, 'sam'],
+  [{ type: 'string', format: 'date' }, '2026-01-31'],
+  [{ type: 'integer', exclusiveMinimum: 4 }, 5],
+  [{ type: 'integer', maximum: 0 }, 0],
+  [{ type: 'number', minimum: 1.5 }, 1.5],
+  [{ type: 'array', items: { type: 'boolean' }, minItems: 2 }, [true, true]],
+  [{ properties: { city: {} } }, { city: 'sample city' }],
+  [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, null],
+  [
+    { allOf: [{ properties: { a: { const: 1 } } }], properties: { b: { const: 2 } } },
+    { a: 1, b: 2 },
+  ],
+  [{ $ref: '#/$defs/flag', $defs: { flag: { type: 'boolean' } } }, true],
+  [{ type: 'object' }, {}],
+  [true, 'sample value'],
+])('%j is answered by %j', (schema, sample) => {
+  expect(sampleOf(schema)).toEqual(sample);
+});
+
+test('a schema that contains itself comes to an end', () => {
+  const node = { type: 'object', properties: { next: { $ref: '#' } } };
+  expect(JSON.stringify(sampleOf(node))).toMatch(/^(\{"next":)+null\}+$/);
+});
+
+const script = [
+  { tool: 'read', input: { path: 'a b, c' } },
+  [
+    { tool: 'read', input: {} },
+    { tool: 'edit', input: '*** as it is' },
+  ],
+  'All done.',
+];
+
+const ask: Ask = {
+  model: 'm',
+  stream: false,
+  wantsUsage: false,
+  promptTokens: 1,
+  lastText: 'hello',
+  answersTool: false,
+  toolResults: 0,
+  tools: [
+    { kind: 'custom', name: 'edit', schema: {} },
+    { kind: 'function', name: 'read', schema: { type: 'object' } },
+  ],
+  toolChoice: { kind: 'auto' },
+  parallelCalls: true,
+  schema: null,
+  maxTokens: null,
+  choices: 1,
+};
+
+/** The words and calls of an answer, each call as `name(input)`. */
+function told(asked: Partial<Ask>, words = ''): string {
+  const read = readCommand(`steps=${encodeURIComponent(JSON.stringify(script))}`, words);
+  if (!read.ok) throw new Error(read.problem);
+  const [choice] = composeAnswer({ ...ask, ...asked }, read.command).choices;
+  const text = choice?.tokens.map((token) => (token.kind === 'call' ? ` ${token.tool.name}:` : token.text));
+  return `${choice?.finish} ${text?.join('')}`;
+}
+
+test.each([
+  [0, 'tool-calls  read:{"path":"a b, c"}'],
+  [1, 'tool-calls  read:{} edit:*** as it is'],
+  // One of two results: the step is not over.
+  [2, 'tool-calls  read:{} edit:*** as it is'],
+  [3, 'stop All done.'],
+  [9, 'stop All done.'],
+])('after %i results of tools the script goes on where it was', (toolResults, expected) => {
+  expect(told({ toolResults, answersTool: toolResults > 0 })).toBe(expected);
+});
+
+test('a request that does not offer the tool is answered in its own words', () => {
+  expect(told({ tools: [] })).toContain('stop This is a simulated answer');
+});
+
+test('a refusal and reasoning are told beside a script', () => {
+  expect(told({}, 'refusal')).toContain('simulated refusal');
+  expect(told({ toolResults: 3 }, 'reasoning=2')).toBe('stop This isAll done.');
+});
+
+test.each([
+  '',
+  'read',
+  '{}',
+  '[1]',
+  '[[]]',
+  '[{"tool":"a"}]',
+  '[{"input":{}}]',
+  '["a",[{"tool":1,"input":{}}]]',
+])('%s is no script', (text) => {
+  expect(readSteps(text)).toBeUndefined();
 });

@@ -1,11 +1,7 @@
-import type { Command } from '../command/command.ts';
+import type { Command, ScriptedCall, Step } from '../command/command.ts';
 import type { Ask, ImageAsk, Tool } from './ask.ts';
-import { imageTokens } from './image-tokens.ts';
-import { nextStep } from './next-step.ts';
-import { jsonPieces, wordPieces } from './pieces.ts';
-import type { PlannedCall } from './planned-calls.ts';
-import { plannedCalls } from './planned-calls.ts';
-import { answerWords, reasoningWords, refusalWords } from './prose.ts';
+import { imageTokens } from './ask.ts';
+import { answerWords, jsonPieces, reasoningWords, refusalWords, wordPieces } from './prose.ts';
 import { sampleOf } from './sample.ts';
 
 /** One token of an answer: one content frame of its stream. */
@@ -21,7 +17,7 @@ export interface Choice {
   readonly finish: Finish;
 }
 
-/** What the answer is said to have used, in tokens. `prompt` includes all cache parts, `completion` the reasoning. */
+/** Tokens that the answer is said to have used. `prompt` includes all cache parts, `completion` the reasoning. */
 export interface SimulatedUsage {
   readonly prompt: number;
   readonly cached: number;
@@ -110,4 +106,108 @@ function tokenOf(kind: 'reasoning' | 'text' | 'refusal'): (text: string) => Toke
 function callTokens({ tool, input }: PlannedCall, call: number): readonly Token[] {
   const pieces = jsonPieces(input).map((text): Token => ({ kind: 'arguments', call, tool, text }));
   return [{ kind: 'call', call, tool }, ...pieces];
+}
+
+/** A call an answer makes, and all that it sends to the tool. */
+export interface PlannedCall {
+  readonly tool: Tool;
+  readonly input: string;
+}
+
+/** The calls of this answer, in order; none when it speaks. */
+function plannedCalls(ask: Ask, command: Command): readonly PlannedCall[] {
+  if (command.refusal) return [];
+  if (command.steps === null) return sampleCalls(ask, command);
+  const step = nextStep(command.steps, ask);
+  return step?.kind === 'call' ? step.calls.flatMap((call) => offeredCall(ask, call)) : [];
+}
+
+/** Nothing where the tool is not offered: agents ask for a title or a summary in between, without tools. */
+function offeredCall({ tools }: Ask, { tool: name, input }: ScriptedCall): readonly PlannedCall[] {
+  const tool = tools.find((offered) => offered.name === name);
+  return tool === undefined ? [] : [{ tool, input }];
+}
+
+function sampleCalls(ask: Ask, command: Command): readonly PlannedCall[] {
+  const offered = offeredTools(ask);
+  if (offered.length === 0) return [];
+  const wanted = command.calls ?? 1;
+  const count = ask.parallelCalls ? wanted : Math.min(wanted, 1);
+  return Array.from({ length: count }, (_, index) => offered[index % offered.length])
+    .filter((tool) => tool !== undefined)
+    .map((tool) => ({ tool, input: sampleInput(tool) }));
+}
+
+function sampleInput(tool: Tool): string {
+  return tool.kind === 'custom' ? 'simulated input' : JSON.stringify(sampleOf(tool.schema));
+}
+
+function offeredTools(ask: Ask): readonly Tool[] {
+  const choice = ask.toolChoice;
+  switch (choice.kind) {
+    case 'none':
+      return [];
+    case 'auto':
+      return ask.answersTool ? [] : ask.tools;
+    case 'required':
+      return ask.tools;
+    case 'named':
+      return ask.tools.filter((tool) => tool.name === choice.name);
+  }
+}
+
+/**
+ * The step a conversation has come to: each call is over when its result has come back, and a text is the last.
+ * Null once every step is over.
+ */
+function nextStep(steps: readonly Step[], { toolResults }: Ask): Step | null {
+  let resultsLeft = toolResults;
+  for (const step of steps) {
+    if (step.kind === 'say' || resultsLeft < step.calls.length) return step;
+    resultsLeft -= step.calls.length;
+  }
+  return null;
+}
+
+type Spoken = 'reasoning' | 'text' | 'refusal';
+
+/** Tokens of one choice that belong together, as the protocols with blocks or items show them. */
+export type Run =
+  | { readonly kind: Spoken; readonly pieces: readonly string[] }
+  | { readonly kind: 'call'; readonly call: number; readonly tool: Tool; readonly pieces: readonly string[] };
+
+export type CallRun = Extract<Run, { kind: 'call' }>;
+
+/** The runs of the only choice there is, in order. Reasoning that is counted and not shown is an empty run. */
+export function runsOf(answer: Answer): readonly Run[] {
+  const { tokens } = onlyChoice(answer);
+  const reasoning: readonly Run[] =
+    answer.usage.reasoning > 0 ? [{ kind: 'reasoning', pieces: piecesOf(tokens, 'reasoning') }] : [];
+  return [...reasoning, ...spokenRun(tokens, 'text'), ...spokenRun(tokens, 'refusal'), ...callRuns(tokens)];
+}
+
+/** The choice of protocols that have but one. */
+export function onlyChoice({ choices }: Answer): Choice {
+  return choices[0] ?? { tokens: [], finish: 'stop' };
+}
+
+function spokenRun(tokens: readonly Token[], kind: Spoken): readonly Run[] {
+  const pieces = piecesOf(tokens, kind);
+  return pieces.length === 0 ? [] : [{ kind, pieces }];
+}
+
+function callRuns(tokens: readonly Token[]): readonly Run[] {
+  return tokens.flatMap((token) =>
+    token.kind === 'call'
+      ? [{ kind: 'call', call: token.call, tool: token.tool, pieces: argumentsOf(tokens, token.call) }]
+      : [],
+  );
+}
+
+function piecesOf(tokens: readonly Token[], kind: Spoken): readonly string[] {
+  return tokens.flatMap((token) => (token.kind === kind ? [token.text] : []));
+}
+
+function argumentsOf(tokens: readonly Token[], call: number): readonly string[] {
+  return tokens.flatMap((token) => (token.kind === 'arguments' && token.call === call ? [token.text] : []));
 }

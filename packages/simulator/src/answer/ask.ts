@@ -1,14 +1,14 @@
-/** What a request of any protocol asks for, as far as the simulator cares. */
+/** A request of any protocol, as far as the simulator cares. */
 export interface Ask {
   /** The name without its command. */
   readonly model: string;
   readonly stream: boolean;
-  /** Whether the caller asked for usage in the stream. */
+  /** True when the caller asked for usage in the stream. */
   readonly wantsUsage: boolean;
   readonly promptTokens: number;
   /** The text the answer speaks to: the last one of the prompt. */
   readonly lastText: string;
-  /** Whether the last message brings the result of a tool call. */
+  /** True when the last message brings the result of a tool call. */
   readonly answersTool: boolean;
   /** Results of tool calls that the request brings, earlier turns included. */
   readonly toolResults: number;
@@ -36,7 +36,7 @@ export interface ImageAsk {
   readonly form: 'b64_json' | 'url';
   /** Drafts streamed before each image. */
   readonly partialImages: number;
-  /** Of the prompt's tokens, those of its images. */
+  /** The images' part of the prompt's tokens. */
   readonly promptImageTokens: number;
 }
 
@@ -82,4 +82,11 @@ export function countWords(text: string): number {
 function isWhiteSpace(code: number): boolean {
   if (code < 128) return code === 32 || (code >= 9 && code <= 13);
   return /\s/.test(String.fromCharCode(code));
+}
+
+const pixelsPerToken: Readonly<Record<ImageQuality, number>> = { low: 4_096, medium: 1_024, high: 256 };
+
+/** Output tokens of one image: 256, 1,024 or 4,096 for 1024x1024 in low, medium or high quality. */
+export function imageTokens({ widthPixels, heightPixels, quality }: ImageAsk): number {
+  return Math.ceil((widthPixels * heightPixels) / pixelsPerToken[quality]);
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Command } from './command.ts';
-import { readCommand } from './command.ts';
-import { faultNames } from './fault.ts';
+import { faultNames, readCommand } from './command.ts';
 
 function commandOf(...texts: readonly string[]): Command {
   const read = readCommand(...texts);

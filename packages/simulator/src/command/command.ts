@@ -1,9 +1,7 @@
-import type { Fault } from './fault.ts';
-import { readFault } from './fault.ts';
-import type { Step } from './steps.ts';
-import { readSteps } from './steps.ts';
-import type { Drip, RetryAfter, Split } from './values.ts';
+import { isRecord, parseJson, stringOf } from '../json.ts';
 import {
+  type Drip,
+  type RetryAfter,
   readCount,
   readDrip,
   readDuration,
@@ -11,10 +9,11 @@ import {
   readRetryAfter,
   readShare,
   readSplit,
-} from './values.ts';
-import { WordReader } from './word-reader.ts';
+  type Split,
+  WordReader,
+} from './words.ts';
 
-/** Where a streamed answer states its usage. A JSON answer states it unless `never`. */
+/** The places at which a streamed answer states its usage. A JSON answer states it unless `never`. */
 type UsagePlacement = 'asked' | 'unasked' | 'every' | 'content' | 'finish' | 'never';
 
 /** One request's instructions, complete: what no word sets has its plain, well-behaved value. */
@@ -47,7 +46,7 @@ export interface Command {
   readonly split: Split | null;
   readonly drip: Drip | null;
   readonly crlf: boolean;
-  /** Whether a comment precedes every frame of a stream. */
+  /** Puts a comment before every frame of a stream. */
   readonly comments: boolean;
   /** Silence after which a stream sends a comment; null never. */
   readonly keepAliveMs: number | null;
@@ -135,4 +134,90 @@ const usagePlacements = ['asked', 'unasked', 'every', 'content', 'finish', 'neve
 
 function readUsagePlacement(text: string): UsagePlacement | undefined {
   return usagePlacements.find((placement) => placement === text);
+}
+
+/** The deed of a placed fault when its place in the answer is reached. */
+const acts = ['reset', 'stall', 'end', 'cut', 'garble', 'error'] as const;
+
+/** The place in an answer at which a placed fault strikes. */
+const places = ['before-head', 'before-content', 'mid-stream', 'before-done'] as const;
+
+/** Faults that replace the answer or its labels as a whole. */
+const replacements = ['html', 'html-403', 'empty', 'wrong-type'] as const;
+
+/**
+ * `reset` sends RST · `stall` falls silent · `end` ends the HTTP message cleanly, too early · `cut` closes the
+ * connection in the middle of the HTTP message · `garble` slips in bytes that are not of the protocol ·
+ * `error` puts an error in the place of content, under status 200.
+ */
+export type FaultAct = (typeof acts)[number];
+export type FaultPlace = (typeof places)[number];
+export type Replacement = (typeof replacements)[number];
+
+export type Fault =
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'replacement'; readonly replacement: Replacement }
+  | { readonly kind: 'placed'; readonly act: FaultAct; readonly place: FaultPlace };
+
+/** The fault a word of the vocabulary names (`503`, `html`, `reset-mid-stream`), or undefined. */
+function readFault(word: string): Fault | undefined {
+  if (/^[45]\d\d$/.test(word)) return { kind: 'status', status: Number(word) };
+  const replacement = replacements.find((name) => name === word);
+  if (replacement !== undefined) return { kind: 'replacement', replacement };
+  return readPlacedFault(word);
+}
+
+function readPlacedFault(word: string): Fault | undefined {
+  const act = acts.find((name) => word.startsWith(`${name}-`));
+  const place = places.find((name) => word === `${act}-${name}`);
+  if (act === undefined || place === undefined) return undefined;
+  // An error before the head is an error status, and that has its own word.
+  if (act === 'error' && place === 'before-head') return undefined;
+  return { kind: 'placed', act, place };
+}
+
+/** Every fault with a name, for documentation and for tests that walk all of them. Statuses come beside these. */
+export const faultNames: readonly string[] = [
+  ...replacements,
+  ...acts.flatMap((act) => places.map((place) => `${act}-${place}`)),
+].filter((name) => readFault(name) !== undefined);
+
+/** A tool to call, by the name it is offered under in the request, and what to send it. */
+export interface ScriptedCall {
+  readonly tool: string;
+  /** The arguments as JSON, or the text for a custom tool. */
+  readonly input: string;
+}
+
+/** One turn of the model: something to say, or tools to call at once. */
+export type Step =
+  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'call'; readonly calls: readonly ScriptedCall[] };
+
+/**
+ * Reads `["text", {"tool":"read","input":{…}}, [{…}, {…}]]`: text to say, a call, calls at once. An input that is a
+ * string is sent as it is, anything else as its JSON.
+ */
+export function readSteps(text: string): readonly Step[] | undefined {
+  const values = parseJson(text);
+  return Array.isArray(values) ? allOf(values.map(readStep)) : undefined;
+}
+
+function readStep(value: unknown): Step | undefined {
+  if (typeof value === 'string') return { kind: 'say', text: value };
+  const calls = allOf((Array.isArray(value) ? value : [value]).map(readCall));
+  return calls === undefined || calls.length === 0 ? undefined : { kind: 'call', calls };
+}
+
+function readCall(value: unknown): ScriptedCall | undefined {
+  if (!isRecord(value)) return undefined;
+  const tool = stringOf(value['tool']);
+  const input = value['input'];
+  if (tool === null || input === undefined) return undefined;
+  return { tool, input: typeof input === 'string' ? input : JSON.stringify(input) };
+}
+
+function allOf<Value>(values: readonly (Value | undefined)[]): readonly Value[] | undefined {
+  const read = values.filter((value) => value !== undefined);
+  return read.length === values.length ? read : undefined;
 }

@@ -1,8 +1,7 @@
+import { errorBody as chatErrorBody } from '../chat-completions/protocol.ts';
 import { stringOf } from '../json.ts';
-import { eventStream, type SimulatedProtocol } from '../protocol.ts';
-import { answerBody } from './answer-body.ts';
-import { answerFrames } from './answer-frames.ts';
-import { errorBody, errorFrame } from './error-body.ts';
+import { type Complaint, eventStream, type SimulatedProtocol } from '../protocol.ts';
+import { answerBody, answerFrames } from './answer.ts';
 import { readAsk, readOperation } from './read-ask.ts';
 
 export const images: SimulatedProtocol = {
@@ -20,3 +19,23 @@ export const images: SimulatedProtocol = {
   // The list of models is at the path of chat completions.
   lookUp: () => null,
 };
+
+const refusalMessage = 'Your request was rejected by the safety system. safety_violations=[violence].';
+
+/** The vendor's usual envelope; a refused image has a type of its own. */
+function errorBody(complaint: Complaint): string {
+  if (!isRefusal(complaint)) return chatErrorBody(complaint);
+  const { code, message } = complaint;
+  const type = 'image_generation_user_error';
+  return JSON.stringify({ error: { message: message ?? refusalMessage, type, param: null, code } });
+}
+
+function isRefusal({ code }: Complaint): boolean {
+  return code === 'moderation_blocked' || code === 'content_policy_violation';
+}
+
+/** The same error as an event, its members under `error`. */
+function errorFrame(complaint: Complaint): string {
+  const body = errorBody(complaint).slice(1);
+  return `event: error\ndata: {"type":"error",${body}\n\n`;
+}

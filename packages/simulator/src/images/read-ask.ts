@@ -4,7 +4,7 @@ import type { JsonRecord } from '../json.ts';
 import { countOf, isRecord, stringOf } from '../json.ts';
 import type { AskResult } from '../protocol.ts';
 
-/** What a path asks for; null when it is not of this protocol. */
+/** The work a path asks for; null when it is not of this protocol. */
 export function readOperation(path: string): ImageAsk['operation'] | null {
   switch (path) {
     case '/v1/images/generations':

@@ -1,10 +1,8 @@
+import { errorMembers } from '../chat-completions/protocol.ts';
 import { stringOf } from '../json.ts';
-import { eventStream, type SimulatedProtocol } from '../protocol.ts';
-import { answerFrames } from './answer-frames.ts';
-import { errorBody, errorFrame } from './error-body.ts';
+import { type Complaint, type ErrorPlace, eventStream, type SimulatedProtocol } from '../protocol.ts';
+import { answerFrames, closedResponse, encodeEvent, failedResponse, remember } from './answer.ts';
 import { readAsk } from './read-ask.ts';
-import { remember } from './remember.ts';
-import { closedResponse } from './response-object.ts';
 
 const path = '/v1/responses';
 
@@ -31,3 +29,24 @@ export const responses: SimulatedProtocol = {
   // The list of models is at the path of chat completions.
   lookUp: () => null,
 };
+
+/** The error in the envelope that the vendor's protocols share. */
+function errorBody(complaint: Complaint): string {
+  return JSON.stringify({ error: errorOf(complaint) });
+}
+
+/** An error in a stream is told twice: as an event of its own and as the end of the response. */
+function errorFrame(complaint: Complaint, { rendering, framesSent }: ErrorPlace): string {
+  const { type, code, message, param } = errorOf(complaint);
+  const response = failedResponse(rendering, { code: code ?? 'server_error', message });
+  return (
+    encodeEvent('error', framesSent, { error: { type, code, message, param } }) +
+    encodeEvent('response.failed', framesSent + 1, { response })
+  );
+}
+
+/** The `messages` of chat completions are `input` here. */
+function errorOf(complaint: Complaint) {
+  const error = errorMembers(complaint);
+  return error.param === 'messages' ? { ...error, param: 'input' } : error;
+}

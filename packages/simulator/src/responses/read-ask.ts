@@ -1,12 +1,15 @@
-import type { Ask } from '../answer/ask.ts';
-import { anyObjectSchema, countWords } from '../answer/ask.ts';
+import {
+  type Ask,
+  anyObjectSchema,
+  countWords,
+  type Tool,
+  type ToolChoice,
+  tokensPerOtherPart,
+} from '../answer/ask.ts';
 import type { Conversations } from '../conversations.ts';
-import type { JsonRecord } from '../json.ts';
-import { countOf, recordOf, stringOf } from '../json.ts';
+import { countOf, isRecord, type JsonRecord, listOf, recordOf, stringOf } from '../json.ts';
 import type { AskResult } from '../protocol.ts';
-import { complaintAbout } from './check-request.ts';
-import { conversationTokens, inputItems, isCallOutput, textsOf } from './input-items.ts';
-import { readToolChoice, readTools } from './tools.ts';
+import { complaintAbout, inputItems, isCallOutput, itemType } from './check-request.ts';
 
 /** Reads a responses body, as strict as the vendor about items and their ids and lenient about unknown members. */
 export function readAsk(
@@ -47,4 +50,75 @@ function readSchema(format: JsonRecord): unknown {
     default:
       return null;
   }
+}
+
+/** The words an item says to the model. */
+function textsOf(item: JsonRecord): readonly string[] {
+  const content = contentOf(item);
+  if (typeof content === 'string') return [content];
+  return listOf(content).flatMap((part) => textOfPart(recordOf(part)) ?? []);
+}
+
+/** The tokens of a whole conversation, instructions excluded: what went before and what is sent now. */
+export function conversationTokens(request: JsonRecord, earlier: Conversations): number {
+  const previous = earlier.turn(stringOf(request['previous_response_id']) ?? '');
+  const answered = previous?.items.reduce((sum, item) => sum + item.tokens, 0) ?? 0;
+  const sent = inputItems(request).reduce((sum, item) => sum + itemTokens(item, earlier), 0);
+  return (previous?.tokensBefore ?? 0) + answered + sent;
+}
+
+function itemTokens(item: JsonRecord, earlier: Conversations): number {
+  if (itemType(item) === 'item_reference') return earlier.item(stringOf(item['id']) ?? '')?.tokens ?? 0;
+  const content = contentOf(item);
+  if (typeof content === 'string') return countWords(content);
+  return listOf(content).reduce<number>((sum, part) => sum + partTokens(recordOf(part)), 0);
+}
+
+/** Words of the text, and a fixed number for everything else. */
+function partTokens(part: JsonRecord): number {
+  const text = textOfPart(part);
+  return text === null ? tokensPerOtherPart : countWords(text);
+}
+
+/** Calls and reasoning of earlier answers have none: they count nothing. */
+function contentOf(item: JsonRecord): unknown {
+  if (isCallOutput(item)) return item['output'];
+  return itemType(item) === 'message' ? item['content'] : null;
+}
+
+function textOfPart(part: JsonRecord): string | null {
+  return stringOf(part['text']) ?? stringOf(part['refusal']);
+}
+
+/** The tools a caller runs itself: functions and custom tools, in groups or not. Tools the vendor runs are not called. */
+function readTools(request: JsonRecord): readonly Tool[] {
+  const added = inputItems(request).filter((item) => itemType(item) === 'additional_tools');
+  return [request, ...added].flatMap((place) => listOf(place['tools']).flatMap(readTool));
+}
+
+function readTool(value: unknown): readonly Tool[] {
+  const tool = recordOf(value);
+  const name = stringOf(tool['name']);
+  if (name === null) return [];
+  switch (tool['type']) {
+    case 'function':
+    case 'custom':
+      return [{ kind: tool['type'], name, schema: tool['parameters'] ?? { type: 'object' } }];
+    case 'namespace':
+      return listOf(tool['tools'])
+        .flatMap(readTool)
+        .map((member) => ({ ...member, namespace: name }));
+    default:
+      return [];
+  }
+}
+
+function readToolChoice(value: unknown): ToolChoice {
+  if (value === 'none') return { kind: 'none' };
+  if (value === 'required') return { kind: 'required' };
+  if (!isRecord(value)) return { kind: 'auto' };
+  const allowed = value['type'] === 'allowed_tools';
+  if (allowed && value['mode'] !== 'required') return { kind: 'auto' };
+  const name = stringOf((allowed ? recordOf(listOf(value['tools'])[0]) : value)['name']);
+  return name === null ? { kind: 'auto' } : { kind: 'named', name };
 }

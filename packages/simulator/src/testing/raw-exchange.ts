@@ -113,7 +113,7 @@ export interface RawAnswer {
   readonly body: string;
   /** The sizes of the HTTP chunks; null when the body is not chunked. */
   readonly chunkSizes: readonly number[] | null;
-  /** Whether the HTTP message is complete. */
+  /** True once the HTTP message is complete. */
   readonly isWhole: boolean;
 }
 

@@ -1,54 +1,50 @@
+import {
+  channelFields,
+  channelModelFields,
+  type DeclaredChannel,
+  type DeclaredChannelModel,
+  type DeclaredModel,
+  modelFields,
+} from '../../catalogue/entities.ts';
+import { declare, type ValuesOf } from '../../catalogue/fields.ts';
+import { findSeedModel, type SeedModel, seedPriceAt } from '../../catalogue/price-seed.ts';
 import type { ChannelShape } from '../../config/configuration-schema.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
-import type { PriceTier } from '../../core/price.ts';
-import { findSeedModel, seedPriceAt } from '../../core/price-seed.ts';
-import type { DeclaredChannel } from '../../ports/configuration-store.ts';
+import type { PriceTier } from '../../money/price.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
-import { declarePrice } from './declare-prices.ts';
-import type { ProviderLookup } from './declare-providers.ts';
-import { complain, type Declaring } from './declaring.ts';
+import { complain, type Declaring, declarePrice, type ProviderLookup } from './declaring.ts';
 
 export function declareChannels(declaring: Declaring, providers: ProviderLookup): readonly DeclaredChannel[] {
   return Object.entries(declaring.file.shape.channels ?? {}).flatMap(([id, shape]) => {
-    const provider = providers.find(shape.provider);
-    if (provider !== null) return [declareChannel(declaring, id, shape, provider)];
-    complain(
-      declaring,
-      ['channels', id, 'provider'],
-      `there is no provider "${shape.provider}"${providers.suggestion(shape.provider)}`,
-    );
-    return [];
+    const options = declare(channelFields, id, shape);
+    const provider = providers.find(options.providerId);
+    if (provider === null) {
+      const message = `there is no provider "${options.providerId}"${providers.suggestion(options.providerId)}`;
+      complain(declaring, ['channels', id, 'provider'], message);
+      return [];
+    }
+    checkAddress(declaring, id, options, provider);
+    const credentialEnvironments = credentialsOf(declaring, id, shape, provider);
+    const models = modelEntries(shape).map((entry) => declareChannelModel(declaring, id, entry, provider));
+    return [{ id, ...options, credentialEnvironments, models }];
   });
 }
 
-function declareChannel(
+function declareChannelModel(
   declaring: Declaring,
   id: string,
-  shape: ChannelShape,
+  [modelId, entry]: readonly [string, ChannelModel],
   provider: ProviderDocument,
-): DeclaredChannel {
-  checkAddress(declaring, id, shape, provider);
+): DeclaredChannelModel {
+  const options = declare(channelModelFields, modelId, entry);
+  const { catalogue, nowMs } = declaring.tools;
+  const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
+  const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
   return {
-    id,
-    alias: shape.alias ?? id,
-    providerId: provider.id,
-    baseUrl: shape.baseUrl ?? null,
-    credentialEnvironments: credentialsOf(declaring, id, shape, provider),
-    priority: shape.priority ?? 0,
-    enabled: shape.enabled ?? true,
-    drain: shape.drain ?? false,
-    maxConcurrency: shape.maxConcurrency ?? null,
-    allowPrivate: shape.allowPrivate ?? false,
-    models: modelEntries(shape).map(([modelId, entry]) => {
-      const upstreamModel = entry.upstream ?? modelId;
-      const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
-      const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
-      const cost =
-        declared ?? seedPrice(declaring.tools.catalogue, provider, upstreamModel, declaring.tools.nowMs);
-      const { contextWindow = null, lacks = [] } = entry;
-      return { modelId, upstreamModel, cost, contextWindow, lacks };
-    }),
+    modelId,
+    ...options,
+    cost: declared ?? seedPrice(catalogue, provider, options.upstreamModel, nowMs),
   };
 }
 
@@ -60,7 +56,7 @@ function modelEntries({ models }: ChannelShape): readonly (readonly [string, Cha
   return Object.entries(models).map(([modelId, entry]) => [modelId, entry ?? {}]);
 }
 
-/** What a provider's price seed says a model costs; null when it says nothing. */
+/** Finds the cost of a model in the provider's price seed; null when the seed says nothing. */
 function seedPrice(
   catalogue: CatalogueFiles,
   provider: ProviderDocument,
@@ -75,10 +71,10 @@ function seedPrice(
 function checkAddress(
   declaring: Declaring,
   id: string,
-  shape: ChannelShape,
+  { baseUrl, allowPrivate }: ValuesOf<typeof channelFields>,
   provider: ProviderDocument,
 ): void {
-  const address = shape.baseUrl ?? provider.baseUrl;
+  const address = baseUrl ?? provider.baseUrl;
   const gaps = address.match(/\{\w+\}/g) ?? [];
   if (gaps.length > 0 && provider.simulated !== true) {
     complain(
@@ -87,7 +83,7 @@ function checkAddress(
       `needs a baseUrl: that of ${provider.name} is ${address}, with ${gaps.join(' and ')} to fill in`,
     );
   }
-  if (isLoopback(address) && shape.allowPrivate !== true) {
+  if (isLoopback(address) && !allowPrivate) {
     complain(
       declaring,
       ['channels', id],
@@ -164,4 +160,74 @@ function missingCredential(usual: readonly string[]): string {
   if (usual.length === 0)
     return 'needs a credential; write credential: { environment: NAME_OF_THE_VARIABLE }';
   return `needs a credential; set ${usual.join(' or ')}, or write credential: { environment: NAME_OF_THE_VARIABLE }`;
+}
+
+/** The provider that serves a model, as far as the description of the model follows from it. */
+interface Origin {
+  readonly provider: ProviderDocument;
+  readonly seed: SeedModel | null;
+  readonly cost: readonly PriceTier[] | null;
+}
+
+/** Every model the file or one of its channels names. What the file leaves out comes from where the model is served. */
+export function declareModels(
+  declaring: Declaring,
+  providers: ProviderLookup,
+  channels: readonly DeclaredChannel[],
+): readonly DeclaredModel[] {
+  const { models = {}, prices = {} } = declaring.file.shape;
+  const origins = findOrigins(declaring, providers, channels);
+  for (const id of [...Object.keys(models), ...Object.keys(prices)]) {
+    if (!origins.has(id))
+      complain(
+        declaring,
+        [Object.hasOwn(models, id) ? 'models' : 'prices', id],
+        'no channel serves this model; add it to the models of one',
+      );
+  }
+  return [...origins].map(([id, origin]) => {
+    const shape = prices[id];
+    const price =
+      shape === undefined ? (origin?.cost ?? null) : declarePrice(declaring, shape, ['prices', id]);
+    return describeModel(id, models[id] ?? {}, origin, price);
+  });
+}
+
+/** The first channel by priority that knows most about a model: one with a price before one without. */
+function findOrigins(
+  { tools }: Declaring,
+  providers: ProviderLookup,
+  channels: readonly DeclaredChannel[],
+): ReadonlyMap<string, Origin | null> {
+  const origins = new Map<string, Origin | null>();
+  for (const channel of [...channels].sort((a, b) => a.priority - b.priority)) {
+    const provider = providers.find(channel.providerId);
+    for (const { modelId, upstreamModel, cost } of channel.models) {
+      const known = origins.get(modelId) ?? null;
+      if (provider === null || (known !== null && (known.cost !== null || cost === null))) continue;
+      const seed =
+        provider.prices === undefined
+          ? null
+          : findSeedModel(tools.catalogue.priceSeed(provider.prices), upstreamModel);
+      origins.set(modelId, { provider, seed, cost });
+    }
+  }
+  return origins;
+}
+
+export function describeModel(
+  id: string,
+  shape: object,
+  origin: Origin | null,
+  price: readonly PriceTier[] | null,
+): DeclaredModel {
+  const declared = declare(modelFields, id, shape);
+  const seed = origin?.seed;
+  return {
+    id,
+    ...declared,
+    displayName: 'displayName' in shape ? declared.displayName : (seed?.name ?? id),
+    contextWindow: declared.contextWindow ?? seed?.contextWindow ?? null,
+    price,
+  };
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readConfigurationFile } from '../../config/configuration-file.ts';
-import { describeProblem } from '../../config/problem.ts';
+import { describeProblem } from '../../config/yaml-source.ts';
 import { environmentOf } from '../../config.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
 import { openCatalogueFiles } from '../catalogue-files.ts';
-import { generateKey } from '../key-secret.ts';
+import { generateKey } from '../keys.ts';
 import { declareFile } from './declare-file.ts';
 
 const catalogue = openCatalogueFiles();

@@ -1,12 +1,10 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { ConfigurationFile } from '../../config/configuration-file.ts';
-import type { ConfigurationProblem } from '../../config/problem.ts';
+import type { ConfigurationProblem } from '../../config/yaml-source.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
-import { declareChannels } from './declare-channels.ts';
+import { declareChannels, declareModels } from './declare-channels.ts';
 import { declareAccounts, declareGroups, declareKeys } from './declare-groups.ts';
-import { declareModels } from './declare-models.ts';
-import { declareProviders } from './declare-providers.ts';
-import type { DeclareTools, Declaring } from './declaring.ts';
+import { type DeclareTools, type Declaring, declareProviders } from './declaring.ts';
 
 /** Turns a configuration file into what it declares. Everything it refers to must exist; all that does not is reported at once. */
 export function declareFile(

@@ -1,30 +1,30 @@
-import type { GroupShape, KeyShape } from '../../config/configuration-schema.ts';
+import {
+  accountFields,
+  type DeclaredAccount,
+  type DeclaredGroup,
+  type DeclaredKey,
+  defaultAccount,
+  groupFields,
+  keyFields,
+  routingFields,
+} from '../../catalogue/entities.ts';
+import { declare } from '../../catalogue/fields.ts';
+import { isWellFormedKey, keyHint } from '../../catalogue/key.ts';
+import type { KeyShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
-import { plainRouting } from '../../core/catalogue.ts';
-import { parseDecimal } from '../../core/decimal.ts';
-import { isWellFormedKey, keyHint } from '../../core/key.ts';
-import type {
-  DeclaredAccount,
-  DeclaredGroup,
-  DeclaredKey,
-  DeclaredRouting,
-} from '../../ports/configuration-store.ts';
+import { parseDecimal } from '../../money/decimal.ts';
 import { complain, type Declaring, requireKnown } from './declaring.ts';
-
-/** Who pays when a file says nothing about accounts. */
-const defaultAccount = 'default';
-const listPricePpm = 1_000_000n;
 
 export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[] {
   const named = Object.entries(file.shape.accounts ?? {}).map(([id, account]) => ({
     id,
-    name: account?.name ?? id,
+    ...declare(accountFields, id, account ?? {}),
   }));
-  const needsDefault = Object.values(file.shape.keys ?? {}).some(
-    (key) => (key.account ?? defaultAccount) === defaultAccount,
+  const payers = Object.entries(file.shape.keys ?? {}).map(
+    ([id, key]) => declare(keyFields, id, key).accountId,
   );
-  const hasDefault = named.some((account) => account.id === defaultAccount);
-  return needsDefault && !hasDefault ? [...named, { id: defaultAccount, name: 'Default' }] : named;
+  const isMissing = payers.includes(defaultAccount) && !named.some(({ id }) => id === defaultAccount);
+  return isMissing ? [...named, { id: defaultAccount, name: 'Default' }] : named;
 }
 
 export function declareGroups(
@@ -32,37 +32,18 @@ export function declareGroups(
   modelIds: readonly string[],
   channelIds: readonly string[],
 ): readonly DeclaredGroup[] {
-  return Object.entries(declaring.file.shape.groups ?? {}).map(([id, group]) => {
-    requireModels(declaring, ['groups', id, 'models'], group.models, modelIds);
-    return {
-      id,
-      name: group.name ?? id,
-      platform: group.platform,
-      multiplierPpm: multiplierOf(declaring, ['groups', id, 'multiplier']),
-      models: group.models ?? null,
-      routing: declareRouting(declaring, id, group, channelIds),
-    };
+  return Object.entries(declaring.file.shape.groups ?? {}).map(([id, shape]) => {
+    const group = declare(groupFields, id, shape);
+    requireAll(declaring, ['groups', id, 'models'], 'model', group.models, modelIds);
+    const routing = declare(routingFields, id, shape.routing ?? {});
+    requireAll(declaring, ['groups', id, 'routing', 'channels'], 'channel', routing.channels, channelIds);
+    return { id, ...group, multiplierPpm: multiplierOf(declaring, ['groups', id, 'multiplier']), routing };
   });
 }
 
-function declareRouting(
-  declaring: Declaring,
-  groupId: string,
-  { routing = {} }: GroupShape,
-  channelIds: readonly string[],
-): DeclaredRouting {
-  const { preset, channels, hedging } = routing;
-  for (const [index, channel] of (channels ?? []).entries()) {
-    const path = ['groups', groupId, 'routing', 'channels', index];
-    requireKnown(declaring, path, 'channel', channel, channelIds);
-  }
-  return {
-    preset: preset ?? plainRouting.preset,
-    channels: channels ?? null,
-    hedging: hedging ?? plainRouting.hedging,
-  };
-}
+const listPricePpm = 1_000_000n;
 
+/** Reads the exact text: a multiplier never passes through a float. */
 function multiplierOf(declaring: Declaring, path: YamlPath): bigint {
   const text = declaring.file.source.exactText(path);
   if (text === null) return listPricePpm;
@@ -79,34 +60,21 @@ export function declareKeys(
   modelIds: readonly string[],
 ): readonly DeclaredKey[] {
   const keys = Object.entries(declaring.file.shape.keys ?? {}).flatMap(([id, shape]) => {
-    requireKnown(declaring, ['keys', id, 'group'], 'group', shape.group, groupIds);
-    if (shape.account !== undefined)
-      requireKnown(declaring, ['keys', id, 'account'], 'account', shape.account, [
-        ...accountIds,
-        defaultAccount,
-      ]);
-    requireModels(declaring, ['keys', id, 'models'], shape.models, modelIds);
+    const key = declare(keyFields, id, shape);
+    requireKnown(declaring, ['keys', id, 'group'], 'group', key.groupId, groupIds);
+    requireKnown(declaring, ['keys', id, 'account'], 'account', key.accountId, [
+      ...accountIds,
+      defaultAccount,
+    ]);
+    requireAll(declaring, ['keys', id, 'models'], 'model', key.models, modelIds);
     const secret = secretOf(declaring, id, shape);
-    return secret === null ? [] : [declareKey(id, shape, secret)];
+    return secret === null ? [] : [{ id, ...key, ...secret }];
   });
   refuseSharedSecrets(declaring, keys);
   return keys;
 }
 
-function declareKey(id: string, shape: KeyShape, secret: KeptSecret): DeclaredKey {
-  return {
-    id,
-    name: shape.name ?? id,
-    accountId: shape.account ?? defaultAccount,
-    groupId: shape.group,
-    ...secret,
-    models: shape.models ?? null,
-    expiresAtMs: shape.expires === undefined ? null : Date.parse(shape.expires),
-    strict: shape.strict ?? false,
-  };
-}
-
-/** What is kept of a key. */
+/** The hash and the hint of a key; its text is never kept. */
 type KeptSecret = Pick<DeclaredKey, 'hash' | 'hint'>;
 
 function secretOf(declaring: Declaring, id: string, { secret }: KeyShape): KeptSecret | null {
@@ -141,12 +109,14 @@ function refuseSharedSecrets(declaring: Declaring, keys: readonly DeclaredKey[])
   }
 }
 
-function requireModels(
+/** Complains of each name of a list that is not known. */
+function requireAll(
   declaring: Declaring,
   path: YamlPath,
-  models: readonly string[] | undefined,
-  modelIds: readonly string[],
+  kind: 'model' | 'channel',
+  names: readonly string[] | null,
+  known: readonly string[],
 ): void {
-  for (const [index, model] of (models ?? []).entries())
-    requireKnown(declaring, [...path, index], 'model', model, modelIds);
+  for (const [index, name] of (names ?? []).entries())
+    requireKnown(declaring, [...path, index], kind, name, known);
 }

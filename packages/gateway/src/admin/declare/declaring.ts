@@ -1,11 +1,20 @@
-import type { ConfigurationFile } from '../../config/configuration-file.ts';
-import type { ConfigurationProblem } from '../../config/problem.ts';
+import { type ConfigurationFile, shapeProblems } from '../../config/configuration-file.ts';
+import type { PriceShape } from '../../config/configuration-schema.ts';
+import { type ProviderDocument, providerDocument } from '../../config/provider-document.ts';
 import { didYouMean } from '../../config/suggestion.ts';
-import type { YamlPath } from '../../config/yaml-source.ts';
+import type { ConfigurationProblem, YamlPath } from '../../config/yaml-source.ts';
 import type { Environment } from '../../config.ts';
+import type { PriceTier } from '../../money/price.ts';
+import {
+  type ImagePriceText,
+  type PriceClass,
+  type PriceTierText,
+  priceClassNames,
+  readPriceTiers,
+} from '../../money/price-terms.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
 
-/** What a file is declared against. */
+/** The facts that a file is declared against. */
 export interface DeclareTools {
   readonly catalogue: CatalogueFiles;
   readonly environment: Environment;
@@ -35,4 +44,83 @@ export function requireKnown(
 ): void {
   const names = new Set(known);
   if (!names.has(name)) complain(declaring, path, `there is no ${kind} "${name}"${didYouMean(name, names)}`);
+}
+
+/** Finds providers: the file's own, the catalogue's with the file's changes, and the catalogue's as they are. */
+export interface ProviderLookup {
+  /** Every provider that the file names, whole. */
+  readonly declared: ReadonlyMap<string, ProviderDocument>;
+  find(id: string): ProviderDocument | null;
+  /** `; did you mean "openai"?` */
+  suggestion(id: string): string;
+}
+
+export function declareProviders(declaring: Declaring): ProviderLookup {
+  const { catalogue } = declaring.tools;
+  const declared = new Map<string, ProviderDocument>();
+  for (const id of Object.keys(declaring.file.shape.providers ?? {})) {
+    const document = declareProvider(declaring, id);
+    if (document !== null) declared.set(id, document);
+  }
+  return {
+    declared,
+    find: (id) => declared.get(id) ?? catalogue.provider(id),
+    suggestion: (id) => didYouMean(id, [...declared.keys(), ...catalogue.providerIds]),
+  };
+}
+
+function declareProvider(declaring: Declaring, id: string): ProviderDocument | null {
+  const { shape, source } = declaring.file;
+  const known = declaring.tools.catalogue.provider(id);
+  const given = shape.providers?.[id] ?? {};
+  const whole = providerDocument.safeParse({
+    ...known,
+    ...given,
+    dialect: { ...known?.dialect, ...given.dialect },
+    id,
+  });
+  if (whole.success) return whole.data;
+  const own = known === null ? '; it is not in the catalogue, so it must be described whole' : '';
+  for (const problem of shapeProblems(source, providerDocument, whole.error)) {
+    complain(declaring, ['providers', id], `${problem.path}: ${problem.message}${own}`);
+  }
+  return null;
+}
+
+/** Reads a price from the file's own text, so that no digit passes through a float. Null, with a complaint, when it is wrong. */
+export function declarePrice(
+  declaring: Declaring,
+  shape: PriceShape,
+  path: YamlPath,
+): readonly PriceTier[] | null {
+  if (shape.images === undefined && !priceClassNames.some((name) => shape[name] !== undefined)) {
+    complain(declaring, path, 'gives no price; write at least input and output');
+    return null;
+  }
+  const places: YamlPath[] = [path, ...(shape.tiers ?? []).map((_, index) => [...path, 'tiers', index])];
+  const thresholds = [0, ...(shape.tiers ?? []).map((tier) => tier.aboveInputTokens)];
+  if (new Set(thresholds).size < thresholds.length)
+    complain(declaring, [...path, 'tiers'], 'has two tiers that begin at the same size');
+  const [base, ...further] = places.map((place, index) => tierText(declaring, place, thresholds[index] ?? 0));
+  if (base === undefined) throw new Error('a price has a first tier');
+  const read = readPriceTiers([{ ...base, images: imageTexts(declaring, shape, path) }, ...further]);
+  if (read.ok) return read.value;
+  const { tier, path: within, reason } = read.error;
+  complain(declaring, [...(places[tier] ?? path), ...within], reason);
+  return null;
+}
+
+function imageTexts({ file }: Declaring, { images }: PriceShape, path: YamlPath): readonly ImagePriceText[] {
+  return (images ?? []).map(({ price: _, ...kind }, index) => ({
+    ...kind,
+    price: file.source.exactText([...path, 'images', index, 'price']) ?? '',
+  }));
+}
+
+function tierText({ file }: Declaring, place: YamlPath, aboveInputTokens: number): PriceTierText {
+  const written = priceClassNames.flatMap((name): [PriceClass, string][] => {
+    const text = file.source.exactText([...place, name]);
+    return text === null ? [] : [[name, text]];
+  });
+  return { aboveInputTokens, prices: Object.fromEntries(written) };
 }

@@ -1,7 +1,6 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { operatorGate } from './operator-gate.ts';
-import { sendProblem } from './problem.ts';
+import { operatorGate, sendProblem } from './operator-gate.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** Why the node should get no traffic; empty when it should. */
@@ -48,7 +47,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   };
 }
 
-/** What the console origin answers, without a socket. */
+/** The answers of the console origin, without a socket. */
 function consoleRoutes(options: ConsoleOptions): Hono {
   const routes = new Hono();
   routes.use(async (context, next) => {

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { MiddlewareHandler } from 'hono';
-import { type ConsoleProblem, sendProblem } from './problem.ts';
+import type { Context, MiddlewareHandler } from 'hono';
 
 /**
  * Lets through only who bears the operator's token (`Authorization: Bearer`), and no request that a page of another origin
@@ -46,7 +45,28 @@ function bears(expected: Uint8Array, authorization: string | undefined): boolean
   return timingSafeEqual(expected, digest(token));
 }
 
-/** Of one length whatever the token's, as a comparison in constant time needs it. */
+/** A digest has one length whatever the token's, which a comparison in constant time needs. */
 function digest(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
+}
+
+/** An error of the console: every one has this shape. */
+export interface ConsoleProblem {
+  readonly status: 400 | 401 | 403 | 404 | 413 | 415 | 500;
+  readonly code:
+    | 'invalid_request'
+    | 'unauthenticated'
+    | 'forbidden_origin'
+    | 'not_found'
+    | 'payload_too_large'
+    | 'unsupported_media_type'
+    | 'internal';
+  /** Says how to mend it. */
+  readonly message: string;
+  /** The member of the body, header or part of the path that it is about. */
+  readonly param?: string;
+}
+
+export function sendProblem(context: Context, { status, ...error }: ConsoleProblem): Response {
+  return context.json({ error }, status);
 }

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { fail } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { explainRoute } from '../../admin/route/explain-route.ts';
-import { modelOf, priceOf, targetOf } from '../../core/catalogue.fixture.ts';
-import { type Catalogue, plainRouting } from '../../core/catalogue.ts';
-import { ExpectedCostRouter } from '../../core/route/expected-cost-router.ts';
+import { explainRoute } from '../../admin/explain-route.ts';
+import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
+import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
+import { ExpectedCostRouter } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
 
@@ -54,7 +54,6 @@ beforeEach(async () => {
   const catalogue = catalogueOf();
   const router = new ExpectedCostRouter({
     attemptsMax: 3,
-    probes: 'calls',
     uniform: () => 0.5,
     hashCredential: () => 'hashed',
   });
@@ -192,7 +191,7 @@ describe('a body that is no question is answered by what to mend', () => {
     ['{"key":"laptop","model":"demo","inputTokens":1e400}', 400, 'inputTokens', 'must be a whole number'],
     ['{"key":"laptop","model":"demo","inputTokens":-1}', 400, 'inputTokens', 'must be 0 or more'],
     ['{"key":"laptop","model":"demo","needs":["wings"]}', 400, 'needs', 'must be tools'],
-    ['{"key":"laptop","model":"demo","surface":"mail"}', 400, 'surface', 'must be chat-completions'],
+    ['{"key":"laptop","model":"demo","surface":"mail"}', 400, 'surface', 'must be one of responses'],
     ['{"key":"laptop","model":"demo","surface":"messages"}', 400, 'surface', 'its platform offers'],
     ['{"key":"nobody","model":"demo"}', 400, 'key', 'there is no key "nobody"'],
     ['{"key":"laptop","model":"dmo"}', 400, 'model', 'did you mean "demo"'],

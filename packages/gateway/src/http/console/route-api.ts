@@ -1,17 +1,17 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import type { RouteExplanation } from '../../admin/route/explain-route.ts';
-import { pastRoute } from '../../admin/route/past-route.ts';
 import {
+  type RouteExplanation,
   type RouteProblem,
   type RouteQuestion,
   readRouteQuestion,
-} from '../../admin/route/route-question.ts';
+} from '../../admin/explain-route.ts';
+import { pastRoute } from '../../admin/past-route.ts';
 import type { LedgerRecord } from '../../ports/store.ts';
-import { type ConsoleProblem, sendProblem } from './problem.ts';
+import { type ConsoleProblem, sendProblem } from './operator-gate.ts';
 
-/** What the answers are taken from. */
+/** The sources of the answers. */
 export interface RouteSources {
   explainRoute(question: RouteQuestion): Result<RouteExplanation, RouteProblem>;
   findEntry(traceId: string): Promise<LedgerRecord | null>;
@@ -20,7 +20,7 @@ export interface RouteSources {
 /** A question has a handful of short members. */
 const bodyBytesMax = 16_384;
 
-/** Where calls go and why: `POST /route/explain` without making one, `GET /calls/:trace/route` of one that was made. */
+/** Tells where calls go and why: `POST /route/explain` without making one, `GET /calls/:trace/route` of one that was made. */
 export function routeApi(sources: RouteSources): Hono {
   const routes = new Hono();
   const limit = bodyLimit({ maxSize: bodyBytesMax, onError: (context) => sendProblem(context, tooLarge) });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { picoUsd } from '../../core/money.ts';
+import { picoUsd } from '../../money/money.ts';
 import type { Store } from '../../ports/store.ts';
 import { declaration, epochMs, sampleKey, tiers } from './samples.ts';
 import type { StoreSite } from './store-site.ts';

@@ -1,5 +1,5 @@
 import { openSqliteStore } from '../sqlite/open-sqlite-store.ts';
-import { declaration, epochMs, sampleEntry, traceId } from './samples.ts';
+import { declaration, epochMs, sampleEntry, settle, traceId } from './samples.ts';
 
 // Started by the disk-fault test under a limit on the size of files; the signal that comes with it must not kill.
 process.on('SIGXFSZ', () => undefined);
@@ -10,8 +10,8 @@ async function settleUntilTheDiskFails(file: string): Promise<void> {
   const store = await openSqliteStore({ file, durability: 'strict', clock, onAlarm: () => undefined });
   await store.configuration.apply('file', declaration, epochMs);
   let settled = 0;
-  while ((await store.ledger.settle(entry(settled))) === 'settled') settled++;
-  const after = await Promise.all([1, 2, 3].map((number) => store.ledger.settle(entry(settled + number))));
+  while ((await settle(store.ledger, entry(settled))) === 'settled') settled++;
+  const after = await Promise.all([1, 2, 3].map((number) => settle(store.ledger, entry(settled + number))));
   console.log(JSON.stringify({ settled, after, writable: store.ledger.isWritable() }));
   await store.close();
 }

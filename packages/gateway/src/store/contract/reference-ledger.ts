@@ -1,19 +1,20 @@
 import { noUsage, type Usage } from '@headgate/protocols';
-import { nanoUsd } from '../../core/money.ts';
-import type { CallEntry, Settlement } from '../../ports/ledger.ts';
+import { nanoUsd } from '../../money/money.ts';
+import type { CallEntry } from '../../ports/ledger.ts';
 import type { UsagePeriod, UsageTotals } from '../../ports/usage-report.ts';
 
-/** What a ledger is, in the fewest words: the model that every store is held against. */
+/** A ledger in the fewest words: the model that every store is held against. */
 export class ReferenceLedger {
   readonly entries = new Map<string, CallEntry>();
 
-  settle(entry: CallEntry): Settlement {
+  /** How many entries were other ones than those that stand. */
+  conflicts = 0;
+
+  /** The first entry of a trace id stands. */
+  settle(entry: CallEntry): void {
     const known = this.entries.get(entry.traceId);
-    if (known === undefined) {
-      this.entries.set(entry.traceId, entry);
-      return 'settled';
-    }
-    return textOf(known) === textOf(entry) ? 'already-settled' : 'conflict';
+    if (known === undefined) this.entries.set(entry.traceId, entry);
+    else if (textOf(known) !== textOf(entry)) this.conflicts++;
   }
 
   totals(keyId: string, { fromMs, toMs }: UsagePeriod): UsageTotals {

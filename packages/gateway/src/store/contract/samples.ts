@@ -1,9 +1,10 @@
 import { noImageKind, noUsage, type Usage } from '@headgate/protocols';
 import fc from 'fast-check';
-import { nanoUsd, picoUsd } from '../../core/money.ts';
-import { type PriceTier, type PriceVersion, priceUsage } from '../../core/price.ts';
-import type { Declaration, DeclaredKey } from '../../ports/configuration-store.ts';
-import type { AttemptEntry, CallEntry, CallOpening } from '../../ports/ledger.ts';
+import type { DeclaredKey } from '../../catalogue/entities.ts';
+import { nanoUsd, picoUsd } from '../../money/money.ts';
+import { type PriceTier, type PriceVersion, priceUsage } from '../../money/price.ts';
+import type { Declaration } from '../../ports/configuration-store.ts';
+import type { AttemptEntry, CallEntry, CallOpening, Ledger, Settlement } from '../../ports/ledger.ts';
 
 /** 2026-03-01T00:00:00Z. */
 export const epochMs = Date.UTC(2026, 2, 1);
@@ -107,6 +108,11 @@ export function sampleKey(id: string): DeclaredKey {
 /** A trace id by number; they sort as the numbers do. */
 export function traceId(number: number): string {
   return number.toString(16).padStart(32, '0');
+}
+
+/** Settles an entry and waits for it. */
+export function settle(ledger: Ledger, entry: CallEntry): Promise<Settlement> {
+  return new Promise((done) => ledger.settle(entry, done));
 }
 
 export function openingOf(entry: CallEntry): CallOpening {

@@ -1,14 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isSlow } from '../../../../../test/support/slow-form.ts';
 import type { Store } from '../../ports/store.ts';
+import { SameThreadLane } from '../contract/same-thread-lane.ts';
 import { declaration, epochMs } from '../contract/samples.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 
+const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 6));
+const killsPerCheck = 10;
+/** So small that segments change all the time. */
+const segmentBytes = 48 * 1024;
 const child = new URL('../contract/settling-worker.ts', import.meta.url);
 const clock = { now: Date.now, monotonic: () => performance.now() };
 
@@ -24,56 +30,81 @@ afterEach(() => {
 });
 
 function open(): Promise<Store> {
-  return openSqliteStore({ file, durability: 'strict', clock, onAlarm: () => undefined });
+  const openLane = (...lane: ConstructorParameters<typeof SameThreadLane>) => new SameThreadLane(...lane);
+  return openSqliteStore({ file, durability: 'strict', clock, openLane, onAlarm: () => undefined });
 }
 
 /** A process that settles and opens calls without end, and tells which of them it was told are settled. */
 function startSettling(acknowledged: Set<string>): ChildProcess {
-  const settling = fork(child, [file], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const settling = fork(child, [file, String(segmentBytes)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   settling.on('message', (traceIds: readonly string[]) => {
     for (const traceId of traceIds) acknowledged.add(traceId);
   });
   return settling;
 }
 
-test('nothing acknowledged is lost, and nothing is left open, however often the process is killed', async () => {
-  const prepared = await open();
-  await prepared.configuration.apply('file', declaration, epochMs);
-  await prepared.close();
-  const acknowledged = new Set<string>();
-  const momentsMs = fc.sample(fc.integer({ min: 20, max: 400 }), 5);
-  for (const momentMs of momentsMs) {
+async function kill(settling: ChildProcess): Promise<void> {
+  const closed = once(settling, 'close');
+  settling.kill('SIGKILL');
+  await closed;
+}
+
+/** Starts and kills one process after the other, some before they have begun to settle: while they open, or replay. */
+async function startAndKill(times: number, acknowledged: Set<string>): Promise<void> {
+  for (let time = 0; time < times; time++) {
     const settling = startSettling(acknowledged);
     await once(settling, 'message');
-    await new Promise((resolve) => setTimeout(resolve, momentMs));
-    settling.kill('SIGKILL');
-    await once(settling, 'close');
-    await expectIntact(acknowledged);
+    // Every other one has settled something by the time that it dies.
+    if (time % 2 === 0) await once(settling, 'message');
+    await wait(Math.random() ** 2 * 400);
+    // One that has ended by itself has found something wrong.
+    expect(settling.exitCode).toBeNull();
+    await kill(settling);
   }
-  expect(acknowledged.size).toBeGreaterThan(momentsMs.length);
-}, 60_000);
+}
+
+test(
+  `nothing acknowledged is lost or there twice, killed ${kills} times, two at a time on one directory`,
+  async () => {
+    const prepared = await open();
+    await prepared.configuration.apply('file', declaration, epochMs);
+    await prepared.close();
+    const acknowledged = new Set<string>();
+    for (let killed = 0; killed < kills; killed += killsPerCheck) {
+      const times = Math.ceil(Math.min(killsPerCheck, kills - killed) / 2);
+      await Promise.all([startAndKill(times, acknowledged), startAndKill(times, acknowledged)]);
+      await expectIntact(acknowledged);
+    }
+    expect(acknowledged.size).toBeGreaterThan(kills);
+    console.log(`crash loop: ${kills} kills, ${acknowledged.size} entries acknowledged, none lost`);
+  },
+  60_000 + kills * 3_000,
+);
 
 async function expectIntact(acknowledged: ReadonlySet<string>): Promise<void> {
   const store = await open();
-  expect(await store.recoverInterrupted()).toBeGreaterThan(0);
+  expect(await store.recover(() => undefined)).toMatchObject({ damage: null });
   const statuses = new Map<string, string>();
   for await (const entry of store.exportEntries({})) statuses.set(entry.traceId, entry.status);
   expect([...acknowledged].filter((traceId) => statuses.get(traceId) !== 'complete')).toEqual([]);
-  expect(await store.verify()).toMatchObject({ findings: [], counts: { open: 0 } });
+  expect(await store.verify()).toMatchObject({ findings: [], counts: { open: 0 }, asOfMs: null });
   await store.close();
+  expect(readdirSync(join(directory, 'journal'))).toEqual([]);
 }
 
 test('the calls of a process that lives are not touched by another that starts beside it', async () => {
   const settling = startSettling(new Set());
   await once(settling, 'message');
+  await once(settling, 'message');
   const store = await open();
   try {
-    expect(await store.recoverInterrupted()).toBe(0);
+    expect((await store.recover(() => undefined)).interrupted).toBe(0);
     expect((await store.verify()).counts.open).toBeGreaterThan(0);
   } finally {
-    settling.kill('SIGKILL');
-    await once(settling, 'close');
-    expect(await store.recoverInterrupted()).toBeGreaterThan(0);
+    await kill(settling);
+    expect((await store.recover(() => undefined)).interrupted).toBeGreaterThan(0);
     await store.close();
   }
 }, 30_000);

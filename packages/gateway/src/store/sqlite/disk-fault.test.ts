@@ -22,7 +22,7 @@ afterEach(() => {
 // A limit on the size of files makes write(2) fail with EFBIG, which SQLite reports as an I/O error.
 test('after an I/O error nothing is settled until a restart, and what was settled before is intact', async () => {
   const file = join(directory, 'headgate.sqlite');
-  const limited = 'ulimit -f 1000; exec "$0" "$@"';
+  const limited = 'ulimit -f 1100; exec "$0" "$@"';
   const { stdout } = await run('/bin/bash', ['-c', limited, process.execPath, child, file]);
   // One line of JSON, as the child writes it.
   const report = JSON.parse(stdout) as { settled: number; after: readonly string[]; writable: boolean };

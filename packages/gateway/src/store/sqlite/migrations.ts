@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { attemptColumns, usageColumns } from '../call-row.ts';
+import { attemptColumns, usageColumns } from '../columns.ts';
 
 const usageSums = usageColumns.map((column) => `${column} INTEGER NOT NULL`).join(',\n  ');
 
@@ -177,10 +177,10 @@ CREATE TABLE meta (
 INSERT INTO meta (name, value) VALUES ('configuration_revision', 0);
 `;
 
-/** What the price of an image went by, so that its charge can be worked out again. */
+/** An image is priced by size and quality, which are kept so that its charge can be worked out again. */
 const imageKinds = 'ALTER TABLE calls ADD COLUMN image_kind TEXT;';
 
-/** What the router has learned of targets, credentials and models; none of it is worth a backup. */
+/** The router keeps here what it has learned of targets, credentials and models; none of it is worth a backup. */
 const routerStates = `
 CREATE TABLE router_states (
   kind TEXT NOT NULL,
@@ -192,7 +192,7 @@ CREATE TABLE router_states (
 CREATE INDEX router_states_by_age ON router_states (saved_at_ms);
 `;
 
-/** What the router's plans were made from. */
+/** Each call keeps what its plans were made from. */
 const routes = 'ALTER TABLE calls ADD COLUMN route TEXT;';
 
 /** Several credentials of a channel, what channels are short of, and how groups are routed. */
@@ -210,6 +210,19 @@ ALTER TABLE groups ADD COLUMN routing_channels TEXT;
 ALTER TABLE groups ADD COLUMN hedging INTEGER NOT NULL DEFAULT 0;
 `;
 
+/** How far the journal of a run is fed, and the lines that the store would not take. */
+const journals = `
+ALTER TABLE runs ADD COLUMN fed INTEGER;
+ALTER TABLE runs ADD COLUMN fed_at_ms INTEGER;
+CREATE TABLE set_aside (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  line TEXT NOT NULL
+) STRICT;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -218,17 +231,20 @@ const steps: readonly string[] = [
   routerStates,
   routes,
   routing,
+  journals,
 ];
 
-/** Brings the file to the newest schema; safe when several processes open it at once. */
-export function migrate(database: DatabaseSync): void {
+/**
+ * Brings the file to the newest schema, or to an older one in tests of upgrades; safe when several processes open it at once.
+ */
+export function migrate(database: DatabaseSync, version = steps.length): void {
   if (versionOf(database) > steps.length) throw new Error('the store was written by a newer Headgate');
-  if (versionOf(database) === steps.length) return;
+  if (versionOf(database) >= version) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have migrated while this one waited for the lock.
-    for (const step of steps.slice(versionOf(database))) database.exec(step);
-    database.exec(`PRAGMA user_version = ${steps.length}`);
+    for (const step of steps.slice(versionOf(database), version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${version}`);
     database.exec('COMMIT');
   } catch (error) {
     database.exec('ROLLBACK');

@@ -1,12 +1,19 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
-import type { Durability, EntryFilter, LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
+import type {
+  Durability,
+  EntryFilter,
+  LedgerAlarm,
+  LedgerRecord,
+  Recovery,
+  Store,
+} from '../../ports/store.ts';
 import type { UsageReports } from '../../ports/usage-report.ts';
-import { type BatchWriter, GroupCommit } from '../group-commit.ts';
-import { WorkerLane } from './worker-lane.ts';
+import { JournalLedger } from '../journal/ledger.ts';
+import { type StoreLane, WorkerLane } from './worker-lane.ts';
 
 export interface SqliteStoreOptions {
-  /** Path of the database file, or `:memory:`. Its directory exists. */
+  /** Path of the database file. Journals lie beside it, in a directory that exists. */
   readonly file: string;
   readonly durability: Durability;
   readonly clock: Clock;
@@ -14,18 +21,26 @@ export interface SqliteStoreOptions {
   readonly onAlarm: (alarm: LedgerAlarm) => void;
   /** Hears of every commit of the ledger, for metrics. */
   readonly onCommit?: (entries: number, durationMs: number) => void;
+  readonly segmentBytes?: number;
+  /** Opens a lane to the file, of which a store has two; a worker thread if left out. */
+  readonly openLane?: OpenLane | undefined;
 }
 
+export type OpenLane = (file: string, onAlarm: (alarm: LedgerAlarm) => void) => StoreLane;
+
+/** The size that segments of journals grow to. */
+const segmentBytes = 16 * 1024 * 1024;
+
 /**
- * The embedded store. One thread writes, another reads, so that no report ever keeps a settlement waiting; what is in
- * memory has one thread for both. Rejects when the file cannot be opened or is newer than this build.
+ * The embedded store. One thread feeds it from the journals and writes what else there is to write, another reads. Rejects when the
+ * file cannot be opened or is newer than this build.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { file, clock } = options;
-  const writer = new WorkerLane(file);
-  const reader = file === ':memory:' ? writer : new WorkerLane(file);
+  const { file, clock, onAlarm, openLane = (...lane) => new WorkerLane(...lane) } = options;
+  const writer = openLane(file, onAlarm);
+  const reader = openLane(file, onAlarm);
   const close = async () => {
-    if (reader !== writer) await reader.close();
+    await reader.close();
     await writer.close();
   };
   // The writer comes first, because it brings the file to the newest schema.
@@ -35,38 +50,55 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await close();
       throw error;
     });
-  const ledger = new GroupCommit({
+  const ledger = new JournalLedger({
     onCommit: () => undefined,
+    segmentBytes,
     ...options,
-    writer: batchWriter(writer, clock),
+    begin: () => writer.run('begin', () => []),
+    isFed: () => !writer.hasDied,
   });
+  const catchUp = () => writer.run('catchUp', () => []);
   return {
     ledger,
-    reports: usageReports(reader),
+    catchUp,
+    reports: { catchUp, ...usageReports(reader) },
     configuration: configurationStore(writer, reader, clock),
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
-    recoverInterrupted: () => writer.run('recoverInterrupted', () => []),
-    exportEntries: (filter) => exportEntries(reader, filter),
-    findEntry: (...inputs) => reader.run('record', () => inputs),
-    verify: () => reader.run('verify', () => []),
+    recover: (onProgress) => recover(writer, onProgress),
+    salvage: () => writer.run('salvage', () => []),
+    exportEntries: (filter) => exportEntries(reader, filter, catchUp),
+    findEntry: async (...inputs) => {
+      await catchUp();
+      return reader.run('record', () => inputs);
+    },
+    verify: async () => {
+      const asOfMs = await catchUp();
+      const { findings, counts } = await reader.run('verify', () => []);
+      const ofJournals = await writer.run('verifyJournals', () => []);
+      return { findings: [...findings, ...ofJournals], counts, asOfMs };
+    },
     close: async () => {
-      await ledger.flush();
+      await ledger.close();
       await close();
     },
   };
 }
 
-function batchWriter(writer: WorkerLane, clock: Clock): BatchWriter {
-  return {
-    commit: (take) => writer.run('commit', () => [take(), clock.now()]),
-    probe: () => writer.run('probe', () => []),
-  };
+async function recover(writer: StoreLane, onProgress: (lines: number) => void): Promise<Recovery> {
+  let [lines, interrupted] = [0, 0];
+  for (;;) {
+    const step = await writer.run('replay', () => []);
+    lines += step.lines;
+    interrupted += step.interrupted;
+    if (step.isDone) return { lines, interrupted, damage: step.damage };
+    onProgress(lines);
+  }
 }
 
-function usageReports(reader: WorkerLane): UsageReports {
+function usageReports(reader: StoreLane): Omit<UsageReports, 'catchUp'> {
   return {
     totals: (...inputs) => reader.run('totals', () => inputs),
     series: (...inputs) => reader.run('series', () => inputs),
@@ -77,7 +109,7 @@ function usageReports(reader: WorkerLane): UsageReports {
   };
 }
 
-function configurationStore(writer: WorkerLane, reader: WorkerLane, clock: Clock): ConfigurationStore {
+function configurationStore(writer: StoreLane, reader: StoreLane, clock: Clock): ConfigurationStore {
   return {
     revision: () => reader.run('revision', () => []),
     load: () => reader.run('load', () => [clock.now()]),
@@ -88,7 +120,12 @@ function configurationStore(writer: WorkerLane, reader: WorkerLane, clock: Clock
   };
 }
 
-async function* exportEntries(reader: WorkerLane, filter: EntryFilter): AsyncGenerator<LedgerRecord> {
+async function* exportEntries(
+  reader: StoreLane,
+  filter: EntryFilter,
+  catchUp: () => Promise<unknown>,
+): AsyncGenerator<LedgerRecord> {
+  await catchUp();
   let last = '';
   for (;;) {
     const after = last;

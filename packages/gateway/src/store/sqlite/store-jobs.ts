@@ -1,48 +1,42 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
-import { ConfigurationWriter } from '../configuration-writer.ts';
-import { readRecord, readRecords } from '../ledger-records.ts';
+import type { LedgerAlarm } from '../../ports/store.ts';
+import { ConfigurationWriter } from '../configuration.ts';
+import { Feeder } from '../feeder.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
+import { findRecord, readRecords } from '../records.ts';
+import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
-import type { Batch } from '../settle-batch.ts';
-import { SqlUsageReports } from '../usage-reports.ts';
-import { verifyLedger } from '../verify.ts';
-import { Committer } from './committer.ts';
+import { verifyJournals, verifyLedger } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { migrate } from './migrations.ts';
-import { Run, recoverInterrupted } from './run.ts';
 
 /** Everything a worker does for the main thread, by name. One job runs at a time. */
 export type StoreJobs = ReturnType<typeof createStoreJobs>;
 
-export function createStoreJobs(file: string) {
+export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
   const database = openDatabase(file);
   migrate(database);
   const kysely = openKysely(database);
   return {
-    ...createLedgerJobs(database, file),
+    ...createLedgerJobs(database, file, onAlarm),
     ...createConfigurationJobs(kysely),
     ...createReadingJobs(kysely),
   };
 }
 
-function createLedgerJobs(database: DatabaseSync, file: string) {
-  const committer = new Committer(database);
-  let run: Run | null = null;
-  /** Only a process that holds calls open is a run; in memory there is no one else to tell. */
-  const runFor = (batch: Batch, nowMs: number): bigint | null => {
-    if (batch.opens.length === 0 || file === ':memory:') return null;
-    run ??= new Run(database, file, nowMs);
-    return run.id;
-  };
+function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm: LedgerAlarm) => void) {
+  const feeder = new Feeder({ database, file, now: Date.now, onAlarm });
   return {
-    commit: (batch: Batch, nowMs: number) => committer.commit(batch, () => runFor(batch, nowMs)),
-    probe: () => committer.probe(),
-    recoverInterrupted: () => recoverInterrupted(database, file, run),
+    begin: () => feeder.begin(),
+    catchUp: () => feeder.catchUp(),
+    replay: () => feeder.replay(),
+    salvage: () => feeder.salvage(),
+    verifyJournals: () => verifyJournals(database, file),
     close: () => {
-      run?.close();
+      feeder.close();
       database.close();
     },
   };
@@ -72,7 +66,7 @@ function createReadingJobs(kysely: Kysely<Schema>) {
     find: reports.find.bind(reports),
     balance: reports.balance.bind(reports),
     records: readRecords.bind(null, kysely),
-    record: readRecord.bind(null, kysely),
+    record: findRecord.bind(null, kysely),
     verify: () => verifyLedger(kysely),
   };
 }

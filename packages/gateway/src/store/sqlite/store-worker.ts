@@ -1,15 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { LedgerAlarm } from '../../ports/store.ts';
 import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
-import type { JobReply, JobRequest } from './worker-lane.ts';
+import type { JobReply, JobRequest, LaneMessage } from './worker-lane.ts';
 
 // The other end, `WorkerLane`, starts this file with the name of the store.
 serve(String(workerData));
 
 function serve(file: string): void {
   let jobs: StoreJobs | null = null;
+  const onAlarm = (alarm: LedgerAlarm) => parentPort?.postMessage({ alarm } satisfies LaneMessage);
   parentPort?.on('message', (request: JobRequest) => {
     // Opened by the first job, so that every failure to open is an answer.
-    const reply = perform(() => (jobs ??= createStoreJobs(file)), request);
+    const reply = perform(() => (jobs ??= createStoreJobs(file, onAlarm)), request);
     void reply.then((value) => parentPort?.postMessage(value));
   });
 }

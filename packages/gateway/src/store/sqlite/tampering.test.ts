@@ -2,30 +2,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noUsage } from '@headgate/protocols';
-import { beforeEach, expect, test } from 'vitest';
-import { ConfigurationWriter } from '../configuration-writer.ts';
-import { openInProcessLedger } from '../contract/in-process-ledger.ts';
-import { declaration, epochMs, sampleAttempt, sampleEntry, traceId } from '../contract/samples.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ConfigurationWriter } from '../configuration.ts';
+import { openJournalSite } from '../contract/journal-site.ts';
+import { declaration, epochMs, sampleAttempt, sampleEntry, settle, traceId } from '../contract/samples.ts';
 import { verifyLedger } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { migrate } from './migrations.ts';
 
 const clock = { now: () => epochMs, monotonic: () => 0 };
+let site: ReturnType<typeof openJournalSite>;
 let database: ReturnType<typeof openDatabase>;
 
 beforeEach(async () => {
-  const opened = openInProcessLedger(clock);
-  database = opened.database;
+  site = openJournalSite({ clock });
+  database = site.database;
   await new ConfigurationWriter(openKysely(database)).apply('file', declaration, epochMs);
   const attempts = [sampleAttempt(), sampleAttempt({ n: 2, channelId: 'channel-2', result: 'refused' })];
-  await opened.ledger.settle(sampleEntry({ attempts }));
-  await opened.ledger.settle(sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
+  await settle(site.ledger, sampleEntry({ attempts }));
+  await settle(site.ledger, sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
   const imageKind = { size: '1024x1024', quality: 'high' };
-  await opened.ledger.settle(
+  await settle(
+    site.ledger,
     sampleEntry({ traceId: traceId(3), usage: { ...noUsage, images: 2 }, imageKind, attempts: [] }),
   );
+  await site.feeder.catchUp();
 });
+afterEach(() => site.close());
 
 const brokenRules = async () =>
   (await verifyLedger(openKysely(database))).findings.map((finding) => finding.rule);
@@ -58,6 +62,7 @@ test.each([
   ['only-served-calls-are-charged', "UPDATE calls SET status = 'failed' WHERE rowid = 1"],
   ['only-served-calls-are-charged', "UPDATE calls SET unbilled_reason = 'timed_out' WHERE rowid = 1"],
   ['unbilled-calls-have-a-reason', "UPDATE calls SET status = 'timed_out' WHERE rowid = 1"],
+  ['every-line-is-taken', "INSERT INTO set_aside VALUES (1, 1, 0, 'no reason', 'E[]')"],
   ['open-calls-belong-to-a-run', "UPDATE calls SET status = 'open', run = 77 WHERE rowid = 1"],
   ['routes-can-be-read', 'UPDATE calls SET route = substr(route, 2) WHERE rowid = 1'],
 ])('finds a breach of %s after: %s', async (rule, sql) => {

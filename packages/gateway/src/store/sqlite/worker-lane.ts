@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { LedgerAlarm } from '../../ports/store.ts';
 import type { StoreJobs } from './store-jobs.ts';
 
 export interface JobRequest {
@@ -10,6 +11,9 @@ export type JobReply =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
+/** An answer, or an alarm that nobody has asked for. */
+export type LaneMessage = JobReply | { readonly alarm: LedgerAlarm };
+
 interface Waiting {
   readonly job: keyof StoreJobs;
   readonly inputs: () => readonly unknown[];
@@ -20,21 +24,40 @@ interface Waiting {
 /** Jobs that may wait for a worker; far more than the parts of the gateway that ask for any. */
 const waitingMax = 1_000;
 
-/** A worker thread that does one job at a time, in the order they were asked for. */
-export class WorkerLane {
+/** Does the jobs of a store one at a time, in the order they were asked for. */
+export interface StoreLane {
+  /** `inputs` is asked when the job's turn comes, so that it can take what gathered until then. */
+  run<Job extends keyof StoreJobs>(
+    job: Job,
+    inputs: () => Parameters<StoreJobs[Job]>,
+  ): Promise<Awaited<ReturnType<StoreJobs[Job]>>>;
+  /** True when it does nothing any more, although nobody has closed it. */
+  readonly hasDied: boolean;
+  close(): Promise<void>;
+}
+
+/** A lane that is a worker thread. */
+export class WorkerLane implements StoreLane {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #current: Waiting | null = null;
   #death: Error | null = null;
+  #isClosing = false;
 
-  constructor(file: string) {
+  constructor(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
     this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), { workerData: file });
-    this.#worker.on('message', (reply: JobReply) => this.#finish(reply));
+    this.#worker.on('message', (message: LaneMessage) => {
+      if ('alarm' in message) onAlarm(message.alarm);
+      else this.#finish(message);
+    });
     this.#worker.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))));
     this.#worker.on('exit', () => this.#die(new Error('the store is closed')));
   }
 
-  /** `inputs` is asked when the job's turn comes, so that it can take what gathered until then. */
+  get hasDied(): boolean {
+    return this.#death !== null && !this.#isClosing;
+  }
+
   run<Job extends keyof StoreJobs>(
     job: Job,
     inputs: () => Parameters<StoreJobs[Job]>,
@@ -43,13 +66,14 @@ export class WorkerLane {
       if (this.#death !== null) return reject(this.#death);
       if (this.#waiting.length >= waitingMax)
         return reject(new Error('too many requests wait for the store'));
-      // What comes back is what the job of this name returns; the worker runs the same code.
+      // The reply is the result of the job of this name: the worker runs the same code.
       this.#waiting.push({ job, inputs, resolve: resolve as (value: unknown) => void, reject });
       this.#next();
     });
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.run('close', () => []).catch(() => undefined);
     await this.#worker.terminate();
   }

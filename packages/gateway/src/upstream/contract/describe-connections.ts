@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UpstreamClient, UpstreamRequest } from '../../ports/upstream-client.ts';
+import type { UpstreamClient, UpstreamRequest } from '../../ports/upstream.ts';
 import { outcomeOf, requestTo } from './recorded-answer.ts';
 import { answerAlways, okAnswer, type Script } from './scripted-upstream.ts';
 import { type OpenClient, setUpWorkbench } from './workbench.ts';

@@ -7,7 +7,7 @@ import { describeGuard } from './describe-guard.ts';
 import { describeTls } from './describe-tls.ts';
 import type { OpenClient } from './workbench.ts';
 
-/** What `ports/upstream-client.ts` promises, held against one implementation over real sockets. */
+/** Holds an implementation of `ports/upstream.ts` to what that promises, over real sockets. */
 export function describeUpstreamClient(name: string, open: OpenClient): void {
   describe(name, () => {
     describe('answers', () => describeAnswers(open));

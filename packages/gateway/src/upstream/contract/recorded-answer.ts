@@ -4,13 +4,14 @@ import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamHead,
+  UpstreamHeaders,
   UpstreamRequest,
-} from '../../ports/upstream-client.ts';
+} from '../../ports/upstream.ts';
 
-/** What a handler was told in the end. */
+/** All that a handler was told in the end. */
 export interface Outcome {
   readonly status: number | null;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: UpstreamHeaders;
   readonly body: string;
   /** Null after a whole answer. */
   readonly failure: UpstreamFailure | null;
@@ -53,7 +54,7 @@ export class RecordedAnswer implements UpstreamHandler {
     if (this.#head === null) throw new Error('data before the head');
     if (chunk.byteLength === 0) throw new Error('an empty chunk');
     this.bytesReceived += chunk.byteLength;
-    this.#chunks.push(chunk);
+    this.#chunks.push(Buffer.from(chunk));
     this.onChunk(chunk);
   }
 

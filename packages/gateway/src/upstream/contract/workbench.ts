@@ -1,7 +1,7 @@
 import type { TlsOptions } from 'node:tls';
 import { afterEach } from 'vitest';
-import type { UpstreamClient } from '../../ports/upstream-client.ts';
-import type { UpstreamClientOptions } from '../client-options.ts';
+import type { UpstreamClient } from '../../ports/upstream.ts';
+import type { UpstreamClientOptions } from '../client.ts';
 import { openScriptedUpstream, type Script, type ScriptedUpstream } from './scripted-upstream.ts';
 
 export type OpenClient = (options?: UpstreamClientOptions) => UpstreamClient;

@@ -1,5 +1,5 @@
 import { isRecord, listOf, recordOf, type WireRecord } from '../../wire-values.ts';
-import { inlineReferences } from './inline-references.ts';
+import { inlineReferences } from './references.ts';
 
 /**
  * The native protocol's own dialect of JSON Schema, for the models that know no other: a closed list of keywords, types in
@@ -42,7 +42,7 @@ function nativeNode(wire: unknown): WireRecord {
   return { ...native, ...typed(types[0] ?? impliedType(merged), merged) };
 }
 
-/** What belongs to one type; without any, text can stand for whatever is meant. */
+/** Keywords that belong to one type; without any, text can stand for whatever is meant. */
 function typed(type: string, node: WireRecord): WireRecord {
   switch (type) {
     case 'object':

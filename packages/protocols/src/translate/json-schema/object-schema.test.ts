@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WireRecord } from '../../wire-values.ts';
-import { objectSchema } from './object-schema.ts';
-import { structuredSchema } from './structured-schema.ts';
+import { objectSchema, tellArguments } from './object-schema.ts';
+import { structuredSchema } from './strict-schema.ts';
 
 const a = { a: { type: 'string' } };
 const b = { b: { type: 'number' } };
@@ -146,4 +146,24 @@ test('a choice of thousands is merged in no time by the square', () => {
   expect(objectSchema({ oneOf: [same, same] })['required']).toEqual(required);
   // By the square it is minutes.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+const text = { type: 'string' };
+
+test('arguments with names that are taken stay where they are', () => {
+  const schema = { type: 'object', properties: { 'a.b-c_1': text }, required: ['a.b-c_1'] };
+  expect(tellArguments(schema)).toEqual({ schema, words: '' });
+});
+
+test('others are told in words, required no more, and still free to be given', () => {
+  const properties = { $filter: text, ok: text, ['x'.repeat(65)]: text };
+  const required = ['$filter', 'ok'];
+  const { schema, words } = tellArguments({
+    type: 'object',
+    properties,
+    required,
+    additionalProperties: false,
+  });
+  expect(schema).toEqual({ type: 'object', properties: { ok: text }, required: ['ok'] });
+  expect(words).toContain('"$filter":{"type":"string"}');
 });

@@ -1,5 +1,5 @@
 import { isRecord, listOf, recordOf, type WireRecord } from '../../wire-values.ts';
-import { mapSubSchemas } from './sub-schemas.ts';
+import { mapSubSchemas } from './references.ts';
 
 /**
  * The schema of a tool's arguments as the messages protocol takes it: draft 2020-12, at its root an object that is spelt out
@@ -20,7 +20,7 @@ const choices = ['anyOf', 'oneOf'] as const;
 /** References that are followed at most, since they may lead in circles, or to many places each. */
 const referencesMax = 64;
 
-/** Where references lead, and how many more are followed. */
+/** The schemas that references lead to, and how many more are followed. */
 interface References {
   readonly root: WireRecord;
   left: number;
@@ -43,7 +43,7 @@ function followed(ref: string, references: References): WireRecord {
   return references.left-- > 0 ? spelledOut(targetOf(ref, references.root), references) : {};
 }
 
-/** What `#/$defs/NAME` names; anything for what is not there. */
+/** The schema that `#/$defs/NAME` names; anything for what is not there. */
 function targetOf(ref: string, root: WireRecord): WireRecord {
   const path = ref.startsWith('#/') ? ref.slice(2).split('/') : [];
   if (path.length === 0) return {};
@@ -59,12 +59,12 @@ function unescapedKey(key: string): string {
   return key.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What meets all parts; where several say something else of one member, the first is followed. */
+/** A schema that meets all parts; where several say something else of one member, the first is followed. */
 function mergedBoth(parts: readonly WireRecord[]): WireRecord {
   return parts.length === 1 ? { ...parts[0] } : { ...firstSaid(parts), ...mergedMembers(parts, union) };
 }
 
-/** What may meet any of them. */
+/** A schema that may meet any of them. */
 function mergedEither(parts: readonly WireRecord[]): WireRecord {
   if (parts.length === 1) return { ...parts[0] };
   const { additionalProperties: _, ...rest } = firstSaid(parts);
@@ -114,4 +114,30 @@ function withLimit(schema: WireRecord, open: string, closed: string): WireRecord
   const { [open]: isOpen, [closed]: limit, ...rest } = schema;
   if (typeof limit !== 'number') return rest;
   return { ...rest, [isOpen === true ? open : closed]: limit };
+}
+
+/** Names of arguments as the messages protocol takes them (translation-map.md, 3). */
+const legalKey = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+interface ToldArguments {
+  readonly schema: WireRecord;
+  /** For the tool's description; empty where every argument has its place in the schema. */
+  readonly words: string;
+}
+
+/**
+ * The schema of a tool's arguments without those whose names the vendor refuses, and the whole request with them: the model
+ * is told of them in words, and free to use them.
+ */
+export function tellArguments(parameters: WireRecord): ToldArguments {
+  const entries = Object.entries(recordOf(parameters['properties']));
+  const told = entries.filter(([name]) => !legalKey.test(name));
+  if (told.length === 0) return { schema: parameters, words: '' };
+  const { additionalProperties: _, ...rest } = parameters;
+  const required = listOf(parameters['required']).filter((name) => !told.some(([own]) => own === name));
+  const properties = Object.fromEntries(entries.filter(([name]) => legalKey.test(name)));
+  return {
+    schema: { ...rest, properties, ...(parameters['required'] === undefined ? {} : { required }) },
+    words: `Further arguments, as JSON Schema: ${JSON.stringify(Object.fromEntries(told))}`,
+  };
 }

@@ -1,0 +1,142 @@
+import type { AttemptEntry, AttemptResult, CallStatus } from '../ports/ledger.ts';
+import type { LedgerRecord } from '../ports/store.ts';
+import { decodeRoute, type PlanRecord } from '../route/explain.ts';
+import type { Choice } from '../route/plan.ts';
+import type { LeftOut } from '../route/target.ts';
+
+/** How a call that was made was routed, as programs read it. It names channels: for operators alone. */
+export interface PastRoute {
+  readonly traceId: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly status: CallStatus;
+  readonly key: string;
+  readonly group: string;
+  readonly model: string;
+  /** That of the first attempt, then one for each further attempt; empty when the call was refused before. */
+  readonly plans: readonly PastPlan[];
+  readonly attempts: readonly PastAttempt[];
+}
+
+/** As `PlanRecord`, with words for people. */
+export interface PastPlan {
+  readonly attemptsBefore: number;
+  readonly choice: Choice;
+  readonly because: string;
+  readonly first: string | null;
+  readonly candidateCount: number;
+  readonly candidates: readonly {
+    readonly channel: string;
+    readonly upstreamModel: string;
+    readonly tier: number;
+    readonly share: number;
+    readonly chance: number;
+    readonly expectedCostPicoUsd: number;
+  }[];
+  readonly exclusions: readonly {
+    readonly reason: LeftOut;
+    readonly because: string;
+    readonly count: number;
+    readonly channels: readonly string[];
+  }[];
+}
+
+export interface PastAttempt {
+  readonly n: number;
+  readonly channel: string;
+  readonly upstreamModel: string;
+  readonly result: AttemptResult;
+  readonly detail: string | null;
+  readonly httpStatus: number | null;
+  readonly ttftMs: number | null;
+  readonly durationMs: number;
+  /** Nano-dollars, as a decimal integer. */
+  readonly costNanoUsd: string;
+}
+
+export function pastRoute(record: LedgerRecord): PastRoute {
+  return {
+    traceId: record.traceId,
+    startedAt: new Date(record.startedAtMs).toISOString(),
+    status: record.status,
+    key: record.keyId,
+    group: record.groupId,
+    model: record.modelRequested,
+    plans: decodeRoute(record.route).map(planView),
+    attempts: record.attempts.map(attemptView),
+  };
+}
+
+function planView(plan: PlanRecord): PastPlan {
+  const { attemptsBefore, choice, firstChannelId, candidateCount, candidates, exclusions } = plan;
+  return {
+    attemptsBefore,
+    choice,
+    because: choiceWords[choice],
+    first: firstChannelId,
+    candidateCount,
+    candidates: candidates.map(({ channelId, upstreamModel, tier, share, chance, expectedCostPicoUsd }) => ({
+      channel: channelId,
+      upstreamModel,
+      tier,
+      share,
+      chance,
+      expectedCostPicoUsd,
+    })),
+    exclusions: exclusions.map(({ reason, count, channelIds }) => ({
+      reason,
+      because: exclusionWords[reason],
+      count,
+      channels: channelIds,
+    })),
+  };
+}
+
+function attemptView(attempt: AttemptEntry): PastAttempt {
+  const { n, channelId, upstreamModel, result, detail, httpStatus, ttftMs, durationMs, costNanoUsd } =
+    attempt;
+  return {
+    n,
+    channel: channelId,
+    upstreamModel,
+    result,
+    detail,
+    httpStatus,
+    ttftMs,
+    durationMs,
+    costNanoUsd: costNanoUsd.toString(),
+  };
+}
+
+/** Why a target is left out, for operators; in at most 34 characters, so that it fits a column. */
+export const exclusionWords: Readonly<Record<LeftOut, string>> = {
+  disabled: 'off, or cannot take such a call',
+  'not-allowed': 'not a channel of the group',
+  lacks: 'lacks what the call needs',
+  context: 'too small for so long a call',
+  drained: 'drained by the operator',
+  elsewhere: 'does not know the earlier answer',
+  tried: 'tried by this call already',
+  credential: 'its credential is refused',
+  'model-missing': 'does not know the model',
+  full: 'has all the calls it is allowed',
+  blocked: 'rate limited',
+  'no-headroom': 'too little left of its rate limit',
+  capped: 'gets as many calls as it takes',
+  open: 'out of service after failures',
+  probing: 'out of service, a probe is out',
+  due: 'out of service, due for a probe',
+  failing: 'failed last, as everything does',
+  overdue: 'owes answers',
+};
+
+/** Why the first one is the first one. */
+export const choiceWords: Readonly<Record<Choice, string>> = {
+  score: 'drawn by the shares of the scores',
+  pinned: 'drawn among those that may know the earlier answer',
+  probe: 'its time out of service is over, and one call shows whether it is back',
+  hedge: 'the best by score, beside one that was silent',
+  panic: 'everything is out of service: what is soonest to recover is tried all the same',
+  withheld: 'what is left is doubtful, and the budget for such attempts is spent',
+  nothing: 'no channel may be asked',
+};

@@ -1,0 +1,106 @@
+import {
+  type Fault,
+  type FetchedMedia,
+  fault,
+  type MediaByUrl,
+  remoteMediaFault,
+  remoteMediaOf,
+  type Turn,
+  unreachable,
+} from '@headgate/protocols';
+import type { Wire } from '../../catalogue/wire.ts';
+import type { MediaProblem } from '../../ports/media-fetcher.ts';
+import type { Conversation } from '../request.ts';
+
+/** Media that a request names by URL and some target wants to be handed: fetched once for all attempts of the call. */
+export class MediaShelf {
+  readonly #conversation: Conversation;
+  readonly #fetched = new Map<string, FetchedMedia>();
+  /** Why some could not be had, so that no attempt asks for them again. */
+  readonly #faults = new Map<string, Fault>();
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+  }
+
+  get fetched(): MediaByUrl {
+    return this.#fetched;
+  }
+
+  /** Something would have to be fetched before this target could be asked. */
+  isShort(wire: Wire): boolean {
+    return this.#missing(wire).length > 0;
+  }
+
+  /** Why something that this target wants could not be had before; null when that is not known. */
+  faultFor(wire: Wire): Fault | null {
+    for (const url of this.#missing(wire)) {
+      const known = this.#faults.get(url);
+      if (known !== undefined) return known;
+    }
+    return null;
+  }
+
+  /**
+   * Fetches what this target wants, and calls back, not within this call, with a fault where something cannot be had:
+   * another target may not need it.
+   * @returns lets go of it: `done` is called all the same.
+   */
+  fetch(wire: Wire, done: (unfetched: Fault | null) => void): () => void {
+    const { gateway, deadlineAt } = this.#conversation;
+    const hangUp = new AbortController();
+    const withinMs = deadlineAt - gateway.clock.monotonic();
+    void gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal).then((fetched) => {
+      if (!fetched.ok) return done(this.#noteFault(fetched.error.url, fetched.error.problem));
+      for (const [url, media] of fetched.value) this.#fetched.set(url, media);
+      done(null);
+    });
+    return () => hangUp.abort();
+  }
+
+  #noteFault(url: string, problem: MediaProblem): Fault | null {
+    const turn = this.#conversation.turn();
+    const unfetched = turn.ok ? faultOf(turn.value, url, problem) : turn.error;
+    this.#faults.set(url, unfetched);
+    return unfetched;
+  }
+
+  /** A request that cannot be read is refused where it is encoded. */
+  #missing({ protocol: { codec }, isTranslated }: Wire): readonly string[] {
+    if (!isTranslated || codec === null || this.#conversation.protocol.codec === null) return [];
+    const turn = this.#conversation.turn();
+    if (!turn.ok) return [];
+    return remoteMediaOf(turn.value, codec.mediaByUrl).filter((url) => !this.#fetched.has(url));
+  }
+}
+
+function faultOf(turn: Turn, url: string, problem: MediaProblem): Fault {
+  const words = wordsOf(problem);
+  return words === null ? fault('overloaded') : remoteMediaFault(turn, url, words);
+}
+
+/** Follows `a URL that`; null where the URL is not to blame. */
+function wordsOf(problem: MediaProblem): string | null {
+  switch (problem.kind) {
+    case 'not-a-url':
+      return 'is none of http or https without a user name';
+    case 'unreachable':
+      return 'cannot be reached at a public address';
+    case 'timed-out':
+      return 'did not answer in time';
+    case 'redirected':
+      return 'redirects too often';
+    case 'wrong-type':
+      return 'leads to something other than an image, a sound, a PDF or plain text';
+    case 'too-large':
+      return 'leads to more than can be fetched for one request';
+    case 'too-many':
+      return 'is one of more than can be fetched for one request';
+    case 'refused':
+      return `answered with status ${problem.status}`;
+    case 'busy':
+      return null;
+    default:
+      return unreachable(problem);
+  }
+}

@@ -1,0 +1,307 @@
+import {
+  fault,
+  type ImageKind,
+  type InboundRequest,
+  mergeImageKinds,
+  noImageKind,
+  noUsage,
+  type Protocol,
+  type Reading,
+  totalOutput,
+  type Usage,
+  unreachable,
+} from '@headgate/protocols';
+import type { Caller } from '../catalogue/catalogue.ts';
+import { type Estimates, type Metered, meter } from '../money/meter.ts';
+import { zeroNanoUsd } from '../money/money.ts';
+import { type PriceVersion, priceUsage } from '../money/price.ts';
+import type { Inbound, Reply } from '../ports/data-plane.ts';
+import type { AttemptEntry, CallEntry, CallOpening, Settlement, UnbilledReason } from '../ports/ledger.ts';
+import { encodeRoute, type PlanMade } from '../route/explain.ts';
+import { type Outcome, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
+import type { Gateway } from './gateway.ts';
+import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
+import { lossNames, sendFinish } from './reply.ts';
+import type { Guard } from './watchdog.ts';
+
+/** A call as its one entry is made from it. */
+export interface Closing {
+  readonly gateway: Gateway;
+  readonly inbound: Inbound;
+  readonly caller: Caller;
+  readonly protocol: Protocol;
+  readonly reply: Reply;
+  /** Told last, and once. */
+  readonly ended: () => void;
+  /** Null when it could not be read. */
+  request: InboundRequest | null;
+  /** Null when the model has none, or the call was refused before it was known. */
+  price: PriceVersion | null;
+  /** In the order in which they ended: the last one decides the call. */
+  readonly attempts: AttemptRecord[];
+  /** How it was planned; empty when it was refused before. */
+  readonly plans: PlanMade[];
+  openRow: OpenRow | null;
+}
+
+/** A call that lives longer than most gets its `open` row, so that it is not lost if the process dies. */
+export class OpenRow implements Guard {
+  readonly expiresAt: number;
+  index = -1;
+  readonly #closing: Closing;
+
+  constructor(closing: Closing) {
+    const { inbound, gateway } = closing;
+    this.#closing = closing;
+    this.expiresAt = inbound.receivedAt + gateway.limits.openRowAfterMs;
+    gateway.watchdog.watch(this);
+  }
+
+  onExpire(): void {
+    this.#closing.gateway.ledger.open(openingOf(this.#closing));
+  }
+}
+
+/** Writes the entry of a call, and sends the end of its answer once that is durable. Never throws. */
+export function settle(closing: Closing, finish: CallEnd): void {
+  const { gateway, openRow, reply, inbound } = closing;
+  if (openRow !== null) gateway.watchdog.release(openRow);
+  try {
+    const entry = entryOf(closing, finish);
+    gateway.ledger.settle(entry, (settlement) => {
+      try {
+        conclude(closing, finish, entry, settlement);
+      } catch (error) {
+        alertBug(error, inbound.traceId, gateway.observer);
+        reply.abandon();
+      }
+      closing.ended();
+    });
+  } catch (error) {
+    alertBug(error, inbound.traceId, gateway.observer);
+    reply.abandon();
+    closing.ended();
+  }
+}
+
+function conclude(closing: Closing, finish: CallEnd, entry: CallEntry, settlement: Settlement): void {
+  const { gateway, reply, inbound, protocol, request, attempts } = closing;
+  const { traceId } = inbound;
+  const isDurable = settlement === 'settled';
+  const told = isDurable ? finish : withheld(finish, reply.begun);
+  sendFinish(told, attempts.length, protocol, request?.framing ?? 'sse', traceId, reply);
+  gateway.observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));
+  if (settlement === 'unavailable') gateway.observer.alert('ledger-unavailable', { traceId });
+  if (entry.unbilledReason === 'unpriced_model')
+    gateway.observer.alert('unpriced-model', { model: entry.modelRequested });
+}
+
+/** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
+function withheld(finish: CallEnd, begun: boolean): CallEnd {
+  return finish.kind === 'answered' ? { kind: 'failed', fault: fault('internal'), begun } : finish;
+}
+
+/** A call whose entry the ledger did not take, as the observer hears of it; `told` is how it ended for its caller. */
+export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
+  return {
+    ...entry,
+    status: 'failed',
+    unbilledReason: 'ledger_failed',
+    chargeNanoUsd: zeroNanoUsd,
+    httpStatus: httpStatusOf(told),
+    errorCode: told.kind === 'failed' ? told.fault.code : 'internal',
+  };
+}
+
+function openingOf({ inbound, caller, protocol, request, price }: Closing): CallOpening {
+  const { traceId, receivedAtMs } = inbound;
+  return {
+    traceId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    groupId: caller.group.id,
+    surface: protocol.id,
+    modelRequested: request?.facts.model.slice(0, 200) ?? '',
+    stream: request?.facts.stream ?? false,
+    startedAtMs: receivedAtMs,
+    priceVersion: price?.id ?? null,
+    multiplierPpm: caller.group.multiplierPpm,
+    clientRequestId: inbound.header('x-client-request-id')?.slice(0, 200) ?? null,
+    parentTrace: inbound.header('traceparent')?.slice(0, 200) ?? null,
+    userAgent: inbound.header('user-agent')?.slice(0, 200) ?? null,
+  };
+}
+
+/** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
+export function entryOf(closing: Closing, finish: CallEnd): CallEntry {
+  const { gateway, inbound, caller, request, price, attempts, plans } = closing;
+  const now = gateway.clock.monotonic();
+  const { receivedAt, work } = inbound;
+  const first = attempts[0];
+  const last = attempts.at(-1);
+  const estimates = estimatesOf(request);
+  const asked = request?.facts.imageKind ?? null;
+  const reading = readingOf(last?.outcome);
+  const { usage, source } = meter(reading, estimates);
+  const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
+  const { status, unbilledReason } = judge(finish, work === 'count', last?.outcome, hasOutput);
+  const unbilled = unbilledReason ?? (price === null ? 'unpriced_model' : null);
+  const imageKind = kindOf(reading, asked);
+  const sentAt = attempts.reduce(
+    (soonest, { startedAt }) => Math.min(soonest, startedAt),
+    first?.startedAt ?? now,
+  );
+  const isBilled = unbilled === null && price !== null;
+  return {
+    ...openingOf(closing),
+    status,
+    unbilledReason: unbilled,
+    channelId: last?.target.channel.id ?? null,
+    modelServed: reading?.modelServed ?? null,
+    usage,
+    usageSource: source,
+    imageKind,
+    chargeNanoUsd: isBilled
+      ? priceUsage(usage, price, caller.group.multiplierPpm, imageKind ?? noImageKind)
+      : zeroNanoUsd,
+    finishReason: reading?.finishReason ?? null,
+    finishReasonRaw: reading?.finishReasonRaw ?? null,
+    httpStatus: httpStatusOf(finish),
+    errorCode: finish.kind === 'failed' ? finish.fault.code : null,
+    losses: last === undefined ? [] : lossNames(last.losses),
+    // From the request's last byte: failed attempts and waits count too.
+    ttftMs: last?.ttftMs == null ? null : roundMs(last.startedAt - receivedAt + last.ttftMs),
+    durationMs: roundMs(now - receivedAt),
+    // To the moment the first request was sent upstream, or, if none was, the refusal decided.
+    overheadUs: Math.round((sentAt - receivedAt) * 1000),
+    finishedAtMs: gateway.clock.now(),
+    attempts: attempts.map((record, index) =>
+      attemptEntry(record, index + 1, work === 'count', estimates, asked),
+    ),
+    route: encodeRoute(plans),
+  };
+}
+
+function estimatesOf(request: InboundRequest | null): Estimates {
+  if (request === null) return { inputTokensEstimate: 0, outputTokensMax: null };
+  const { inputTokensEstimate, maxOutputTokens, choices } = request.facts;
+  return {
+    inputTokensEstimate,
+    outputTokensMax: maxOutputTokens === null ? null : maxOutputTokens * choices,
+  };
+}
+
+/** To microseconds: what lies behind them is noise of floats. */
+function roundMs(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+interface Verdict {
+  readonly status: CallEntry['status'];
+  readonly unbilledReason: UnbilledReason | null;
+}
+
+const billed: Verdict = { status: 'complete', unbilledReason: null };
+const counted: Verdict = { status: 'complete', unbilledReason: 'token_count' };
+const failedUpstream: Verdict = { status: 'failed', unbilledReason: 'upstream_failed' };
+const saidNothing: Verdict = { status: 'failed', unbilledReason: 'zero_completion' };
+const refusedByUs: Verdict = { status: 'failed', unbilledReason: 'refused_by_gateway' };
+const leftUnheard: Verdict = {
+  status: outcomeTable['caller-gone'].status,
+  unbilledReason: outcomeTable['caller-gone'].unbilled,
+};
+
+function judge(finish: CallEnd, isCount: boolean, outcome: Outcome | undefined, hasOutput: boolean): Verdict {
+  switch (finish.kind) {
+    case 'answered':
+      if (isCount) return counted;
+      // A model that ended in an error gave no answer, whatever it used.
+      if (readingOf(outcome)?.finishReason === 'error') return failedUpstream;
+      return hasOutput ? billed : saidNothing;
+    case 'caller-gone':
+      // It may have left while the call waited, after an attempt that ended in another way.
+      return outcome?.kind === 'caller-gone' ? verdictOf(outcome) : leftUnheard;
+    case 'failed': {
+      // An answer that is withheld, or has met a bug of ours, is no fault of its upstream.
+      const verdict = outcome === undefined ? refusedByUs : verdictOf(outcome);
+      return verdict.status === 'complete' || verdict.status === 'caller_gone' ? refusedByUs : verdict;
+    }
+    default:
+      return unreachable(finish);
+  }
+}
+
+function verdictOf(outcome: Outcome): Verdict {
+  const { status, unbilled } = rowOf(outcome);
+  return { status, unbilledReason: unbilled };
+}
+
+/** The kind that was asked for, where the answer does not say what it made. */
+function kindOf(reading: Reading | null, asked: ImageKind | null): ImageKind | null {
+  return asked === null ? null : mergeImageKinds(reading?.images?.kind ?? noImageKind, asked);
+}
+
+function readingOf(outcome: Outcome | undefined): Reading | null {
+  return outcome !== undefined && 'reading' in outcome ? outcome.reading : null;
+}
+
+/** The status the caller saw: 200 once an answer had begun, however it ended. */
+function httpStatusOf(finish: CallEnd): number | null {
+  switch (finish.kind) {
+    case 'answered':
+      return 200;
+    case 'failed':
+      return finish.begun ? 200 : finish.fault.status;
+    case 'caller-gone':
+      return finish.begun ? 200 : null;
+    default:
+      return unreachable(finish);
+  }
+}
+
+function attemptEntry(
+  record: AttemptRecord,
+  n: number,
+  isCount: boolean,
+  estimates: Estimates,
+  asked: ImageKind | null,
+): AttemptEntry {
+  const { target, outcome } = record;
+  const { usage, source } = meterAttempt(outcome, estimates);
+  return {
+    n,
+    channelId: target.channel.id,
+    upstreamModel: target.upstreamModel,
+    upstreamRequestId: record.upstreamRequestId,
+    result: rowOf(outcome).result,
+    detail: detailOf(record),
+    httpStatus: record.httpStatus,
+    ttftMs: record.ttftMs === null ? null : roundMs(record.ttftMs),
+    durationMs: roundMs(record.durationMs),
+    usage: source === 'none' ? null : usage,
+    lane: record.lane,
+    edits: record.edits,
+    costNanoUsd: isCount ? zeroNanoUsd : costOf(record, usage, asked),
+  };
+}
+
+/** The upstream's charge for an attempt. */
+function costOf({ target, outcome }: AttemptRecord, usage: Usage, asked: ImageKind | null) {
+  if (target.cost === null) return zeroNanoUsd;
+  return priceUsage(usage, target.cost, 1_000_000n, kindOf(readingOf(outcome), asked) ?? noImageKind);
+}
+
+/** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */
+function meterAttempt(outcome: Outcome, estimates: Estimates): Metered {
+  const metered = meter(readingOf(outcome), estimates);
+  if (outcome.kind !== 'outrun' || metered.source !== 'none') return metered;
+  return { usage: { ...noUsage, inputFresh: estimates.inputTokensEstimate }, source: 'estimated' };
+}
+
+/** For the operator, who is told all but our credentials: some upstreams repeat them. */
+function detailOf({ target, outcome }: AttemptRecord): string | null {
+  let detail = wordsOn(outcome);
+  if (detail === null) return null;
+  for (const { secret } of target.channel.credentials) detail = detail.replaceAll(secret, '[key]');
+  return detail.slice(0, 500);
+}

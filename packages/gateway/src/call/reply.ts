@@ -1,0 +1,116 @@
+import {
+  encodeError,
+  errorTable,
+  type Fault,
+  type Loss,
+  type Protocol,
+  type StreamFraming,
+  unreachable,
+} from '@headgate/protocols';
+import type { HeaderList, Reply } from '../ports/data-plane.ts';
+import type { CallEnd } from './outcomes.ts';
+
+/** More names than this would only say that the request has a general problem. */
+const lossNamesMax = 40;
+
+/** Told in the head of an answer. `contentType` is the upstream's; what we wrote ourselves has a type of ours. */
+interface Told {
+  readonly contentType: string;
+  readonly isTranslated: boolean;
+  readonly losses: readonly Loss[];
+  readonly attempts: number;
+}
+
+/**
+ * The head of a whole answer. Nothing in it tells which channel gave it. Where an upstream calls its answer by a strange
+ * name, ours is the one that libraries need to read it.
+ */
+export function wholeHeaders(told: Told): HeaderList {
+  const { contentType, isTranslated } = told;
+  const isNamed = !isTranslated && (contentType === 'application/json' || /json/i.test(contentType));
+  return ['content-type', isNamed ? contentType : 'application/json', ...explanation(told)];
+}
+
+/** The head of a stream, which proxies in front of us must neither store nor collect. */
+export function streamHeaders(told: Told, framing: StreamFraming): HeaderList {
+  const type = streamType(told.isTranslated ? '' : told.contentType, framing);
+  return ['content-type', type, ...explanation(told), 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
+}
+
+function streamType(contentType: string, framing: StreamFraming): string {
+  if (framing === 'json-array') return /json/i.test(contentType) ? contentType : 'application/json';
+  return /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
+}
+
+function explanation({ losses, attempts }: Told): HeaderList {
+  const attempted = ['x-headgate-attempts', String(attempts)];
+  if (losses.length === 0) return attempted;
+  const names = lossNames(losses).map((name) =>
+    name.slice(0, 200).replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
+  );
+  return [...attempted, 'x-headgate-losses', names.join(', ')];
+}
+
+/** The members of a request that were lost, each once, for the entry and for `x-headgate-losses`. */
+export function lossNames(losses: readonly Loss[]): readonly string[] {
+  if (losses.length === 0) return noNames;
+  return [...new Set(losses.map(({ field }) => field))].slice(0, lossNamesMax);
+}
+
+const noNames: readonly string[] = [];
+
+/**
+ * Sends the end of a call, now that its entry is durable or its answer withheld. After the beginning of an answer a
+ * failure can only be said in-band, and never looks like an end.
+ */
+export function sendFinish(
+  finish: CallEnd,
+  attempts: number,
+  protocol: Protocol,
+  framing: StreamFraming,
+  traceId: string,
+  reply: Reply,
+): void {
+  switch (finish.kind) {
+    case 'answered': {
+      const { ending } = finish;
+      // A sign of life may have begun an answer of which all else is still to be sent.
+      if (ending.kind === 'tail' || reply.begun) reply.end(ending.bytes);
+      else reply.send(200, ending.headers, ending.bytes);
+      break;
+    }
+    case 'failed':
+      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId, framing));
+      else sendFault(finish.fault, attempts, traceId, reply);
+      break;
+    case 'caller-gone':
+      // It may be there still and only have stopped reading.
+      reply.abandon();
+      break;
+    default:
+      unreachable(finish);
+  }
+}
+
+/** Sends an error in the envelope of the surface, with the headers that tell SDKs whether to try again. */
+export function sendFault(
+  failure: Fault,
+  attempts: number,
+  traceId: string,
+  reply: Reply,
+  extra: readonly string[] = [],
+): void {
+  const { status, body } = encodeError(reply.platform, failure, traceId);
+  const headers = [...faultHeaders(failure), ...extra];
+  if (attempts > 0) headers.push('x-headgate-attempts', String(attempts));
+  reply.send(status, headers, body);
+}
+
+/** Headers of every error, whoever writes it. */
+export function faultHeaders(failure: Fault): string[] {
+  const headers = ['content-type', 'application/json'];
+  if (!errorTable[failure.code].retry) headers.push('x-should-retry', 'false');
+  if (failure.retryAfterMs !== null)
+    headers.push('retry-after', String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))));
+  return headers;
+}

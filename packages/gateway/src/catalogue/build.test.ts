@@ -1,0 +1,243 @@
+import { defaultDialect } from '@headgate/protocols';
+import { describe, expect, test } from 'vitest';
+import type { PriceTier } from '../money/price.ts';
+import { readPriceTiers } from '../money/price-terms.ts';
+import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
+import { buildCatalogue, type CatalogueSources } from './build.ts';
+import { type Provider, plainRouting } from './catalogue.ts';
+
+const provider: Provider = {
+  id: 'acme',
+  name: 'Acme',
+  baseUrl: 'https://{region}.acme.example/v1',
+  protocols: { 'chat-completions': '/chat/completions' },
+  credential: { scheme: 'bearer' },
+  dialect: defaultDialect,
+  modelsPath: null,
+  environment: [],
+  documentation: null,
+  simulated: false,
+};
+
+function price(input: string): readonly PriceTier[] {
+  const tiers = readPriceTiers([{ aboveInputTokens: 0, prices: { input } }]);
+  if (!tiers.ok) throw new Error(tiers.error.reason);
+  return tiers.value;
+}
+
+const key: StoredKey = {
+  id: 'k',
+  name: 'Key',
+  accountId: 'a',
+  groupId: 'g',
+  hash: 'ff',
+  hint: 'sk-…',
+  models: ['m'],
+  expiresAtMs: null,
+  strict: false,
+  status: 'active',
+  source: 'operator',
+  createdAtMs: 1,
+  retiresAtMs: null,
+  replacedBy: null,
+};
+
+const stored: StoredConfiguration = {
+  revision: 7,
+  providers: {},
+  accounts: [{ id: 'a', name: 'A' }],
+  groups: [
+    {
+      id: 'g',
+      name: 'G',
+      platform: 'completions',
+      multiplierPpm: 1_000_000n,
+      models: null,
+      routing: plainRouting,
+    },
+  ],
+  models: [
+    {
+      id: 'm',
+      displayName: 'M',
+      ownedBy: 'acme',
+      created: 0,
+      contextWindow: null,
+      maxOutputTokens: null,
+      inputModalities: ['text'],
+      outputModalities: ['text'],
+      capabilities: [],
+      reasoning: false,
+      price: null,
+    },
+  ],
+  channels: ['one', 'two'].map((id) => ({
+    id,
+    alias: id,
+    providerId: 'acme',
+    baseUrl: null,
+    credentialEnvironments: ['ACME_KEY'],
+    priority: 0,
+    enabled: true,
+    drain: false,
+    maxConcurrency: null,
+    allowPrivate: false,
+    models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
+  })),
+  keys: [key],
+  prices: [
+    { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1') },
+    { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2') },
+    { subject: 'model:m', version: 'v3', effectiveFromMs: 900, tiers: price('3') },
+    { subject: 'channel:one/m', version: 'c1', effectiveFromMs: 0, tiers: price('0.5') },
+  ],
+};
+
+function build(changes: Partial<CatalogueSources> = {}) {
+  return buildCatalogue({
+    stored,
+    provider: (id) => (id === 'acme' ? provider : null),
+    secret: (name) => (name === 'ACME_KEY' ? 'the secret' : undefined),
+    variable: (name) => (name === 'region' ? 'eu' : undefined),
+    nowMs: 500,
+    ...changes,
+  });
+}
+
+describe('the snapshot', () => {
+  test('joins models, channels, secrets and prices', () => {
+    const { catalogue, problems } = build();
+    expect(problems).toEqual([]);
+    expect(catalogue.revision).toBe(7);
+    expect(catalogue.channels.get('one')).toMatchObject({
+      baseUrl: 'https://eu.acme.example/v1',
+      credentials: [{ id: 'ACME_KEY', secret: 'the secret' }],
+      enabled: true,
+    });
+    expect(
+      catalogue.models
+        .get('m')
+        ?.targets.map(({ channel, upstreamModel, cost }) => [channel.id, upstreamModel, cost?.id ?? null]),
+    ).toEqual([
+      ['one', 'm-at-one', 'c1'],
+      ['two', 'm-at-two', null],
+    ]);
+    expect(catalogue.keys.get('ff')).toMatchObject({
+      status: 'active',
+      caller: { keyId: 'k', group: { id: 'g' }, models: new Set(['m']) },
+    });
+  });
+
+  test('the newest price whose time has come holds, and the next change is announced', () => {
+    expect(build().catalogue.models.get('m')?.price?.id).toBe('v2');
+    expect(build().nextChangeAtMs).toBe(900);
+    expect(build({ nowMs: 99 }).catalogue.models.get('m')?.price?.id).toBe('v1');
+    expect(build({ nowMs: 900 }).catalogue.models.get('m')?.price?.id).toBe('v3');
+    expect(build({ nowMs: 900 }).nextChangeAtMs).toBeNull();
+  });
+
+  test('a withdrawn price leaves the model unpriced, and says so', () => {
+    const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [] };
+    const built = build({ stored: { ...stored, prices: [...stored.prices.slice(0, 2), withdrawn] } });
+    expect(built.catalogue.models.get('m')?.price).toBeNull();
+    expect(built.problems).toMatchObject([{ kind: 'unpriced-model', subject: 'm' }]);
+  });
+
+  test('a channel without its secret or its address is off, with the reason', () => {
+    const noSecret = build({ secret: () => undefined });
+    expect(noSecret.catalogue.channels.get('one')).toMatchObject({ enabled: false, credentials: [] });
+    expect(noSecret.problems.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['missing-credential', 'one'],
+      ['missing-credential', 'two'],
+    ]);
+    const noAddress = build({ variable: () => undefined });
+    expect(noAddress.catalogue.channels.get('one')?.enabled).toBe(false);
+    expect(noAddress.problems[0]).toMatchObject({
+      kind: 'incomplete-address',
+      detail: 'its base URL lacks {region}',
+    });
+  });
+
+  test('a channel goes on with those of its credentials that are there, and the others are reported', () => {
+    const channels = stored.channels.map((each) => ({
+      ...each,
+      credentialEnvironments: ['NONE', 'ACME_KEY'],
+    }));
+    const { catalogue, problems } = build({ stored: { ...stored, channels: channels.slice(0, 1) } });
+    expect(catalogue.channels.get('one')).toMatchObject({
+      enabled: true,
+      credentials: [{ id: 'ACME_KEY', secret: 'the secret' }],
+    });
+    expect(problems).toEqual([
+      {
+        kind: 'missing-credential',
+        subject: 'one',
+        detail: 'the variable NONE with its credential is not set',
+      },
+    ]);
+  });
+
+  test('what a channel takes and lacks, and how a group is routed, is as declared', () => {
+    const channels = stored.channels.map((each, place) => ({
+      ...each,
+      ...(place === 0 ? { drain: true, maxConcurrency: 7 } : {}),
+      models: each.models.map((model) =>
+        place === 0 ? { ...model, contextWindow: 32_000, lacks: ['tools'] as const } : model,
+      ),
+    }));
+    const routing = { preset: 'cost', channels: ['two'], hedging: true } as const;
+    const groups = stored.groups.map((group) => ({ ...group, routing }));
+    const models = stored.models.map((model) => ({ ...model, contextWindow: 100_000 }));
+    const { catalogue } = build({ stored: { ...stored, channels, groups, models } });
+    expect(catalogue.models.get('m')?.targets).toMatchObject([
+      { contextWindow: 32_000, lacks: new Set(['tools']), channel: { drain: true, maxConcurrency: 7 } },
+      { contextWindow: 100_000, lacks: new Set(), channel: { drain: false, maxConcurrency: null } },
+    ]);
+    expect(catalogue.groups.get('g')?.routing).toEqual({ ...routing, channels: new Set(['two']) });
+  });
+
+  test('a channel of an unknown provider is left out and its model keeps the other targets', () => {
+    const channels = stored.channels.map((channel) =>
+      channel.id === 'one' ? { ...channel, providerId: 'gone' } : channel,
+    );
+    const { catalogue, problems } = build({ stored: { ...stored, channels } });
+    expect([...catalogue.channels.keys()]).toEqual(['two']);
+    expect(catalogue.models.get('m')?.targets).toHaveLength(1);
+    expect(problems).toMatchObject([{ kind: 'unknown-provider', subject: 'one' }]);
+  });
+
+  test('no credential is read for a provider that takes none', () => {
+    const open: Provider = { ...provider, credential: { scheme: 'none' } };
+    expect(
+      build({ provider: () => open, secret: () => 'unasked' }).catalogue.channels.get('one'),
+    ).toMatchObject({ credentials: [], enabled: true });
+  });
+
+  test('a simulated provider makes its channels simulated and lets them reach this machine', () => {
+    const simulated: Provider = { ...provider, simulated: true };
+    expect(build({ provider: () => simulated }).catalogue.channels.get('one')).toMatchObject({
+      simulated: true,
+      allowPrivate: true,
+    });
+  });
+
+  test.each([
+    [null, null, null],
+    [50, null, 50],
+    [null, 60, 60],
+    [50, 60, 50],
+    [70, 60, 60],
+  ])('a key that expires at %s and retires at %s ends at %s', (expiresAtMs, retiresAtMs, end) => {
+    const { catalogue } = build({ stored: { ...stored, keys: [{ ...key, expiresAtMs, retiresAtMs }] } });
+    expect(catalogue.keys.get('ff')?.caller.expiresAtMs).toBe(end);
+  });
+
+  test.each([{ groupId: 'gone' }, { accountId: 'gone' }])(
+    'a key whose group or account is gone does not work, and says so: %o',
+    (changes) => {
+      const { catalogue, problems } = build({ stored: { ...stored, keys: [{ ...key, ...changes }] } });
+      expect(catalogue.keys.size).toBe(0);
+      expect(problems).toMatchObject([{ kind: 'orphan-key', subject: 'k' }]);
+    },
+  );
+});

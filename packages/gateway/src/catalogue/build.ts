@@ -1,0 +1,257 @@
+import type { Need } from '@headgate/protocols';
+import type { PriceVersion } from '../money/price.ts';
+import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import type {
+  Catalogue,
+  Channel,
+  Credential,
+  Group,
+  GroupRouting,
+  KeyRecord,
+  Model,
+  Provider,
+  Target,
+} from './catalogue.ts';
+import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
+import { originOf } from './origin.ts';
+
+/** The sources of a snapshot, beside the stored configuration. */
+export interface CatalogueSources {
+  readonly stored: StoredConfiguration;
+  /** Finds a provider by id: the stored row, else the catalogue's. */
+  readonly provider: (id: string) => Provider | null;
+  /** Reads a secret from the environment by its variable's name. */
+  readonly secret: (environmentName: string) => string | undefined;
+  /** Fills a gap of a base URL, such as `{simulator}`. */
+  readonly variable: (name: string) => string | undefined;
+  readonly nowMs: number;
+}
+
+/** Something the operator should know; the snapshot works without what it names. */
+export interface CatalogueProblem {
+  readonly kind:
+    | 'unpriced-model'
+    | 'missing-credential'
+    | 'unknown-provider'
+    | 'incomplete-address'
+    | 'orphan-key';
+  /** Id of the model, channel or key. */
+  readonly subject: string;
+  readonly detail: string;
+}
+
+export interface BuiltCatalogue {
+  readonly catalogue: Catalogue;
+  readonly problems: readonly CatalogueProblem[];
+  /** When a price that is stored already comes into force; null when none is waiting. Milliseconds since the epoch. */
+  readonly nextChangeAtMs: number | null;
+}
+
+/** Builds the snapshot the hot path reads. The same sources give the same snapshot. */
+export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
+  const { stored, nowMs } = sources;
+  const problems: CatalogueProblem[] = [];
+  const priceOf = pricesInForce(stored.prices, nowMs);
+  const channels = new Map<string, Channel>();
+  for (const declared of stored.channels) {
+    const channel = buildChannel(declared, sources, problems);
+    if (channel !== null) channels.set(declared.id, channel);
+  }
+  const targets = targetsByModel(stored, channels, priceOf);
+  const models = new Map(
+    stored.models.map((model) => [
+      model.id,
+      buildModel(model, targets.get(model.id) ?? [], priceOf, problems),
+    ]),
+  );
+  const groups = new Map(
+    stored.groups.map((group) => [
+      group.id,
+      { ...group, models: setOf(group.models), routing: routingOf(group) },
+    ]),
+  );
+  const keys = buildKeys(stored, groups, problems);
+  const catalogue = { revision: stored.revision, keys, groups, models, channels };
+  return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
+}
+
+function routingOf({ routing }: DeclaredGroup): GroupRouting {
+  return { ...routing, channels: setOf(routing.channels) };
+}
+
+function buildChannel(
+  declared: DeclaredChannel,
+  sources: CatalogueSources,
+  problems: CatalogueProblem[],
+): Channel | null {
+  const provider = sources.provider(declared.providerId);
+  const note = (kind: CatalogueProblem['kind'], detail: string): void => {
+    problems.push({ kind, subject: declared.id, detail });
+  };
+  if (provider === null) {
+    note('unknown-provider', `its provider "${declared.providerId}" is not in the catalogue`);
+    return null;
+  }
+  const { baseUrl, gaps } = fillGaps(declared.baseUrl ?? provider.baseUrl, sources.variable);
+  if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
+  const { credentials, missing } = credentialsOf(declared, provider, sources);
+  for (const detail of missing) note('missing-credential', detail);
+  const { providerId: _, credentialEnvironments: __, models: ___, ...options } = declared;
+  return {
+    ...options,
+    provider,
+    baseUrl,
+    credentials,
+    enabled: declared.enabled && (credentials.length > 0 || missing.length === 0) && gaps.length === 0,
+    simulated: provider.simulated,
+    allowPrivate: declared.allowPrivate || provider.simulated,
+  };
+}
+
+interface FoundCredentials {
+  readonly credentials: readonly Credential[];
+  /** Says which are not there. */
+  readonly missing: readonly string[];
+}
+
+/** A channel works with those of its credentials that are there. */
+function credentialsOf(
+  { credentialEnvironments: names }: DeclaredChannel,
+  provider: Provider,
+  { secret }: CatalogueSources,
+): FoundCredentials {
+  if (provider.credential.scheme === 'none') return { credentials: [], missing: [] };
+  if (names.length === 0) return { credentials: [], missing: ['it names no variable for its credential'] };
+  const credentials: Credential[] = [];
+  const missing: string[] = [];
+  for (const id of names) {
+    const value = secret(id);
+    if (value === undefined) missing.push(`the variable ${id} with its credential is not set`);
+    else credentials.push({ id, secret: value });
+  }
+  return { credentials, missing };
+}
+
+function fillGaps(
+  address: string,
+  variable: CatalogueSources['variable'],
+): { baseUrl: string; gaps: readonly string[] } {
+  const gaps: string[] = [];
+  const baseUrl = address.replaceAll(/\{(\w+)\}/g, (gap, name: string) => {
+    const value = variable(name);
+    if (value === undefined) gaps.push(gap);
+    return value ?? gap;
+  });
+  return { baseUrl, gaps };
+}
+
+const nothing: ReadonlySet<Need> = new Set();
+
+function targetsByModel(
+  stored: StoredConfiguration,
+  channels: ReadonlyMap<string, Channel>,
+  priceOf: (subject: string) => PriceVersion | null,
+): ReadonlyMap<string, readonly Target[]> {
+  const targets = new Map<string, Target[]>();
+  const windows = new Map(stored.models.map(({ id, contextWindow }) => [id, contextWindow]));
+  for (const { id, models } of stored.channels) {
+    const channel = channels.get(id);
+    if (channel === undefined) continue;
+    for (const { modelId, upstreamModel, contextWindow, lacks } of models) {
+      const cost = priceOf(`channel:${id}/${modelId}`);
+      const target = {
+        channel,
+        upstreamModel,
+        cost,
+        contextWindow: contextWindow ?? windows.get(modelId) ?? null,
+        lacks: lacks.length === 0 ? nothing : new Set(lacks),
+        origin: originOf(id, upstreamModel),
+      };
+      targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
+    }
+  }
+  return targets;
+}
+
+function buildModel(
+  declared: DeclaredModel,
+  targets: readonly Target[],
+  priceOf: (subject: string) => PriceVersion | null,
+  problems: CatalogueProblem[],
+): Model {
+  const price = priceOf(`model:${declared.id}`);
+  if (price === null) {
+    problems.push({
+      kind: 'unpriced-model',
+      subject: declared.id,
+      detail: 'it has no price; write one under prices',
+    });
+  }
+  return { ...declared, price, targets };
+}
+
+function buildKeys(
+  stored: StoredConfiguration,
+  groups: ReadonlyMap<string, Group>,
+  problems: CatalogueProblem[],
+): ReadonlyMap<string, KeyRecord> {
+  const keys = new Map<string, KeyRecord>();
+  const accounts = new Set(stored.accounts.map(({ id }) => id));
+  for (const key of stored.keys) {
+    const group = groups.get(key.groupId);
+    const hasAccount = accounts.has(key.accountId);
+    if (group !== undefined && hasAccount)
+      keys.set(key.hash, { caller: callerOf(key, group), status: key.status });
+    else if (key.status === 'active') {
+      problems.push({
+        kind: 'orphan-key',
+        subject: key.id,
+        detail: `its ${hasAccount ? `group "${key.groupId}"` : `account "${key.accountId}"`} does not exist any more`,
+      });
+    }
+  }
+  return keys;
+}
+
+function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    accountId: key.accountId,
+    group,
+    models: setOf(key.models),
+    createdAtMs: key.createdAtMs,
+    strict: key.strict,
+    expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
+  };
+}
+
+/** The newest version of each price whose time has come. Versions arrive oldest first. */
+function pricesInForce(
+  prices: readonly StoredPrice[],
+  nowMs: number,
+): (subject: string) => PriceVersion | null {
+  const inForce = new Map<string, PriceVersion>();
+  for (const { subject, version, effectiveFromMs, tiers } of prices) {
+    if (effectiveFromMs <= nowMs) inForce.set(subject, { id: version, effectiveFromMs, tiers });
+  }
+  return (subject) => {
+    const version = inForce.get(subject);
+    return version === undefined || version.tiers.length === 0 ? null : version;
+  };
+}
+
+function nextPriceChange(prices: readonly StoredPrice[], nowMs: number): number | null {
+  return earliest(prices.map((price) => (price.effectiveFromMs > nowMs ? price.effectiveFromMs : null)));
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce(
+    (first, time) => (first === null || (time !== null && time < first) ? time : first),
+    null,
+  );
+}
+
+function setOf(names: readonly string[] | null): ReadonlySet<string> | null {
+  return names === null ? null : new Set(names);
+}

@@ -1,0 +1,149 @@
+import {
+  type Dialect,
+  type Fault,
+  fault,
+  type Need,
+  type ProtocolId,
+  upstreamProtocolOf,
+} from '@headgate/protocols';
+import type { PriceVersion } from '../money/price.ts';
+import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
+
+export type { RoutingPreset } from './entities.ts';
+
+/** How a provider expects its credential on a request. */
+export type CredentialScheme =
+  | { readonly scheme: 'bearer' }
+  | { readonly scheme: 'header'; readonly header: string }
+  | { readonly scheme: 'none' };
+
+/** A company or server that hosts models: a row of data, never code. */
+export interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Path per protocol, appended to the base URL. */
+  readonly protocols: Readonly<Partial<Record<ProtocolId, string>>>;
+  readonly credential: CredentialScheme;
+  readonly dialect: Dialect;
+  readonly modelsPath: string | null;
+  readonly environment: readonly string[];
+  readonly documentation: string | null;
+  /** Its answers are made up. */
+  readonly simulated: boolean;
+}
+
+/** A secret by which a provider knows its customer. */
+export interface Credential {
+  /** Names the place it is kept in, such as its variable; said in place of the secret. */
+  readonly id: string;
+  /** In memory only. */
+  readonly secret: string;
+}
+
+/** One configured way to a provider: the unit that is routed to, tested and shown. Its options are `channelFields`. */
+export interface Channel
+  extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentialEnvironments' | 'models'> {
+  readonly provider: Provider;
+  readonly baseUrl: string;
+  /** Calls take turns with them; empty when the scheme is `none`. */
+  readonly credentials: readonly Credential[];
+  /** Answers are made up by the simulator; said wherever a person could take them for real. */
+  readonly simulated: boolean;
+}
+
+/** A channel together with the upstream model name: what an attempt is sent to. */
+export interface Target {
+  readonly channel: Channel;
+  readonly upstreamModel: string;
+  /** The price that the upstream charges us; null when not known. */
+  readonly cost: PriceVersion | null;
+  /** Tokens of prompt and answer together that it takes: what the channel declares, else the model's; null when not known. */
+  readonly contextWindow: number | null;
+  /** Needs that it cannot serve although the model can, as far as the operator has said. */
+  readonly lacks: ReadonlySet<Need>;
+  /** The word by which sealed state is known to come from here; see `originOf`. */
+  readonly origin: string;
+}
+
+/** A public model id and what is known about it, which is `modelFields`. Tokens where a size is named. */
+export interface Model extends Omit<DeclaredModel, 'price'> {
+  /** The price that callers pay, before the group's multiplier; null is an operator alert. */
+  readonly price: PriceVersion | null;
+  readonly targets: readonly Target[];
+}
+
+/** How calls of a group are routed. */
+export interface GroupRouting extends Omit<DeclaredRouting, 'channels'> {
+  /** Ids of the channels they may be sent to; null is every channel. */
+  readonly channels: ReadonlySet<string> | null;
+}
+
+/** The routing of a group whose operator says nothing else. */
+export const plainRouting = {
+  preset: 'balanced',
+  channels: null,
+  hedging: false,
+} as const satisfies GroupRouting;
+
+export interface Group extends Omit<DeclaredGroup, 'models' | 'routing'> {
+  /** Models its keys may call; null is every model. */
+  readonly models: ReadonlySet<string> | null;
+  readonly routing: GroupRouting;
+}
+
+/** Who calls, as authentication found it. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly accountId: string;
+  readonly group: Group;
+  /** Models this key may call; null is every model of its group. */
+  readonly models: ReadonlySet<string> | null;
+  /** True when its calls may lose nothing in translation: a loss is a 400 then. */
+  readonly strict: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export type KeyStatus = 'active' | 'disabled' | 'revoked';
+
+/** A stored key as authentication needs it. */
+export interface KeyRecord {
+  readonly caller: Caller;
+  readonly status: KeyStatus;
+}
+
+/** Everything the hot path reads: immutable, and swapped whole when configuration changes. */
+export interface Catalogue {
+  /** Grows with every change of configuration. */
+  readonly revision: number;
+  /** By lower-case hex of the key's HMAC-SHA256. */
+  readonly keys: ReadonlyMap<string, KeyRecord>;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly channels: ReadonlyMap<string, Channel>;
+}
+
+/** Tells if a target takes calls of the protocol, as they are or translated. */
+export function canServe({ channel }: Target, protocol: ProtocolId): boolean {
+  return channel.enabled && upstreamProtocolOf(protocol, channel.provider.protocols) !== null;
+}
+
+/** Tells if a target takes calls of the protocol as they are. */
+export function speaks({ channel }: Target, protocol: ProtocolId): boolean {
+  return channel.provider.protocols[protocol] !== undefined;
+}
+
+/** Tells if a key may name this model; unknown and forbidden look the same to it. */
+export function mayCall(caller: Caller, modelId: string): boolean {
+  return (caller.group.models?.has(modelId) ?? true) && (caller.models?.has(modelId) ?? true);
+}
+
+/** One fault for unknown and forbidden, wherever a model is named. */
+export function modelNotFound(modelId: string): Fault {
+  return fault('model_not_found', {
+    message: `The model '${modelId.slice(0, 200)}' does not exist or this key may not use it; GET /v1/models lists what it may.`,
+    param: 'model',
+  });
+}

@@ -1,0 +1,265 @@
+import type { Need, Platform } from '@headgate/protocols';
+import { z } from 'zod';
+import { formatDecimal } from '../money/decimal.ts';
+import type { PriceTier } from '../money/price.ts';
+import {
+  convertedOrUnset,
+  exactInteger,
+  type Field,
+  field,
+  flag,
+  integer,
+  required,
+  text,
+  unset,
+  type ValuesOf,
+  word,
+  wordList,
+} from './fields.ts';
+
+export const identifier = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'must be lower-case letters, digits, dots, dashes or underscores, 64 at the most',
+  );
+
+export const modelId = z
+  .string()
+  .regex(/^[\w.:/@+~-]{1,200}$/, 'must be a model id without spaces, 200 characters at the most');
+
+export const baseUrl = z
+  .string()
+  .refine((url) => isBaseUrl(url), 'must be an http or https URL without query, user name or trailing slash');
+
+export const decimal = z
+  .union([z.number(), z.string()], 'must be a decimal number such as 2.50')
+  .describe('An exact decimal, read from the text as written; at most six digits after the point.');
+
+const tokens = z.int().positive();
+const words = z.array(z.string().min(1));
+
+const needs = z.enum([
+  'tools',
+  'image-input',
+  'audio-input',
+  'file-input',
+  'audio-output',
+  'structured-output',
+]) satisfies z.ZodType<Need>;
+
+/** The measure that counts most when calls are routed: the price, the time, or both. */
+export type RoutingPreset = 'cost' | 'balanced' | 'latency';
+
+/** Who pays when a file says nothing about accounts. */
+export const defaultAccount = 'default';
+
+export const accountFields = {
+  name: field(z.string().min(1), text, (id) => id),
+};
+
+export const modelFields = {
+  displayName: field(z.string().min(1), text, (id) => id),
+  /** Callers see this word: it must not tell which provider serves them. */
+  ownedBy: field(z.string().min(1), text, () => 'headgate'),
+  /** Unix seconds. */
+  created: {
+    schema: z.iso.date('must be a date such as 2026-11-21'),
+    cell: integer,
+    absent: () => 0,
+    fromFile: (date) => Date.parse(date) / 1000,
+    toFile: (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
+  } satisfies Field<number, string>,
+  contextWindow: unset(tokens, integer),
+  maxOutputTokens: unset(tokens, integer),
+  inputModalities: field(words, wordList(), () => ['text']),
+  outputModalities: field(words, wordList(), () => ['text']),
+  capabilities: field(words, wordList(), () => []),
+  reasoning: field(
+    z.boolean().describe('Thinks before it speaks: gets the longer time-out for first content.'),
+    flag,
+    () => false,
+  ),
+};
+
+export const channelFields = {
+  providerId: { ...required(identifier, text), member: 'provider' },
+  alias: field(
+    z.string().min(1).describe('Name on the public status page; the id if left out.'),
+    text,
+    (id) => id,
+  ),
+  baseUrl: unset(baseUrl.describe("Takes the place of the provider's."), text),
+  priority: field(
+    z.int().min(0).max(1000).describe('Lower comes first, whatever the price; 0 if left out.'),
+    integer,
+    () => 0,
+  ),
+  enabled: field(z.boolean(), flag, () => true),
+  drain: field(
+    z.boolean().describe('Sends no new calls there; those under way come to their end. false if left out.'),
+    flag,
+    () => false,
+  ),
+  maxConcurrency: unset(
+    z.int().positive().describe('Calls under way there at once, over all its models; no limit if left out.'),
+    integer,
+  ),
+  allowPrivate: field(
+    z.boolean().describe('Permits a base URL on a private or loopback address.'),
+    flag,
+    () => false,
+  ),
+};
+
+/** The options of a model on one channel. */
+export const channelModelFields = {
+  upstreamModel: {
+    ...field(
+      z.string().min(1).describe('Its name at the provider; the public id if left out.'),
+      text,
+      (id) => id,
+    ),
+    member: 'upstream',
+  },
+  /** Tokens; null takes the model's. */
+  contextWindow: unset(
+    tokens.describe(
+      'Tokens it takes there, if fewer or more than the model elsewhere; the model’s if left out.',
+    ),
+    integer,
+  ),
+  lacks: field<readonly Need[]>(
+    z
+      .array(needs)
+      .describe('What it cannot do there although the model can: calls that need it go to other channels.'),
+    wordList<Need>(),
+    () => [],
+  ),
+};
+
+/** How calls of a group are routed. */
+export const routingFields = {
+  preset: {
+    ...field<RoutingPreset>(
+      z
+        .enum(['cost', 'balanced', 'latency'])
+        .describe('What counts most when a channel is chosen; balanced if left out.'),
+      word(),
+      () => 'balanced',
+    ),
+    column: 'routing_preset',
+  },
+  /** Ids; null is every channel. */
+  channels: {
+    ...unset(
+      z.array(identifier).min(1).describe('Channels its calls may be sent to; every channel if left out.'),
+      wordList(),
+    ),
+    column: 'routing_channels',
+  },
+  hedging: field(
+    z
+      .boolean()
+      .describe(
+        'Whether a second channel may be asked while the first is silent for long; false if left out.',
+      ),
+    flag,
+    () => false,
+  ),
+};
+
+export const groupFields = {
+  name: field(z.string().min(1), text, (id) => id),
+  platform: required<Platform>(
+    z.enum(['completions', 'messages', 'native']).describe('The surface its keys may use.'),
+    word(),
+  ),
+  /** Parts per million: 1_000_000 charges the list price. A file's reader sets it from the exact text. */
+  multiplierPpm: {
+    schema: decimal.describe('What its callers pay of the list price; 1 if left out.'),
+    cell: exactInteger,
+    absent: () => 1_000_000n,
+    fromFile: () => 1_000_000n,
+    toFile: (ppm) => formatDecimal(ppm, 6),
+    member: 'multiplier',
+  } satisfies Field<bigint, string | number>,
+  /** Null is every model. */
+  models: unset(z.array(modelId).describe('Models its keys may call; every model if left out.'), wordList()),
+};
+
+export const keyFields = {
+  name: field(z.string().min(1), text, (id) => id),
+  groupId: { ...required(identifier, text), member: 'group' },
+  accountId: {
+    ...field(
+      identifier.describe('The account that pays; `default` if left out.'),
+      text,
+      () => defaultAccount,
+    ),
+    member: 'account',
+  },
+  models: unset(z.array(modelId).describe('Narrows what its group may call.'), wordList()),
+  expiresAtMs: {
+    ...convertedOrUnset(
+      z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' }),
+      integer,
+      (time) => Date.parse(time),
+      (ms) => new Date(ms).toISOString(),
+    ),
+    member: 'expires',
+  },
+  /** True when its calls may lose nothing in translation. */
+  strict: field(
+    z.boolean().describe('Refuses a call of which a translation would lose anything; false if left out.'),
+    flag,
+    () => false,
+  ),
+};
+
+/** Kept of a channel, and written in a file as `credential` or `credentials`. */
+export const credentialFields = { credentialEnvironments: { cell: wordList() } };
+
+/** Kept of a key in the place of its text. */
+export const secretFields = { hash: { cell: text }, hint: { cell: text } };
+
+interface Named {
+  readonly id: string;
+}
+
+export interface DeclaredAccount extends Named, ValuesOf<typeof accountFields> {}
+
+export interface DeclaredModel extends Named, ValuesOf<typeof modelFields> {
+  readonly price: readonly PriceTier[] | null;
+}
+
+export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields> {
+  readonly modelId: string;
+  /** The price that the upstream charges us; null when nothing is known of it. */
+  readonly cost: readonly PriceTier[] | null;
+}
+
+export interface DeclaredChannel
+  extends Named,
+    ValuesOf<typeof channelFields>,
+    /** Names of the environment variables with the secrets, which are never stored themselves. Empty when none is needed. */
+    ValuesOf<typeof credentialFields> {
+  readonly models: readonly DeclaredChannelModel[];
+}
+
+export type DeclaredRouting = ValuesOf<typeof routingFields>;
+
+export interface DeclaredGroup extends Named, ValuesOf<typeof groupFields> {
+  readonly routing: DeclaredRouting;
+}
+
+/** `hash` is the lower-case hex of the key's HMAC-SHA256; `hint` its first and last characters, for recognising it in a list. */
+export interface DeclaredKey extends Named, ValuesOf<typeof keyFields>, ValuesOf<typeof secretFields> {}
+
+function isBaseUrl(address: string): boolean {
+  const url = URL.parse(
+    address.replace(/^\{\w+\}/, 'https://variable.invalid').replaceAll(/\{\w+\}/g, 'variable'),
+  );
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.search === '' && url.hash === '' && url.username === '' && !address.endsWith('/');
+}

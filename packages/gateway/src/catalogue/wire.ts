@@ -1,0 +1,94 @@
+import {
+  type Protocol,
+  type ProtocolId,
+  type TranslationTarget,
+  upstreamProtocolOf,
+} from '@headgate/protocols';
+import type { Upstream, UpstreamLine } from '../ports/upstream.ts';
+import type { Credential, Model, Target } from './catalogue.ts';
+
+/** A target has a line for each credential and kind of answer, and for each path where the path depends on the call. */
+const linesMax = 32;
+
+interface KnownLine {
+  readonly credential: Credential | null;
+  readonly path: string;
+  readonly contentType: string;
+  readonly accept: string;
+  readonly line: UpstreamLine;
+}
+
+/** How one target is spoken to on behalf of one surface: all that configuration alone decides, worked out once. */
+export class Wire {
+  readonly target: Target;
+  /** The upstream's. */
+  readonly protocol: Protocol;
+  readonly isTranslated: boolean;
+  /** For passing through and for translation. */
+  readonly asked: TranslationTarget;
+  readonly #upstream: Upstream;
+  readonly #lines: KnownLine[] = [];
+
+  constructor(target: Target, protocol: Protocol, path: string, { surface, model, upstream }: WireUse) {
+    const { channel, upstreamModel, origin } = target;
+    const { dialect } = channel.provider;
+    const { maxOutputTokens, reasoning } = model;
+    this.target = target;
+    this.protocol = protocol;
+    this.isTranslated = protocol.id !== surface;
+    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, reasoning };
+    this.#upstream = upstream;
+  }
+
+  /** The line for requests like this one; its head is written when it is first needed. */
+  line(credential: Credential | null, path: string, contentType: string, accept: string): UpstreamLine {
+    for (const known of this.#lines) {
+      if (known.credential !== credential || known.accept !== accept || known.path !== path) continue;
+      if (known.contentType === contentType) return known.line;
+    }
+    const headers = ['content-type', contentType, 'accept', accept, 'accept-encoding', 'identity'];
+    const { channel } = this.target;
+    const line = this.#upstream.line({ channel, credential, method: 'POST', path, headers });
+    if (this.#lines.length === linesMax) this.#lines.shift();
+    this.#lines.push({ credential, path, contentType, accept, line });
+    return line;
+  }
+}
+
+interface WireUse {
+  readonly surface: ProtocolId;
+  readonly model: Model;
+  readonly upstream: Upstream;
+}
+
+/** The wires in use. A target is an immutable value of the catalogue: a changed one is another, and the old one's go with it. */
+export class Wires {
+  readonly #protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>;
+  readonly #upstream: Upstream;
+  readonly #bySurface = new Map<ProtocolId, WeakMap<Target, Wire>>();
+
+  constructor(protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>, upstream: Upstream) {
+    this.#protocols = protocols;
+    this.#upstream = upstream;
+  }
+
+  /** Throws where the channel cannot serve the surface: such a target is never planned. */
+  of(target: Target, model: Model, surface: ProtocolId): Wire {
+    const known = this.#bySurface.get(surface)?.get(target);
+    if (known !== undefined) return known;
+    const wire = this.#compile(target, model, surface);
+    const wires = this.#bySurface.get(surface) ?? new WeakMap<Target, Wire>();
+    this.#bySurface.set(surface, wires.set(target, wire));
+    return wire;
+  }
+
+  #compile(target: Target, model: Model, surface: ProtocolId): Wire {
+    const spoken = target.channel.provider.protocols;
+    const id = upstreamProtocolOf(surface, spoken);
+    const protocol = id === null ? undefined : this.#protocols[id];
+    const path = id === null ? undefined : spoken[id];
+    if (protocol === undefined || path === undefined)
+      throw new Error(`channel ${target.channel.id} was planned for ${surface}, which it cannot serve`);
+    return new Wire(target, protocol, path, { surface, model, upstream: this.#upstream });
+  }
+}

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest';
-import { SteadyTime } from './steady-time.ts';
-
-test('goes on with the clock, stands when it is set back, and leaps by an hour at the most', () => {
-  const time = new SteadyTime();
-  const readings = [5000, 5250, 1000, 1100, 1e15, 1e15 + 1].map((clockMs) => time.read(clockMs));
-  expect(readings).toEqual([0, 250, 250, 350, 3_600_350, 3_600_351]);
-});

@@ -1,0 +1,207 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
+import { Activity, type Exchange, type PortParts } from './exchange.ts';
+import { NodeExchange } from './node-exchange.ts';
+import { PlainConnection, type PlainLane } from './plain-connection.ts';
+import { answerRequest, type RequestContext } from './requests.ts';
+
+export interface ApiOptions extends PortOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+}
+
+export interface PortOptions {
+  /** Who reads plain requests: we, or `node:http`, which reads all others. */
+  readonly lane: 'plain' | 'node';
+  readonly headerBytesMax: number;
+  /** Idle connections are kept this long. Longer than the usual proxy in front of us, so that it closes first. */
+  readonly keepAliveMs: number;
+  readonly headersMs: number;
+  /** A request's headers and body must have come by then. */
+  readonly bodyMs: number;
+  readonly connectionsMax: number;
+}
+
+/** The API origin while it serves. */
+export interface Api {
+  readonly origin: string;
+  /** Calls under way. */
+  readonly active: number;
+  /** Takes no new connections and no new requests; resolves when the last answer has left, or the time is over. */
+  drain(timeoutMs: number): Promise<void>;
+  /** Closes whatever is left. */
+  close(): Promise<void>;
+}
+
+/** Answers one request; `expectation` is what its caller wants to be told before it sends the body. Never throws. */
+export type Answer = (exchange: Exchange, expectation: string | null) => void;
+
+/** Opens the API port. Rejects when the address cannot be had. */
+export function startApi(options: ApiOptions, context: RequestContext): Promise<Api> {
+  const { gateway, random, isDraining } = context;
+  const parts = { ...gateway, random, isDraining };
+  const answer: Answer = (exchange, expectation) => answerRequest(exchange, expectation, context);
+  return openPort(createPort(options, parts, answer), options);
+}
+
+/** A server that does not listen yet, and the connections and answers that are its business. */
+export interface Port {
+  readonly server: Server;
+  readonly connections: Set<PlainConnection>;
+  readonly activity: Activity;
+}
+
+/** Makes a port whose requests are answered by `answer`, whichever lane they come by. */
+export function createPort(options: PortOptions, parts: PortParts, answer: Answer): Port {
+  const activity = new Activity();
+  const server = createNodeServer(options, parts, activity, answer);
+  const port = { server, connections: new Set<PlainConnection>(), activity };
+  if (options.lane === 'plain') putPlainLaneBefore(port, options, parts, answer);
+  return port;
+}
+
+/** Lets a port be called. Rejects when the address cannot be had. */
+export async function openPort(
+  { server, connections, activity }: Port,
+  address: { readonly host: string; readonly port: number },
+): Promise<Api> {
+  await listen(server, address);
+  return {
+    origin: originOf(server, address.host),
+    get active() {
+      return activity.count;
+    },
+    async drain(timeoutMs) {
+      server.close();
+      server.closeIdleConnections();
+      for (const connection of connections) connection.closeIfIdle();
+      const patience = new AbortController();
+      const timeIsOver = delay(timeoutMs, undefined, { signal: patience.signal }).catch(() => undefined);
+      await Promise.race([activity.idle(), timeIsOver]);
+      patience.abort();
+    },
+    close: () => closeServer(server, connections),
+  };
+}
+
+function createNodeServer(
+  options: PortOptions,
+  parts: PortParts,
+  activity: Activity,
+  answer: Answer,
+): Server {
+  const server = createServer({
+    maxHeaderSize: options.headerBytesMax,
+    keepAliveTimeout: options.keepAliveMs,
+    headersTimeout: options.headersMs,
+    requestTimeout: options.headersMs + options.bodyMs,
+    connectionsCheckingInterval: 1000,
+    noDelay: true,
+    // A request without a host is answered like any other: we never look at it.
+    requireHostHeader: false,
+    // Some HTTP clients offer HTTP/2 on every request; only WebSocket is answered as an upgrade.
+    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+  });
+  server.maxConnections = options.connectionsMax;
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (parts.isDraining()) response.shouldKeepAlive = false;
+    follow(response, activity);
+    const exchange = new NodeExchange(request, response, parts.limits);
+    answer(exchange, exchange.expectation);
+  };
+  server.on('request', onRequest);
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => answerUpgrade(request, socket, parts));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    answerClientError(error, socket, parts),
+  );
+  return server;
+}
+
+function follow(response: ServerResponse, activity: Activity): void {
+  const count = (): void => {
+    activity.begin();
+    response.on('close', () => activity.end());
+  };
+  // One that waits behind another on its connection does not close if the connection goes before its turn.
+  if (response.socket === null) response.once('socket', count);
+  else count();
+}
+
+/** Node's server still owns the port; its way of taking a connection becomes the second one. */
+function putPlainLaneBefore(
+  { server, connections, activity }: Port,
+  options: PortOptions,
+  parts: PortParts,
+  answer: Answer,
+): void {
+  const takeOver = server.listeners('connection');
+  server.removeAllListeners('connection');
+  const lane: PlainLane = {
+    ...parts,
+    bounds: {
+      headerBytesMax: options.headerBytesMax,
+      headersMs: options.headersMs,
+      bodyMs: options.bodyMs,
+      idleMs: options.keepAliveMs + idleGraceMs,
+    },
+    activity,
+    connections,
+    lastLines: lastLinesOf(options.keepAliveMs, parts),
+    answer: (exchange) => answer(exchange, null),
+    handOver: (socket) => {
+      for (const listener of takeOver) listener.call(server, socket);
+    },
+    refuse: (socket, failure) => writeFault(socket, failure, 'completions', parts),
+  };
+  server.on('connection', (socket: Socket) => new PlainConnection(socket, lane));
+}
+
+/** The lines that end every head. The time is told to the second, so it is written once a second. */
+function lastLinesOf(keepAliveMs: number, { clock, isDraining }: PortParts): PlainLane['lastLines'] {
+  const kept = `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
+  let second = 0;
+  let date = '';
+  return (staysOpen) => {
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) {
+      second = now;
+      date = `date: ${new Date(now * 1000).toUTCString()}\r\n`;
+    }
+    return date + (staysOpen && !isDraining() ? kept : 'connection: close\r\n');
+  };
+}
+
+/** How much longer an idle connection is kept than its caller is told, so that it does not find it closed. */
+const idleGraceMs = 1000;
+
+function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, backlog: 4096 }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function originOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // A listening TCP server has no other kind of address.
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function closeServer(server: Server, connections: ReadonlySet<PlainConnection>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+    for (const { socket } of connections) socket.destroy();
+  });
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net';
+import type { Platform } from '@headgate/protocols';
+import type { Gateway } from '../call/gateway.ts';
+import type { HeaderList, Reply } from '../ports/data-plane.ts';
+import type { Observer } from '../ports/observer.ts';
+import type { Random } from '../ports/random.ts';
+import type { BodyTaker } from './body.ts';
+
+/** One request of a caller and the way back to it, whichever lane it came by. */
+export interface Exchange extends Reply {
+  readonly method: string;
+  /** Path and query, as they came. */
+  readonly target: string;
+  /** By its name in lower case; a repeated one as Node joins it. */
+  header(name: string): string | undefined;
+  /** In whose shape it is answered, and the headers every answer carries. Called before anything is sent. */
+  address(platform: Platform, headers: HeaderList): void;
+  /** Asks for the body, once; a caller that waits to be asked for it is. `bytesMax` bounds it as it is sent. */
+  takeBody(taker: BodyTaker, bytesMax: number): void;
+}
+
+/** The header in which each surface's SDKs look for the id of a call, beside `x-trace-id`. */
+const traceHeaders = { completions: 'x-request-id', messages: 'request-id', native: null } as const;
+
+/** The headers that name a call, on every answer. */
+export function identityHeaders(platform: Platform, traceId: string): HeaderList {
+  const alias = traceHeaders[platform];
+  return alias === null ? ['x-trace-id', traceId] : ['x-trace-id', traceId, alias, traceId];
+}
+
+/** How long a caller may take for an answer that is written to its end. */
+export interface DeliveryLimits {
+  /** Taking nothing of it. */
+  readonly stallMs: number;
+  /** Taking all of it. */
+  readonly callMs: number;
+}
+
+/** Everything that a port needs of the gateway, besides answers. */
+export interface PortParts extends Pick<Gateway, 'clock' | 'watchdog'> {
+  readonly limits: DeliveryLimits;
+  readonly observer: Pick<Observer, 'refused'>;
+  readonly random: Random;
+  /** True when the process is about to stop; read for every request. */
+  isDraining(): boolean;
+}
+
+/** Up to this size bytes are written as one string with what stands around them; above it copying costs more than a second write. */
+export const joinedBytesMax = 16_000;
+
+/** The bytes as a string of the same length, one character a byte. */
+export function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+/**
+ * Writes bytes as one chunk of a chunked body (RFC 9112 §7.1), in one write, behind `before` and in front of `after`; no
+ * bytes are no chunk, which would be HTTP's end of the body. The bytes are the caller's again afterwards. False: the
+ * connection is full.
+ */
+export function writeChunk(
+  sink: Pick<Socket, 'write' | 'cork' | 'uncork'>,
+  before: string,
+  bytes: Uint8Array,
+  after: string,
+): boolean {
+  const { length } = bytes;
+  if (length === 0) return sink.write(before + after, 'latin1');
+  const start = `${before}${length.toString(16)}\r\n`;
+  if (length <= joinedBytesMax) return sink.write(`${start}${latin1(bytes)}\r\n${after}`, 'latin1');
+  sink.cork();
+  sink.write(start, 'latin1');
+  sink.write(new Uint8Array(bytes));
+  const isWritable = sink.write(`\r\n${after}`, 'latin1');
+  sink.uncork();
+  return isWritable;
+}
+
+/** Counts answers under way and tells when there are none. */
+export class Activity {
+  count = 0;
+  #waiting: (() => void)[] = [];
+
+  begin(): void {
+    this.count += 1;
+  }
+
+  end(): void {
+    this.count -= 1;
+    if (this.count > 0) return;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
+  }
+
+  idle(): Promise<void> {
+    if (this.count === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  endpoints,
+  type Fault,
+  fail,
+  fault,
+  type ProtocolId,
+  type Result,
+  succeed,
+} from '@headgate/protocols';
+import {
+  type Caller,
+  type Catalogue,
+  canServe,
+  type Model,
+  mayCall,
+  modelNotFound,
+} from '../catalogue/catalogue.ts';
+
+/** The protocols this build speaks. */
+type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
+
+/** Models the key may call and that some channel serves on its surface, in the order of their ids. */
+export function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
+  const spoken = protocolsOf(caller, served);
+  return [...catalogue.models.values()]
+    .filter((model) => isCallable(model, caller, spoken))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function isCallable(model: Model, caller: Caller, spoken: readonly ProtocolId[]): boolean {
+  return (
+    mayCall(caller, model.id) &&
+    model.targets.some((target) => spoken.some((protocol) => canServe(target, protocol)))
+  );
+}
+
+function protocolsOf({ group }: Caller, served: Served): readonly ProtocolId[] {
+  return endpoints.flatMap((endpoint) =>
+    endpoint.kind === 'call' && endpoint.platform === group.platform && endpoint.protocol in served
+      ? [endpoint.protocol]
+      : [],
+  );
+}
+
+/** `GET /v1/models`: the union of what the completions and messages SDKs expect, and for native keys their own list too. */
+export function listModels(caller: Caller, catalogue: Catalogue, served: Served): object {
+  const models = callableModels(caller, catalogue, served);
+  const list = {
+    object: 'list',
+    data: models.map(sharedView),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  };
+  return caller.group.platform === 'native' ? { ...list, models: models.map(nativeModelView) } : list;
+}
+
+/** One of those models, or the fault of who asks for another. */
+export function findModel(
+  id: string,
+  caller: Caller,
+  catalogue: Catalogue,
+  served: Served,
+): Result<Model, Fault> {
+  const model = catalogue.models.get(id);
+  const isTheirs = model !== undefined && isCallable(model, caller, protocolsOf(caller, served));
+  return isTheirs ? succeed(model) : fail(modelNotFound(id));
+}
+
+/** `GET /v1/models/{id}`: the same union, of one. */
+export function modelView(model: Model, { group }: Caller): object {
+  return group.platform === 'native'
+    ? { ...sharedView(model), ...nativeModelView(model) }
+    : sharedView(model);
+}
+
+function sharedView(model: Model) {
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: model.ownedBy,
+    type: 'model',
+    display_name: model.displayName,
+    created_at: new Date(model.created * 1000).toISOString(),
+    context_window: model.contextWindow,
+    max_output_tokens: model.maxOutputTokens,
+    // The same two as the messages SDK names them.
+    max_input_tokens: model.contextWindow,
+    max_tokens: model.maxOutputTokens,
+    input_modalities: model.inputModalities,
+    output_modalities: model.outputModalities,
+    capabilities: model.capabilities,
+  };
+}
+
+const pageSizeDefault = 50;
+const pageSizeMax = 1000;
+
+/**
+ * `GET /v1beta/models`: the models, which are in the order of their ids, a page at a time. A page's token is the last id
+ * of the one before it, so that what changes in between moves nothing.
+ */
+export function listNativeModels(search: string, models: readonly Model[]): Result<object, Fault> {
+  const query = new URLSearchParams(search);
+  const size = readPageSize(query.get('pageSize') ?? query.get('page_size'));
+  if (!size.ok) return size;
+  const after = query.get('pageToken') ?? query.get('page_token') ?? '';
+  const rest = models.filter(({ id }) => id > after);
+  const page = rest.slice(0, size.value);
+  const last = page.at(-1);
+  const isMore = last !== undefined && rest.length > page.length;
+  return succeed({ models: page.map(nativeModelView), ...(isMore ? { nextPageToken: last.id } : {}) });
+}
+
+/** As this protocol has it: larger pages than there are become the largest, and none at all is the default. */
+function readPageSize(text: string | null): Result<number, Fault> {
+  if (text === null || text === '' || text === '0') return succeed(pageSizeDefault);
+  if (/^\d{1,9}$/.test(text)) return succeed(Math.min(Number(text), pageSizeMax));
+  const message = `'pageSize' must be a whole number up to ${pageSizeMax}, or be left out.`;
+  return fail(fault('invalid_request', { message, param: 'pageSize' }));
+}
+
+/** A member that is not known is left out. */
+export function nativeModelView(model: Model) {
+  return {
+    name: `models/${model.id}`,
+    displayName: model.displayName,
+    inputTokenLimit: model.contextWindow ?? undefined,
+    outputTokenLimit: model.maxOutputTokens ?? undefined,
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+    thinking: model.reasoning,
+  };
+}

@@ -1,0 +1,130 @@
+import { type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
+
+/** The body of one request of the plain lane while it comes, wanted or not. */
+export class BodyIntake {
+  taker: BodyTaker | null = null;
+  progress: ChunkProgress = 'more';
+  readonly #length: number;
+  readonly #headText: string;
+  #remaining: number;
+  readonly #chunks: ChunkReader | null;
+  /** Null while nobody wants them. */
+  #bytes: GrowingBytes | null = null;
+  #bytesMax = 0;
+
+  /** `length` is -1 for a body in chunks; `headText` is the head without its empty line. */
+  constructor(length: number, headText: string) {
+    this.#length = length;
+    this.#headText = headText;
+    this.#remaining = length;
+    this.#chunks = length === -1 ? new ChunkReader((data) => this.#append(data)) : null;
+  }
+
+  /** From here on the bytes are kept, up to `bytesMax`. */
+  give(taker: BodyTaker, bytesMax: number): void {
+    this.taker = taker;
+    this.#bytesMax = bytesMax;
+    this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax);
+  }
+
+  /** Takes the next bytes. When `progress` says that it is over, the result is the index of the first byte not taken. */
+  take(bytes: Buffer): number {
+    if (this.#chunks !== null) {
+      this.progress = this.#chunks.read(bytes);
+      return this.#chunks.end;
+    }
+    const end = Math.min(bytes.length, this.#remaining);
+    this.#remaining -= end;
+    if (this.#remaining === 0) this.progress = 'whole';
+    this.#append(end === bytes.length ? bytes : bytes.subarray(0, end));
+    return end;
+  }
+
+  complete(): void {
+    if (this.#bytes !== null) this.taker?.onBody(this.#bytes.all());
+  }
+
+  /** The request up to the first byte that is odd, for another parser: its data so far is one chunk. */
+  asReceived(): Buffer {
+    const data = this.#bytes?.all() ?? new Uint8Array(0);
+    const size = data.length === 0 ? '' : `${data.length.toString(16)}\r\n`;
+    const before = Buffer.from(`${this.#headText}\r\n${size}`, 'latin1');
+    return Buffer.concat([before, data, Buffer.from(this.#chunks?.unread ?? '', 'latin1')]);
+  }
+
+  #append(data: Buffer): void {
+    const bytes = this.#bytes;
+    if (bytes === null) return;
+    if (bytes.length + data.length <= this.#bytesMax) {
+      bytes.append(data);
+      return;
+    }
+    const { taker } = this;
+    this.#bytes = null;
+    this.taker = null;
+    taker?.onNoBody(tooLarge(this.#bytesMax));
+  }
+}
+
+/** A line of a chunk's size, with the line end of the data before it; or the end of the body, without trailers. */
+const sizeLine = /^\r\n(?:(0)\r\n\r\n|([1-9a-f][\da-f]{0,7})\r\n)/i;
+/** Less of it than that. */
+const sizeLineBeginning = /^\r(?:\n(?:0(?:\r(?:\n\r?)?)?|[1-9a-f][\da-f]{0,7}\r?)?)?$/i;
+/** The longest of such lines. */
+const lineLengthMax = 12;
+
+type ChunkProgress = 'more' | 'whole' | 'odd';
+
+/**
+ * Takes the framing of `transfer-encoding: chunked` off where it is written as everybody writes it (RFC 9112 §7.1): a size
+ * of up to eight digits without leading zeros, no extensions, no trailers. Anything else is odd, and not judged here.
+ */
+class ChunkReader {
+  /** Bytes of a line whose end has not come. The first line has no data before it, whose line end is thought of. */
+  #line = '\r\n';
+  #isFirst = true;
+  #remaining = 0;
+  readonly #onData: (bytes: Buffer) => void;
+
+  constructor(onData: (bytes: Buffer) => void) {
+    this.#onData = onData;
+  }
+
+  /** The bytes after the last data that are not part of any yet. Meaningful when the body is odd. */
+  get unread(): string {
+    return this.#isFirst ? this.#line.slice(2) : this.#line;
+  }
+
+  /** Index of the first byte that `read` has not taken; when the body is odd, `unread` comes before it. */
+  end = 0;
+
+  /** Takes the next bytes. */
+  read(bytes: Buffer): ChunkProgress {
+    let at = 0;
+    while (at < bytes.length) {
+      if (this.#remaining > 0) {
+        const end = Math.min(bytes.length, at + this.#remaining);
+        this.#remaining -= end - at;
+        this.#onData(bytes.subarray(at, end));
+        at = end;
+        continue;
+      }
+      const known = this.#line.length;
+      const text =
+        this.#line + bytes.toString('latin1', at, Math.min(bytes.length, at + lineLengthMax - known));
+      const match = sizeLine.exec(text);
+      this.end = match === null ? at : at + match[0].length - known;
+      if (match === null) {
+        if (!sizeLineBeginning.test(text)) return 'odd';
+        this.#line = text;
+        return 'more';
+      }
+      if (match[1] !== undefined) return 'whole';
+      this.#remaining = Number.parseInt(match[2] ?? '', 16);
+      this.#line = '';
+      this.#isFirst = false;
+      at = this.end;
+    }
+    return 'more';
+  }
+}

@@ -1,0 +1,53 @@
+import { type ImageCount, noUsage, type Reading, type Usage } from '@headgate/protocols';
+
+/** Bytes of UTF-8 text per token, where an upstream reported no usage. */
+const bytesPerTokenEstimate = 4;
+/** Tokens of a square image in medium quality, where an upstream reported no usage. */
+const tokensPerImageEstimate = 1_056;
+/** A draft of an image is counted as so many tokens. */
+const tokensPerDraftEstimate = 100;
+
+export interface Metered {
+  readonly usage: Usage;
+  readonly source: 'upstream' | 'estimated' | 'none';
+}
+
+/** The size of a request as it is known without any count of the upstream's. */
+export interface Estimates {
+  readonly inputTokensEstimate: number;
+  /** Allowed by the caller; null when it set no limit. */
+  readonly outputTokensMax: number | null;
+}
+
+/**
+ * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
+ * one, never less than what the upstream counted before and never more than the caller allowed.
+ */
+export function meter(reading: Reading | null, { inputTokensEstimate, outputTokensMax }: Estimates): Metered {
+  if (reading === null) return { usage: noUsage, source: 'none' };
+  const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
+  if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
+  if (reading.images !== undefined) return meterImages(usage, reading.images, inputTokensEstimate);
+  if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
+  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
+  const output = Math.max(counted.output, Math.ceil(outputBytes / bytesPerTokenEstimate));
+  const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
+  return { usage: { ...counted, output: Math.min(output, allowed) }, source: 'estimated' };
+}
+
+/** Pieces are always counted; tokens are estimated for those that no usage covers, and for drafts of one that never came. */
+function meterImages(
+  usage: Usage | null,
+  { finished, drafts }: ImageCount,
+  inputTokensEstimate: number,
+): Metered {
+  if (usage !== null && drafts === 0) return { usage, source: 'upstream' };
+  const counted = usage ?? {
+    ...noUsage,
+    inputFresh: inputTokensEstimate,
+    outputImage: finished * tokensPerImageEstimate,
+    images: finished,
+  };
+  const outputImage = counted.outputImage + drafts * tokensPerDraftEstimate;
+  return { usage: { ...counted, outputImage }, source: 'estimated' };
+}

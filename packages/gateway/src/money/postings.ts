@@ -1,0 +1,87 @@
+import { type NanoUsd, zeroNanoUsd } from './money.ts';
+
+/**
+ * The ledger accounts that money stands on: `account:ID` a customer's balance · `revenue` · `expense:channel:ID` and
+ * `expense:failed-attempts:ID` what upstreams cost us · `payable:channel:ID` what we owe them · `credit` what the operator granted.
+ */
+export type LedgerAccount =
+  | 'revenue'
+  | 'credit'
+  | `${'account' | 'expense:channel' | 'expense:failed-attempts' | 'payable:channel'}:${string}`;
+
+/** One row of double entry: the amount leaves `debit` and arrives at `credit`. Always positive. */
+export interface Posting {
+  readonly debit: LedgerAccount;
+  readonly credit: LedgerAccount;
+  readonly amountNanoUsd: NanoUsd;
+}
+
+/** The part of an attempt that decides where its cost is booked. */
+export interface BookedAttempt {
+  readonly channelId: string;
+  readonly result: string;
+  readonly costNanoUsd: NanoUsd;
+}
+
+/** The part of a call that decides its postings. */
+export interface BookedCall {
+  readonly accountId: string;
+  readonly status: string;
+  readonly unbilledReason: string | null;
+  readonly chargeNanoUsd: NanoUsd;
+  readonly attempts: readonly BookedAttempt[];
+}
+
+/** The double entry of one call: the caller's charge, and what each attempt cost us. Nothing for amounts of zero. */
+export function postingsFor(call: BookedCall): readonly Posting[] {
+  const postings: Posting[] = [];
+  if (call.chargeNanoUsd > 0n) {
+    postings.push({
+      debit: `account:${call.accountId}`,
+      credit: 'revenue',
+      amountNanoUsd: call.chargeNanoUsd,
+    });
+  }
+  for (const attempt of call.attempts) {
+    if (attempt.costNanoUsd > 0n) postings.push(costPosting(attempt));
+  }
+  return postings;
+}
+
+function costPosting(attempt: BookedAttempt): Posting {
+  const served = attempt.result === 'answered' || attempt.result === 'caller_gone';
+  return {
+    debit: `expense:${served ? 'channel' : 'failed-attempts'}:${attempt.channelId}`,
+    credit: `payable:channel:${attempt.channelId}`,
+    amountNanoUsd: attempt.costNanoUsd,
+  };
+}
+
+/** A balance is everything credited less everything debited. A customer's falls with every charge. */
+export function foldBalances(postings: Iterable<Posting>): ReadonlyMap<LedgerAccount, bigint> {
+  const balances = new Map<LedgerAccount, bigint>();
+  for (const { debit, credit, amountNanoUsd } of postings) {
+    balances.set(debit, (balances.get(debit) ?? 0n) - amountNanoUsd);
+    balances.set(credit, (balances.get(credit) ?? 0n) + amountNanoUsd);
+  }
+  return balances;
+}
+
+const int64Max = 2n ** 63n - 1n;
+
+/** Which rule of the ledger a call breaks, or null. A broken one is a bug in the gateway and is never written. */
+export function brokenRule(call: BookedCall): string | null {
+  if (!isAmount(call.chargeNanoUsd)) return 'a charge is between 0 and the largest int64';
+  if (!call.attempts.every((attempt) => isAmount(attempt.costNanoUsd)))
+    return 'a cost is between 0 and the largest int64';
+  const mayBeBilled = call.status === 'complete' || call.status === 'caller_gone';
+  if (!mayBeBilled && call.unbilledReason === null)
+    return `a ${call.status} call is not billed, and says why`;
+  if (call.unbilledReason !== null && call.chargeNanoUsd !== zeroNanoUsd)
+    return 'a call not billed has no charge';
+  return null;
+}
+
+function isAmount(amount: NanoUsd): boolean {
+  return amount >= 0n && amount <= int64Max;
+}

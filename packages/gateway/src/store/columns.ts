@@ -1,0 +1,341 @@
+import type { ImageKind, Usage } from '@headgate/protocols';
+import { type NanoUsd, nanoUsd } from '../money/money.ts';
+import type { BookedAttempt } from '../money/postings.ts';
+import type { AttemptEntry, CallEntry, CallOpening } from '../ports/ledger.ts';
+import type { LedgerRecord } from '../ports/store.ts';
+
+/** A value as the store holds it. Usage and money are integers; nothing monetary is ever a float. */
+export type Cell = string | number | bigint | null;
+
+/**
+ * The columns of `calls` that hold one field of an entry, one column but for usage. `write` gives the field as JSON, a value for
+ * each column with commas between: the same on a line of the journal and in the store. `read` makes the field again from
+ * the store's cells, which nobody but `write` has filled.
+ */
+interface Column<Source, Field> {
+  readonly names: readonly string[];
+  readonly write: (source: Source) => string;
+  readonly read: (cells: readonly Cell[]) => Field;
+}
+
+type Columns<Source, Fields> = { readonly [Name in keyof Fields]-?: Column<Source, Fields[Name]> };
+
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/** Text that is its own JSON needs no more than quotes, and nearly all text is. */
+function quote(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function optional(text: string | null): string {
+  return text === null ? 'null' : quote(text);
+}
+
+type Write<Source> = (source: Source) => string;
+
+function text<Source, Field extends string | null>(
+  name: string,
+  write: Write<Source>,
+): Column<Source, Field> {
+  return { names: [name], write, read: ([cell]) => (cell ?? null) as Field };
+}
+
+function number<Source>(name: string, write: Write<Source>): Column<Source, number> {
+  return { names: [name], write, read: ([cell]) => Number(cell) };
+}
+
+function optionalNumber<Source>(name: string, write: Write<Source>): Column<Source, number | null> {
+  const read = ([cell]: readonly Cell[]) => (cell === null || cell === undefined ? null : Number(cell));
+  return { names: [name], write, read };
+}
+
+/** An integer that JSON would round: written as text, which the store takes for the integer it is. */
+function amount<Source, Field extends bigint>(
+  name: string,
+  write: Write<Source>,
+  brand: (value: bigint) => Field,
+): Column<Source, Field> {
+  return { names: [name], write, read: ([cell]) => brand(BigInt(cell ?? 0)) };
+}
+
+export const usageColumns = [
+  'input_fresh',
+  'input_cache_read',
+  'input_cache_write_5m',
+  'input_cache_write_1h',
+  'input_audio',
+  'input_image',
+  'output',
+  'output_reasoning',
+  'output_audio',
+  'output_image',
+  'images',
+] as const;
+
+function writeUsage(usage: Usage): string {
+  return `${usage.inputFresh},${usage.inputCacheRead},${usage.inputCacheWrite5m},${usage.inputCacheWrite1h},${usage.inputAudio},${usage.inputImage},${usage.output},${usage.outputReasoning},${usage.outputAudio},${usage.outputImage},${usage.images}`;
+}
+
+/** The parts of usage have the names of their columns, written as a member. */
+const usageParts = usageColumns.map(
+  (column) => column.replace(/_(.)/g, (_, first: string) => first.toUpperCase()) as keyof Usage,
+);
+
+/** Usage from its eleven cells, in the order of `usageColumns`. */
+export function readUsage(cells: readonly Cell[]): Usage {
+  const parts = usageParts.map((part, at) => [part, Number(cells[at] ?? 0)]);
+  // Every part has its column.
+  return Object.fromEntries(parts) as Usage;
+}
+
+const openingFields = {
+  traceId: text('trace_id', (call) => quote(call.traceId)),
+  accountId: text('account_id', (call) => quote(call.accountId)),
+  keyId: text('key_id', (call) => quote(call.keyId)),
+  groupId: text('group_id', (call) => quote(call.groupId)),
+  surface: text('surface', (call) => quote(call.surface)),
+  modelRequested: text('model_requested', (call) => quote(call.modelRequested)),
+  stream: {
+    names: ['stream'],
+    write: (call) => (call.stream ? '1' : '0'),
+    read: ([cell]) => Number(cell) === 1,
+  },
+  startedAtMs: number('started_at_ms', (call) => `${Math.round(call.startedAtMs)}`),
+  priceVersion: text('price_version', (call) => optional(call.priceVersion)),
+  multiplierPpm: amount(
+    'multiplier_ppm',
+    (call) => `"${call.multiplierPpm}"`,
+    (value) => value,
+  ),
+  clientRequestId: text('client_request_id', (call) => optional(call.clientRequestId)),
+  parentTrace: text('parent_trace', (call) => optional(call.parentTrace)),
+  userAgent: text('user_agent', (call) => optional(call.userAgent)),
+} satisfies Columns<CallOpening, CallOpening>;
+
+/** A call's end, without the two fields that are documents. The status of a record may also be one that only the store gives. */
+type Ending = Omit<LedgerRecord, keyof CallOpening | 'attempts' | 'route'>;
+
+const endingFields = {
+  status: text<CallEntry, LedgerRecord['status']>('status', (call) => quote(call.status)),
+  unbilledReason: text('unbilled_reason', (call) => optional(call.unbilledReason)),
+  channelId: text('channel_id', (call) => optional(call.channelId)),
+  modelServed: text('model_served', (call) => optional(call.modelServed)),
+  usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
+  usageSource: text('usage_source', (call) => quote(call.usageSource)),
+  imageKind: { names: ['image_kind'], write: (call) => writeKind(call.imageKind), read: readKind },
+  chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
+  finishReason: text('finish_reason', (call) => optional(call.finishReason)),
+  finishReasonRaw: text('finish_reason_raw', (call) => optional(call.finishReasonRaw)),
+  httpStatus: optionalNumber('http_status', (call) => `${call.httpStatus}`),
+  errorCode: text('error_code', (call) => optional(call.errorCode)),
+  losses: {
+    names: ['losses'],
+    // Most lists are empty, and null is the cheapest cell there is.
+    write: ({ losses }) => (losses.length === 0 ? 'null' : quote(JSON.stringify(losses))),
+    read: ([cell]) => (typeof cell === 'string' ? (JSON.parse(cell) as readonly string[]) : []),
+  },
+  ttftMs: optionalNumber('ttft_ms', (call) => `${call.ttftMs}`),
+  durationMs: number('duration_ms', (call) => `${call.durationMs}`),
+  overheadUs: number('overhead_us', (call) => `${Math.round(call.overheadUs)}`),
+  finishedAtMs: optionalNumber<CallEntry>('finished_at_ms', (call) => `${Math.round(call.finishedAtMs)}`),
+} satisfies Columns<CallEntry, Ending>;
+
+function writeKind(kind: ImageKind | null): string {
+  return kind === null ? 'null' : quote(JSON.stringify([kind.size, kind.quality]));
+}
+
+function readKind([cell]: readonly Cell[]): ImageKind | null {
+  if (typeof cell !== 'string') return null;
+  const [size, quality] = JSON.parse(cell) as readonly [string | null, string | null];
+  return { size, quality };
+}
+
+/** Attempts live in their call's row, an array each: they are written with it, read with it, and never change. */
+const attemptFields = {
+  n: number('n', (attempt) => `${attempt.n}`),
+  channelId: text('channel_id', (attempt) => quote(attempt.channelId)),
+  upstreamModel: text('upstream_model', (attempt) => quote(attempt.upstreamModel)),
+  upstreamRequestId: text('upstream_request_id', (attempt) => optional(attempt.upstreamRequestId)),
+  result: text('result', (attempt) => quote(attempt.result)),
+  detail: text('detail', (attempt) => optional(attempt.detail)),
+  httpStatus: optionalNumber('http_status', (attempt) => `${attempt.httpStatus}`),
+  ttftMs: optionalNumber('ttft_ms', (attempt) => `${attempt.ttftMs}`),
+  durationMs: number('duration_ms', (attempt) => `${attempt.durationMs}`),
+  usage: {
+    names: ['usage'],
+    write: ({ usage }) => (usage === null ? 'null' : `[${writeUsage(usage)}]`),
+    // An array within the attempt's own.
+    read: ([cells]) => (cells === null ? null : readUsage(cells as unknown as readonly Cell[])),
+  },
+  costNanoUsd: amount<AttemptEntry, NanoUsd>(
+    'cost_nano_usd',
+    (attempt) => `"${attempt.costNanoUsd}"`,
+    nanoUsd,
+  ),
+  lane: text('lane', (attempt) => quote(attempt.lane)),
+  edits: {
+    names: ['edits'],
+    write: ({ edits }) => (edits.length === 0 ? '[]' : JSON.stringify(edits)),
+    // As usage.
+    read: ([cells]) => cells as unknown as readonly string[],
+  },
+} satisfies Columns<AttemptEntry, AttemptEntry>;
+
+const openingList: readonly Column<CallOpening, unknown>[] = Object.values(openingFields);
+const endingList: readonly Column<CallEntry, unknown>[] = Object.values(endingFields);
+const attemptList: readonly Column<AttemptEntry, unknown>[] = Object.values(attemptFields);
+
+/** The members of an attempt's array. */
+export const attemptColumns: readonly string[] = attemptList.flatMap(({ names }) => names);
+
+/** The columns whose cells a line of the journal has. */
+export const lineColumns: readonly string[] = [...openingList, ...endingList].flatMap(({ names }) => names);
+
+/** The columns of `calls`; the trace id comes first, the two that are documents last. */
+export const callColumns: readonly string[] = [...lineColumns, 'attempts', 'route'];
+
+/** The place of a column among `callColumns`. */
+export function placeOf(column: string): number {
+  const place = callColumns.indexOf(column);
+  if (place < 0) throw new Error(`the ledger has no column ${column}`);
+  return place;
+}
+
+/** Stands between the cells, the attempts and the route of a line. Within JSON it never stands unescaped. */
+const divider = '\t';
+
+/** The one entry of a call as its line of the journal: `E[cell,…]`, its attempts, and how it was routed. */
+export function writeEntry(entry: CallEntry): string {
+  let line = `E[${writeAll(openingList, entry)}`;
+  for (const column of endingList) line += `,${column.write(entry)}`;
+  line += `]${divider}[`;
+  for (let at = 0; at < entry.attempts.length; at++) {
+    const attempt = entry.attempts[at];
+    if (attempt !== undefined) line += `${at === 0 ? '[' : ',['}${writeAll(attemptList, attempt)}]`;
+  }
+  return `${line}]${divider}${entry.route ?? ''}`;
+}
+
+/** A call that has begun as a line of the journal: `O[cell,…]`, with what is known of it. */
+export function writeOpen(opening: CallOpening): string {
+  return `O[${writeAll(openingList, opening)}]`;
+}
+
+function writeAll<Source>(columns: readonly Column<Source, unknown>[], source: Source): string {
+  let cells = '';
+  for (let at = 0; at < columns.length; at++) {
+    if (at > 0) cells += ',';
+    cells += columns[at]?.write(source);
+  }
+  return cells;
+}
+
+/** The first value of an entry that no line can hold, in words; null for every entry that is sound. */
+export function unwritable(entry: CallEntry): string | null {
+  const { usage, attempts, startedAtMs, finishedAtMs, durationMs, overheadUs, ttftMs, httpStatus } = entry;
+  // One that is not finite leaves no sum finite.
+  const sum = startedAtMs + finishedAtMs + durationMs + overheadUs + (ttftMs ?? 0) + (httpStatus ?? 0);
+  if (!Number.isFinite(sum)) return 'a time of the call is no number';
+  if (!isWhole(usage)) return 'usage is counted in whole numbers';
+  for (const attempt of attempts) {
+    const times = attempt.n + attempt.durationMs + (attempt.ttftMs ?? 0) + (attempt.httpStatus ?? 0);
+    if (!Number.isFinite(times)) return 'a time of an attempt is no number';
+    if (attempt.usage !== null && !isWhole(attempt.usage)) return 'usage is counted in whole numbers';
+  }
+  return null;
+}
+
+function isWhole(usage: Usage): boolean {
+  for (const part of usageParts) if (!Number.isSafeInteger(usage[part])) return false;
+  return true;
+}
+
+/** The cells that a row may not lack, before its call has ended. */
+const whileOpen: Readonly<Record<string, Cell>> = {
+  status: 'open',
+  ...Object.fromEntries(usageColumns.map((column) => [column, 0])),
+  usage_source: 'none',
+  charge_nano_usd: 0,
+  duration_ms: 0,
+  overhead_us: 0,
+  attempts: '[]',
+};
+
+/** A line as the row it becomes: an entry's, or that of a call which has only begun. */
+export interface Row {
+  readonly isOpen: boolean;
+  /** In the order of `callColumns`. */
+  readonly cells: Cell[];
+}
+
+/**
+ * Reads a line written with these columns, which may be those of another version: what it did not know is null, and what only
+ * it knew is left out. Throws when it is no line.
+ */
+export function readLine(line: string, written: readonly string[]): Row {
+  const [head = '', attempts, route] = line.slice(1).split(divider);
+  const values: unknown = JSON.parse(head);
+  const isOpen = line.startsWith('O');
+  const isWhole = isOpen || (line.startsWith('E') && attempts !== undefined);
+  if (!isWhole || !Array.isArray(values) || (!isOpen && values.length !== written.length))
+    throw new Error('this is no line of the ledger');
+  const cells = written === lineColumns ? (values as Cell[]) : rearrange(values as Cell[], written);
+  if (isOpen)
+    return { isOpen, cells: callColumns.map((column, at) => cells[at] ?? whileOpen[column] ?? null) };
+  cells.push(attempts ?? '[]', route === undefined || route === '' ? null : route);
+  return { isOpen, cells };
+}
+
+function rearrange(values: readonly Cell[], written: readonly string[]): Cell[] {
+  const cells = new Map(written.map((column, at) => [column, values[at] ?? null]));
+  return lineColumns.map((column) => cells.get(column) ?? whileOpen[column] ?? null);
+}
+
+/** True when a cell of the store, in whichever form it comes back, is the one of a line. */
+export function isSameCell(stored: Cell, given: Cell): boolean {
+  if (stored === null || given === null) return stored === given;
+  return String(stored) === String(given);
+}
+
+const recordFields = Object.entries<Column<CallEntry, unknown>>({ ...openingFields, ...endingFields });
+
+/** A row of `calls`, every column of it, as the record it holds. */
+export function readRecord(row: Readonly<Record<string, unknown>>): LedgerRecord {
+  // The store gives back cells and nothing else.
+  const cells = row as Readonly<Record<string, Cell>>;
+  const fields = recordFields.map(([field, { names, read }]) => [
+    field,
+    read(names.map((column) => cells[column] ?? null)),
+  ]);
+  // Each field has its columns: the tables above have the type of what they describe.
+  return {
+    ...Object.fromEntries(fields),
+    attempts: readAttempts(String(cells['attempts'])),
+    route: cells['route'] ?? null,
+  } as LedgerRecord;
+}
+
+const attemptNames = Object.keys(attemptFields);
+
+function readAttempts(text: string): readonly AttemptEntry[] {
+  const attempts = JSON.parse(text) as readonly Cell[][];
+  return attempts.map((cells) => {
+    const fields = attemptList.map(({ read }, at) => [attemptNames[at], read([cells[at] ?? null])]);
+    // As `readRecord`.
+    return Object.fromEntries(fields) as AttemptEntry;
+  });
+}
+
+const channelAt = attemptColumns.indexOf('channel_id');
+const resultAt = attemptColumns.indexOf('result');
+const costAt = attemptColumns.indexOf('cost_nano_usd');
+
+/** Postings need no more than this of the attempts. */
+export function readBooked(text: string): readonly BookedAttempt[] {
+  const attempts = JSON.parse(text) as readonly Cell[][];
+  return attempts.map((cells) => ({
+    channelId: String(cells[channelAt]),
+    result: String(cells[resultAt]),
+    costNanoUsd: nanoUsd(BigInt(cells[costAt] ?? 0)),
+  }));
+}

@@ -1,0 +1,331 @@
+import { type Kysely, sql } from 'kysely';
+import type { KeyStatus } from '../catalogue/catalogue.ts';
+import {
+  accountFields,
+  channelFields,
+  channelModelFields,
+  credentialFields,
+  type DeclaredAccount,
+  type DeclaredChannel,
+  type DeclaredChannelModel,
+  type DeclaredGroup,
+  type DeclaredKey,
+  type DeclaredModel,
+  groupFields,
+  keyFields,
+  modelFields,
+  routingFields,
+  secretFields,
+} from '../catalogue/entities.ts';
+import { type Cells, writeCells } from '../catalogue/fields.ts';
+import type { PriceTier } from '../money/price.ts';
+import type { ConfigurationChange, ConfigurationSource, Declaration } from '../ports/configuration-store.ts';
+import {
+  channelPriceSubject,
+  encodeTiers,
+  loadChannelModels,
+  loadPrices,
+  modelPriceSubject,
+} from './load-configuration.ts';
+import type { Schema } from './schema.ts';
+
+const nothing: Declaration = {
+  providers: {},
+  accounts: [],
+  groups: [],
+  models: [],
+  channels: [],
+  keys: [],
+};
+
+/** The changes of the control plane. Each is one transaction and raises the revision if it changed anything. */
+export class ConfigurationWriter {
+  readonly #database: Kysely<Schema>;
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database;
+  }
+
+  apply(
+    source: ConfigurationSource,
+    declaration: Declaration,
+    nowMs: number,
+    withdrawn: readonly ConfigurationSource[] = [],
+  ): Promise<readonly ConfigurationChange[]> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const changes: ConfigurationChange[] = [];
+      for (const earlier of withdrawn)
+        changes.push(...(await applyDeclaration(transaction, earlier, nothing, nowMs)));
+      changes.push(...(await applyDeclaration(transaction, source, declaration, nowMs)));
+      if (changes.some(({ change }) => change !== 'refused')) await raiseRevision(transaction);
+      return changes;
+    });
+  }
+
+  async insertKey(key: DeclaredKey, nowMs: number): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await insertKey(transaction, key, nowMs);
+      await raiseRevision(transaction);
+    });
+  }
+
+  setKeyStatus(id: string, status: KeyStatus): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('keys')
+        .set({ status })
+        .where('id', '=', id)
+        .where('status', '!=', 'revoked')
+        .where('removed', '=', 0n)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      await raiseRevision(transaction);
+      return true;
+    });
+  }
+
+  rotateKey(id: string, successor: DeclaredKey, retiresAtMs: number, nowMs: number): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('keys')
+        .set({ retires_at_ms: BigInt(retiresAtMs), replaced_by: successor.id })
+        .where('id', '=', id)
+        .where('status', '=', 'active')
+        .where('removed', '=', 0n)
+        .where('replaced_by', 'is', null)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      await insertKey(transaction, successor, nowMs);
+      await raiseRevision(transaction);
+      return true;
+    });
+  }
+}
+
+async function insertKey(transaction: Kysely<Schema>, key: DeclaredKey, nowMs: number): Promise<void> {
+  const state = { source: 'operator', removed: 0, status: 'active', created_at_ms: nowMs };
+  await insertInto(transaction, 'keys', { ...keyRow(key), ...state });
+}
+
+async function raiseRevision(transaction: Kysely<Schema>): Promise<void> {
+  await transaction
+    .updateTable('meta')
+    .set((row) => ({ value: row('value', '+', 1n) }))
+    .where('name', '=', 'configuration_revision')
+    .execute();
+}
+
+/** An entity as the cells of its columns, beside `source` and `removed`. */
+type EntityRow = Cells & { readonly id: string; readonly hash?: string };
+
+const accountRow = (account: DeclaredAccount): EntityRow => ({
+  id: account.id,
+  ...writeCells(accountFields, account),
+});
+
+const groupRow = (group: DeclaredGroup): EntityRow => ({
+  id: group.id,
+  ...writeCells(groupFields, group),
+  ...writeCells(routingFields, group.routing),
+});
+
+const modelRow = (model: DeclaredModel): EntityRow => ({ id: model.id, ...writeCells(modelFields, model) });
+
+const channelRow = (channel: DeclaredChannel): EntityRow => ({
+  id: channel.id,
+  ...writeCells(channelFields, channel),
+  ...writeCells(credentialFields, channel),
+});
+
+/** A key is looked for by its hash, too. */
+const keyRow = (key: DeclaredKey) => ({
+  id: key.id,
+  ...writeCells(keyFields, key),
+  ...writeCells(secretFields, key),
+  hash: key.hash,
+});
+
+type Kind = Exclude<ConfigurationChange['kind'], 'price'>;
+
+const tableOf = {
+  provider: 'providers',
+  account: 'accounts',
+  group: 'groups',
+  model: 'models',
+  channel: 'channels',
+  key: 'keys',
+} as const satisfies Record<Kind, keyof Schema>;
+
+/** Makes what `source` declares the whole of what it declares, and says what that changed. Runs in one transaction. */
+async function applyDeclaration(
+  transaction: Kysely<Schema>,
+  source: ConfigurationSource,
+  declaration: Declaration,
+  nowMs: number,
+): Promise<readonly ConfigurationChange[]> {
+  const replace = (kind: Kind, rows: readonly EntityRow[], onInsert: Cells = {}) =>
+    replaceRows(transaction, kind, source, rows, onInsert);
+  const providers = Object.entries(declaration.providers).map(([id, document]) => ({ id, document }));
+  const changes = [
+    ...(await replace('provider', providers)),
+    ...(await replace('account', declaration.accounts.map(accountRow))),
+    ...(await replace('group', declaration.groups.map(groupRow))),
+    ...(await replace('model', declaration.models.map(modelRow))),
+    ...(await replace('channel', declaration.channels.map(channelRow))),
+    ...(await replace('key', declaration.keys.map(keyRow), { status: 'active', created_at_ms: nowMs })),
+  ];
+  const isRefused = (kind: Kind, id: string) =>
+    changes.some((change) => change.kind === kind && change.id === id && change.change === 'refused');
+  const channels = declaration.channels.filter((channel) => !isRefused('channel', channel.id));
+  const models = declaration.models.filter((model) => !isRefused('model', model.id));
+  const served = await replaceChannelModels(transaction, channels);
+  const isListed = (id: string) => changes.some((change) => change.kind === 'channel' && change.id === id);
+  for (const id of served) if (!isListed(id)) changes.push({ kind: 'channel', id, change: 'changed' });
+  return [...changes, ...(await versionPrices(transaction, declaredPrices(models, channels), nowMs))];
+}
+
+/** The declared price of each subject; null withdraws. */
+function declaredPrices(
+  models: readonly DeclaredModel[],
+  channels: readonly DeclaredChannel[],
+): ReadonlyMap<string, readonly PriceTier[] | null> {
+  return new Map([
+    ...models.map((model) => [modelPriceSubject(model.id), model.price] as const),
+    ...channels.flatMap((channel) =>
+      channel.models.map((model) => [channelPriceSubject(channel.id, model.modelId), model.cost] as const),
+    ),
+  ]);
+}
+
+interface ExistingRow {
+  readonly id: string;
+  readonly source: string;
+  readonly removed: bigint;
+  /** Only rows of keys have one. */
+  readonly hash?: string;
+  readonly [column: string]: unknown;
+}
+
+async function replaceRows(
+  transaction: Kysely<Schema>,
+  kind: Kind,
+  source: ConfigurationSource,
+  rows: readonly EntityRow[],
+  onInsert: Cells,
+): Promise<ConfigurationChange[]> {
+  const table = sql.table(tableOf[kind]);
+  const stored = (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows;
+  const existing = new Map(stored.map((row) => [row.id, row]));
+  const foreign = new Set(stored.flatMap((row) => (row.source === source ? [] : (row.hash ?? []))));
+  const changes: ConfigurationChange[] = [];
+  const declared = new Map(
+    rows.filter(({ hash }) => hash === undefined || !foreign.has(hash)).map((row) => [row.id, row]),
+  );
+  for (const { id, source: owner, removed, hash } of stored) {
+    if (owner !== source || removed === 1n) continue;
+    const row = declared.get(id);
+    if (row === undefined) {
+      await updateRow(transaction, kind, id, { removed: 1, ...freed(kind, id) });
+      changes.push({ kind, id, change: 'removed' });
+    } else if (row.hash !== hash) await updateRow(transaction, kind, id, freed(kind, id));
+  }
+  for (const row of rows) {
+    const change = declared.has(row.id) ? changeOf(row, existing.get(row.id), source) : 'refused';
+    if (change === null) continue;
+    changes.push({ kind, id: row.id, change });
+    if (change === 'refused') continue;
+    const cells = { ...row, source, removed: 0 };
+    if (existing.has(row.id)) await updateRow(transaction, kind, row.id, cells);
+    else await insertInto(transaction, tableOf[kind], { ...cells, ...onInsert });
+  }
+  return changes;
+}
+
+/** A key removed or replaced gives up its hash first, so that the same key may be declared under another id. */
+function freed(kind: Kind, id: string): Cells {
+  return kind === 'key' ? { hash: `removed:${id}` } : {};
+}
+
+function changeOf(
+  row: EntityRow,
+  existing: ExistingRow | undefined,
+  source: ConfigurationSource,
+): ConfigurationChange['change'] | null {
+  if (existing === undefined) return 'added';
+  if (existing.removed === 1n) return 'added';
+  if (existing.source !== source) return 'refused';
+  const same = Object.entries(row).every(([column, cell]) => isSame(existing[column], cell));
+  return same ? null : 'changed';
+}
+
+function isSame(stored: unknown, declared: Cells[string]): boolean {
+  if (stored === null || declared === null) return stored === declared;
+  return String(stored) === String(declared);
+}
+
+async function insertInto(transaction: Kysely<Schema>, table: keyof Schema, cells: Cells): Promise<void> {
+  const columns = Object.keys(cells).map((column) => sql.ref(column));
+  await sql`insert into ${sql.table(table)} (${sql.join(columns)})
+    values (${sql.join(Object.values(cells))})`.execute(transaction);
+}
+
+async function updateRow(transaction: Kysely<Schema>, kind: Kind, id: string, cells: Cells): Promise<void> {
+  const changes = Object.entries(cells).map(([column, cell]) => sql`${sql.ref(column)} = ${cell}`);
+  await sql`update ${sql.table(tableOf[kind])} set ${sql.join(changes)} where id = ${id}`.execute(
+    transaction,
+  );
+}
+
+/** Returns the channels that now serve other models than before, or the same in another way. */
+async function replaceChannelModels(
+  transaction: Kysely<Schema>,
+  channels: readonly DeclaredChannel[],
+): Promise<readonly string[]> {
+  const before = await loadChannelModels(transaction);
+  const changed: string[] = [];
+  for (const channel of channels) {
+    const models = channel.models.map(({ cost: _, ...model }) => modelCells(model));
+    if (JSON.stringify(models) === JSON.stringify((before.get(channel.id) ?? []).map(modelCells))) continue;
+    changed.push(channel.id);
+    await transaction.deleteFrom('channel_models').where('channel_id', '=', channel.id).execute();
+    if (models.length === 0) continue;
+    for (const [position, cells] of models.entries())
+      await insertInto(transaction, 'channel_models', { channel_id: channel.id, position, ...cells });
+  }
+  return changed;
+}
+
+function modelCells(model: Omit<DeclaredChannelModel, 'cost'>): Cells {
+  return { model_id: model.modelId, ...writeCells(channelModelFields, model) };
+}
+
+/** Adds a version where the declared price differs from the newest one. A price no longer declared is withdrawn. */
+async function versionPrices(
+  transaction: Kysely<Schema>,
+  declared: ReadonlyMap<string, readonly PriceTier[] | null>,
+  nowMs: number,
+): Promise<readonly ConfigurationChange[]> {
+  const versions = Map.groupBy(await loadPrices(transaction), (price) => price.subject);
+  const changes: ConfigurationChange[] = [];
+  for (const [subject, tiers] of declared) {
+    const known = versions.get(subject) ?? [];
+    const newest = known.at(-1);
+    const next = encodeTiers(tiers ?? []);
+    if (next === encodeTiers(newest?.tiers ?? [])) continue;
+    // The clock may have gone back, and the newest version must be the one that holds.
+    const effectiveFromMs = Math.max(nowMs, newest?.effectiveFromMs ?? nowMs);
+    const number = BigInt(known.length + 1);
+    const version = `${subject}@${number}`;
+    await transaction
+      .insertInto('prices')
+      .values({ subject, version, number, effective_from_ms: BigInt(effectiveFromMs), tiers: next })
+      .execute();
+    changes.push({ kind: 'price', id: subject, change: priceChange(known.length, tiers) });
+  }
+  return changes;
+}
+
+function priceChange(known: number, tiers: readonly PriceTier[] | null): ConfigurationChange['change'] {
+  if (known === 0) return 'added';
+  return tiers === null ? 'removed' : 'changed';
+}

@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LedgerAlarm } from '../../ports/store.ts';
+import { createStoreJobs, type StoreJobs } from '../sqlite/store-jobs.ts';
+import type { StoreLane } from '../sqlite/worker-lane.ts';
+
+/**
+ * The twin of `WorkerLane` for tests: the same jobs, one at a time and in order, without a thread to start for each store.
+ * Each job has a turn of the event loop to itself, as no job of one store may see half of another's; and what goes in
+ * and out is copied as it is between threads, so that a value that cannot cross fails here too.
+ */
+export class SameThreadLane implements StoreLane {
+  readonly hasDied = false;
+  readonly #file: string;
+  readonly #onAlarm: (alarm: LedgerAlarm) => void;
+  #jobs: StoreJobs | null = null;
+  #isClosed = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
+    this.#file = file;
+    this.#onAlarm = onAlarm;
+  }
+
+  run<Job extends keyof StoreJobs>(
+    job: Job,
+    inputs: () => Parameters<StoreJobs[Job]>,
+  ): Promise<Awaited<ReturnType<StoreJobs[Job]>>> {
+    const done = this.#last.then(() => this.#perform(job, inputs));
+    this.#last = done.catch(() => undefined);
+    // The job of this name returns what is promised.
+    return done as Promise<Awaited<ReturnType<StoreJobs[Job]>>>;
+  }
+
+  async close(): Promise<void> {
+    await this.run('close', () => []).catch(() => undefined);
+    this.#isClosed = true;
+  }
+
+  async #perform(job: keyof StoreJobs, inputs: () => readonly unknown[]): Promise<unknown> {
+    await nextTurn();
+    if (this.#isClosed) throw new Error('the store is closed');
+    const values = structuredClone(inputs());
+    this.#jobs ??= createStoreJobs(this.#file, this.#onAlarm);
+    // `run` lets only inputs through that fit the job.
+    const work = this.#jobs[job] as (...values: readonly unknown[]) => unknown;
+    return structuredClone(await work(...values));
+  }
+}

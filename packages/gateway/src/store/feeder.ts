@@ -1,0 +1,399 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import type { Damage, LedgerAlarm, Recovery, Salvaged } from '../ports/store.ts';
+import { segmentName } from './journal/format.ts';
+import { Progress } from './journal/progress.ts';
+import { type Extent, JournalReader, type Passage } from './journal/reader.ts';
+import { Books } from './sqlite/books.ts';
+import { failureOf } from './sqlite/database.ts';
+import {
+  acquireFeeder,
+  acquireRun,
+  beginRun,
+  journalDirectory,
+  knownRuns,
+  type Run,
+  removeRun,
+} from './sqlite/runs.ts';
+
+/** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
+const linesMax = 2_000;
+const intervalMs = 200;
+/** How often it is looked for runs of other processes, living and dead. */
+const othersIntervalMs = 1_000;
+/** How long a report waits for the store to have what was durable when it was asked for. */
+const patienceMs = 2_000;
+const pollMs = 20;
+const replayStepMs = 250;
+
+/** The feeder's place in the journal of a run. */
+interface Feeding {
+  readonly id: bigint;
+  readonly reader: JournalReader;
+  place: number;
+}
+
+/** `later`: the store cannot be written just now, or never again. */
+type Step =
+  | { readonly kind: 'fed'; readonly lines: number }
+  | { readonly kind: 'end' | 'later' }
+  | { readonly kind: 'damaged'; readonly damage: Damage };
+
+/** A step of a start through the journals of the dead. */
+export interface ReplayStep extends Recovery {
+  readonly isDone: boolean;
+}
+
+export interface FeederOptions {
+  readonly database: DatabaseSync;
+  readonly file: string;
+  readonly now: () => number;
+  readonly onAlarm: (alarm: LedgerAlarm) => void;
+}
+
+/**
+ * Carries the lines of journals into the store, in large transactions that also hold how far they reach: so each line arrives
+ * once, and a transaction that is lost takes its place along, which is why it may be left to a later one to make it durable.
+ * One process at a time is the feeder: of its own journal, of those of the others that live, and of the dead.
+ */
+export class Feeder {
+  readonly #options: FeederOptions;
+  readonly #database: DatabaseSync;
+  readonly #books: Books;
+  readonly #feedings = new Map<bigint, Feeding>();
+  /** Locks of runs whose processes are dead, until all of them is fed. */
+  readonly #dead = new Map<bigint, DatabaseSync>();
+  readonly #damaged = new Set<bigint>();
+  #own: { readonly run: Run; readonly progress: Progress } | null = null;
+  #lock: DatabaseSync | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #lookedAroundAt = 0;
+  #isFailing = false;
+  #hasStopped = false;
+
+  constructor(options: FeederOptions) {
+    this.#options = options;
+    this.#database = options.database;
+    this.#books = new Books(options.database);
+  }
+
+  /** Makes this process a run, whose journal is fed from now on. */
+  begin(): { readonly directory: string; readonly progress: SharedArrayBuffer } {
+    const progress = Progress.create();
+    const run = beginRun(this.#database, this.#options.file, this.#options.now());
+    this.#own = { run, progress: new Progress(progress) };
+    this.#tickIn(intervalMs);
+    return { directory: run.directory, progress };
+  }
+
+  /**
+   * Waits until the store has what is durable now, but not longer than a report may take. Null when it has; otherwise the moment up to
+   * which it has everything.
+   */
+  async catchUp(): Promise<number | null> {
+    const deadline = performance.now() + patienceMs;
+    const targets = this.#hold() ? null : this.#ends();
+    try {
+      for (;;) {
+        const behind = targets === null ? this.#feedRound(true) : this.#shortOf(targets);
+        if (behind.length === 0) return null;
+        const isHopeless = this.#isFailing || behind.every((id) => this.#damaged.has(id));
+        if (performance.now() >= deadline || isHopeless) return this.#fedAtMs(behind);
+        await (targets === null ? nextTurn() : wait(pollMs));
+      }
+    } finally {
+      // A command is no run, and must not stay in the way of a process that is.
+      if (this.#own === null) this.#letGo();
+    }
+  }
+
+  /** Feeds what the dead have left behind, for a while, and ends the calls that they left open. Throws when the store does not take it. */
+  async replay(): Promise<ReplayStep> {
+    const step = { isDone: false, lines: 0, interrupted: 0, damage: null };
+    if (!this.#hold()) {
+      const isDone = this.#takeTheDead() === 0;
+      this.#letGo();
+      if (!isDone) await wait(pollMs);
+      return { ...step, isDone };
+    }
+    this.#takeTheDead();
+    const deadline = performance.now() + replayStepMs;
+    let [lines, interrupted] = [0, 0];
+    for (const id of this.#dead.keys()) {
+      for (let isAtEnd = false; !isAtEnd; ) {
+        const fed = this.#feed(id, { isDead: true });
+        if (fed.kind === 'damaged') {
+          this.#letGo();
+          return { isDone: true, lines, interrupted, damage: fed.damage };
+        }
+        if (fed.kind === 'later') throw new Error('the store does not take what the journal holds');
+        if (fed.kind === 'fed') lines += fed.lines;
+        else interrupted += this.#retire(id);
+        isAtEnd = fed.kind === 'end';
+        if (performance.now() > deadline) return { ...step, lines, interrupted };
+      }
+    }
+    return { isDone: true, lines, interrupted, damage: null };
+  }
+
+  /**
+   * Feeds the journals of the dead past what is damaged in them, and keeps them aside. Null while another process feeds: then there is
+   * none to salvage, or none that may be touched.
+   */
+  salvage(): readonly Salvaged[] | null {
+    if (!this.#hold()) return null;
+    this.#takeTheDead();
+    const salvaged: Salvaged[] = [];
+    for (const id of this.#dead.keys()) {
+      const before = salvaged.length;
+      for (
+        let step = this.#feed(id, { isDead: true });
+        step.kind !== 'end';
+        step = this.#feed(id, { isDead: true })
+      ) {
+        if (step.kind === 'later') throw new Error('the store does not take what the journal holds');
+        if (step.kind === 'damaged') {
+          const skipped = this.#skip(id, step.damage);
+          // Nothing is left of a journal whose damage is all there is.
+          if (skipped.bytesSkipped === 0) break;
+          salvaged.push(skipped);
+        }
+      }
+      this.#retire(id, salvaged.length > before);
+    }
+    this.#letGo();
+    return salvaged;
+  }
+
+  /** Feeds the rest of this process's journal, and takes it away. What another process feeds is left to that. */
+  close(): void {
+    clearTimeout(this.#timer ?? undefined);
+    const own = this.#own;
+    if (own !== null) {
+      this.#own = null;
+      try {
+        const feed = () => this.#feed(own.run.id, { until: own.progress.durable }).kind;
+        let step: Step['kind'] = this.#hold() ? 'fed' : 'later';
+        while (step === 'fed') step = feed();
+        if (step === 'end') this.#end(own.run);
+      } catch (error) {
+        this.#fail(error);
+      }
+      if (own.run.lock.isOpen) own.run.lock.close();
+    }
+    this.#letGo();
+  }
+
+  #tickIn(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      // A change of configuration that is under way on this connection has its turn first.
+      const isBehind = !this.#database.isTransaction && this.#tick();
+      this.#tickIn(isBehind ? 0 : intervalMs);
+    }, delayMs).unref();
+  }
+
+  #tick(): boolean {
+    if (this.#hasStopped || this.#own === null) return false;
+    try {
+      if (this.#hold()) {
+        const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
+        return this.#feedRound(looksAround).length > 0 && !this.#isFailing;
+      }
+      this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return false;
+  }
+
+  /** A transaction of each journal that has something to feed. Returns the runs that are still behind. */
+  #feedRound(looksAround: boolean): readonly bigint[] {
+    const own = this.#own;
+    const steps = new Map<bigint, Step>();
+    if (own !== null) steps.set(own.run.id, this.#feed(own.run.id, { until: own.progress.durable }));
+    if (looksAround) {
+      this.#lookedAroundAt = performance.now();
+      this.#takeTheDead();
+      for (const { id } of this.#knownOthers()) if (!this.#dead.has(id)) steps.set(id, this.#feed(id, {}));
+    }
+    for (const id of this.#dead.keys()) {
+      const step = this.#feed(id, { isDead: true });
+      steps.set(id, step);
+      if (step.kind !== 'end') continue;
+      try {
+        this.#retire(id);
+      } catch (error) {
+        this.#fail(error);
+        steps.set(id, { kind: 'later' });
+      }
+    }
+    for (const [id, step] of steps) if (step.kind === 'damaged') this.#reportDamage(id, step.damage);
+    return [...steps].filter(([, { kind }]) => kind !== 'end').map(([id]) => id);
+  }
+
+  #feed(id: bigint, extent: Extent): Step {
+    if (this.#hasStopped) return { kind: 'later' };
+    try {
+      const feeding = this.#feedingOf(id);
+      const passage = feeding.reader.read(feeding.place, linesMax, extent);
+      if (passage === null) return { kind: 'end' };
+      if ('detail' in passage) return { kind: 'damaged', damage: passage };
+      this.#carry(feeding, passage);
+      return { kind: 'fed', lines: passage.lines.length };
+    } catch (error) {
+      this.#fail(error);
+      return { kind: 'later' };
+    }
+  }
+
+  /** Takes the lines into the store together with the place behind them. */
+  #carry(feeding: Feeding, passage: Passage): void {
+    // The first lines of a segment make durable all that was before it, whose segments may then go.
+    const isBeginning = feeding.place <= passage.segment;
+    const isAtEnd = passage.lines.length < linesMax;
+    const movement = { run: feeding.id, from: feeding.place, fedAtMs: isAtEnd ? this.#options.now() : null };
+    const alarms = this.#books.take(passage, movement, isBeginning);
+    feeding.place = passage.end;
+    this.#isFailing = false;
+    if (feeding.id === this.#own?.run.id) this.#own.progress.feed(passage.end);
+    for (const alarm of alarms) this.#options.onAlarm(alarm);
+    if (isBeginning) this.#removeBefore(feeding, passage.segment);
+  }
+
+  #removeBefore({ id, reader }: Feeding, segment: number): void {
+    const directory = journalDirectory(this.#options.file, id);
+    for (const start of reader.starts())
+      if (start < segment) rmSync(join(directory, segmentName(start)), { force: true });
+  }
+
+  /** Goes on behind damage with what can still be read of it. */
+  #skip(id: bigint, damage: Damage): Salvaged {
+    const feeding = this.#feedingOf(id);
+    const passage = feeding.reader.salvage(feeding.place);
+    const bytesSkipped = passage.end - feeding.place;
+    if (bytesSkipped > 0) this.#carry(feeding, passage);
+    return { ...damage, linesKept: passage.lines.length, bytesSkipped };
+  }
+
+  /** Ends the calls that a dead run left open, now that all of its journal is fed, and takes away what is left of it. */
+  #retire(id: bigint, keepsJournal = false): number {
+    const lock = this.#dead.get(id);
+    const { file } = this.#options;
+    const interrupted = this.#books.retire(id);
+    this.#forget(id);
+    const directory = journalDirectory(file, id);
+    if (keepsJournal) renameSync(directory, `${directory}.damaged`);
+    this.#dead.delete(id);
+    if (lock !== undefined) removeRun(file, id, lock);
+    return interrupted;
+  }
+
+  /** Ends this process's run in order. Calls that it leaves open are ended by the next start, which says how many there were. */
+  #end({ id, lock }: Run): void {
+    this.#books.end(id);
+    this.#forget(id);
+    removeRun(this.#options.file, id, lock);
+  }
+
+  #feedingOf(id: bigint): Feeding {
+    const known = this.#feedings.get(id);
+    if (known !== undefined) return known;
+    const reader = new JournalReader(journalDirectory(this.#options.file, id));
+    const place = this.#books.fedOf(id) ?? reader.starts()[0] ?? 0;
+    this.#books.adopt(id, place, this.#options.now());
+    const feeding = { id, reader, place };
+    this.#feedings.set(id, feeding);
+    return feeding;
+  }
+
+  #forget(id: bigint): void {
+    this.#feedings.get(id)?.reader.close();
+    this.#feedings.delete(id);
+  }
+
+  /** True when this process is the feeder, which it becomes when no other is. */
+  #hold(): boolean {
+    this.#lock ??= acquireFeeder(this.#options.file);
+    return this.#lock !== null;
+  }
+
+  #letGo(): void {
+    for (const id of [...this.#feedings.keys()]) this.#forget(id);
+    for (const lock of this.#dead.values()) lock.close();
+    this.#dead.clear();
+    this.#lock?.close();
+    this.#lock = null;
+  }
+
+  #knownOthers() {
+    const own = this.#own?.run.id;
+    return knownRuns(this.#database, this.#options.file).filter(({ id }) => id !== own);
+  }
+
+  /** Returns how many there are. */
+  #takeTheDead(): number {
+    for (const { id } of this.#knownOthers()) {
+      const lock = this.#dead.has(id) ? null : acquireRun(this.#options.file, id);
+      if (lock !== null) this.#dead.set(id, lock);
+    }
+    return this.#dead.size;
+  }
+
+  /** The ends of all journals, for a process that does not feed them. */
+  #ends(): ReadonlyMap<bigint, number> {
+    const own = this.#own;
+    const ends = new Map<bigint, number>();
+    for (const { id, fed } of this.#knownOthers()) {
+      const reader = new JournalReader(journalDirectory(this.#options.file, id));
+      let end = fed ?? reader.starts()[0] ?? 0;
+      for (;;) {
+        const passage = reader.read(end, linesMax, {});
+        if (passage === null || 'detail' in passage) break;
+        end = passage.end;
+      }
+      reader.close();
+      ends.set(id, end);
+    }
+    if (own !== null) ends.set(own.run.id, own.progress.durable);
+    return ends;
+  }
+
+  #shortOf(targets: ReadonlyMap<bigint, number>): readonly bigint[] {
+    const fed = new Map(knownRuns(this.#database, this.#options.file).map((run) => [run.id, run.fed ?? 0]));
+    // A run that is gone has been fed to its end.
+    return [...targets].filter(([id, target]) => (fed.get(id) ?? target) < target).map(([id]) => id);
+  }
+
+  #fedAtMs(behind: readonly bigint[]): number {
+    const runs = knownRuns(this.#database, this.#options.file).filter(({ id }) => behind.includes(id));
+    return Math.min(...runs.map(({ fedAtMs }) => fedAtMs), this.#options.now());
+  }
+
+  #reportDamage(id: bigint, { file, offset, detail }: Damage): void {
+    if (this.#damaged.has(id)) return;
+    this.#damaged.add(id);
+    if (id === this.#own?.run.id) this.#stop();
+    const place = `${file}, byte ${offset}: ${detail}`;
+    this.#options.onAlarm({ kind: 'unavailable', traceId: null, detail: `a journal is damaged: ${place}` });
+  }
+
+  #fail(error: unknown): void {
+    const detail = error instanceof Error ? error.message : String(error);
+    if (!this.#isFailing)
+      this.#options.onAlarm({
+        kind: 'unavailable',
+        traceId: null,
+        detail: `the store is not fed: ${detail}`,
+      });
+    this.#isFailing = true;
+    if (failureOf(error) === 'fatal') this.#stop();
+  }
+
+  /** For good: new calls are refused from now on, and what is durable is fed by the next start. */
+  #stop(): void {
+    this.#hasStopped = true;
+    this.#own?.progress.stop();
+  }
+}

@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type JournalSiteOptions, openJournalSite } from '../contract/journal-site.ts';
+import { sampleEntry, settle, traceId } from '../contract/samples.ts';
+
+const entry = (number: number) => sampleEntry({ traceId: traceId(number) });
+
+function createClock() {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+let sites: ReturnType<typeof openJournalSite>[] = [];
+afterEach(async () => {
+  for (const site of sites) await site.close();
+  sites = [];
+});
+
+function openSite(options: JournalSiteOptions = {}) {
+  const clock = createClock();
+  const site = openJournalSite({ clock, ...options });
+  sites.push(site);
+  return { ...site, clock };
+}
+
+/** One that has settled a call, so that its first segment is there. */
+async function openUsed(options: JournalSiteOptions = {}) {
+  const site = openSite(options);
+  expect(await settle(site.ledger, entry(0))).toBe('settled');
+  site.disk.writes.length = 0;
+  return site;
+}
+
+describe('a ledger', () => {
+  test('takes into one write what gathered while the one before it ran', async () => {
+    const { disk, ledger } = await openUsed();
+    const open = disk.shut();
+    const settlements = [settle(ledger, entry(1))];
+    await vi.waitFor(() => expect(disk.writes).toHaveLength(1));
+    for (let number = 2; number <= 30; number++) settlements.push(settle(ledger, entry(number)));
+    open();
+    expect(new Set(await Promise.all(settlements))).toEqual(new Set(['settled']));
+    expect(disk.writes).toHaveLength(2);
+  });
+
+  test('tells of a strict settlement only once it is on disk', async () => {
+    const { disk, ledger } = await openUsed();
+    const open = disk.shut();
+    let settled = false;
+    const settlement = settle(ledger, entry(1)).then(() => {
+      settled = true;
+    });
+    await vi.waitFor(() => expect(disk.writes).toHaveLength(1));
+    expect(settled).toBe(false);
+    open();
+    await settlement;
+  });
+
+  test('with `soon` it says so at once, and writes shortly after', async () => {
+    const { disk, ledger, feeder, calls } = openSite({ durability: 'soon' });
+    expect(await settle(ledger, entry(1))).toBe('settled');
+    expect(disk.writes).toEqual([]);
+    await vi.waitFor(async () => {
+      await feeder.catchUp();
+      expect(calls()).toBe(1);
+    });
+  });
+
+  test('flush writes everything, whatever the durability', async () => {
+    const { ledger, feeder, calls } = openSite({ durability: 'soon' });
+    for (let number = 0; number < 200; number++) void settle(ledger, entry(number));
+    await ledger.flush();
+    await feeder.catchUp();
+    expect(calls()).toBe(200);
+  });
+
+  test('never writes an entry with values that no line can hold, nor its neighbours less', async () => {
+    const { ledger, alarms, feeder, calls } = openSite();
+    const broken = { ...entry(2), usage: { ...entry(2).usage, output: 0.5 } };
+    const late = { ...entry(4), durationMs: Number.NaN };
+    const settlements = await Promise.all(
+      [entry(1), broken, entry(3), late].map((each) => settle(ledger, each)),
+    );
+    expect(settlements).toEqual(['settled', 'unavailable', 'settled', 'unavailable']);
+    expect(alarms).toMatchObject([
+      { kind: 'unavailable', traceId: traceId(2) },
+      { kind: 'unavailable', traceId: traceId(4) },
+    ]);
+    await feeder.catchUp();
+    expect(calls()).toBe(2);
+    expect(ledger.isWritable()).toBe(true);
+  });
+
+  test('what one caller does with the news does not keep it from the others', async () => {
+    const { ledger, alarms } = openSite();
+    ledger.settle(entry(1), () => {
+      throw new Error('a bug');
+    });
+    expect(await settle(ledger, entry(2))).toBe('settled');
+    expect(alarms).toMatchObject([{ kind: 'bug', detail: 'Error: a bug' }]);
+  });
+
+  test('goes on when a write takes less than it was given', async () => {
+    const { ledger, disk, feeder, calls } = await openUsed();
+    disk.takesAtMost = 100;
+    expect(await settle(ledger, entry(1))).toBe('settled');
+    await feeder.catchUp();
+    expect(calls()).toBe(2);
+  });
+
+  test('a frame larger than a segment has a segment that fits', async () => {
+    const { ledger, feeder, calls } = openSite({ segmentBytes: 4_096 });
+    const large = sampleEntry({ traceId: traceId(7), userAgent: 'x'.repeat(30_000) });
+    const settlements = await Promise.all([entry(1), large, entry(2)].map((each) => settle(ledger, each)));
+    expect(settlements).toEqual(['settled', 'settled', 'settled']);
+    await feeder.catchUp();
+    expect(calls()).toBe(3);
+  });
+});
+
+describe('a ledger that cannot be written', () => {
+  test('a full disk settles nothing; after 2 s no new calls are wanted', async () => {
+    const { disk, clock, ledger, alarms } = openSite();
+    disk.openFault = 'ENOSPC';
+    const settlements = await Promise.all([1, 2, 3].map((number) => settle(ledger, entry(number))));
+    expect(new Set(settlements)).toEqual(new Set(['unavailable']));
+    expect(alarms).toMatchObject([{ kind: 'unavailable', traceId: null }]);
+    expect(alarms[0]?.detail).toContain('ENOSPC');
+    expect(ledger.isWritable()).toBe(true);
+    clock.advance(2_000);
+    expect(ledger.isWritable()).toBe(false);
+  });
+
+  test('a disk that is full while a frame is written leaves nothing of it behind', async () => {
+    const { disk, ledger, feeder, calls } = await openUsed();
+    disk.writeFault = 'ENOSPC';
+    expect(await settle(ledger, entry(1))).toBe('unavailable');
+    disk.writeFault = null;
+    expect(await settle(ledger, entry(2))).toBe('settled');
+    expect(await feeder.catchUp()).toBeNull();
+    expect(calls()).toBe(2);
+  });
+
+  test('room on the disk is noticed without any call coming in', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { disk, clock, ledger } = openSite();
+      disk.openFault = 'ENOSPC';
+      await settle(ledger, entry(1));
+      clock.advance(2_000);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(ledger.isWritable()).toBe(false);
+      disk.openFault = null;
+      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.waitFor(() => expect(ledger.isWritable()).toBe(true));
+      expect(await settle(ledger, entry(1))).toBe('settled');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each([
+    ['a write', 'writeFault'],
+    ['a flush of a new segment', 'flushFault'],
+  ] as const)('after an I/O error of %s it stops for good', async (_name, fault) => {
+    const { disk, ledger, alarms } = await openUsed({ segmentBytes: 4_096 });
+    disk[fault] = 'EIO';
+    const doomed = Array.from({ length: 9 }, (_, number) => settle(ledger, entry(number + 1)));
+    expect(new Set(await Promise.all(doomed))).toEqual(new Set(['unavailable']));
+    disk[fault] = null;
+    expect(ledger.isWritable()).toBe(false);
+    expect(await settle(ledger, entry(20))).toBe('unavailable');
+    expect(alarms).toMatchObject([{ traceId: null }, { traceId: traceId(20) }]);
+    expect(alarms[0]?.detail).toContain('EIO');
+    expect(alarms[1]?.detail).toContain('stopped');
+    await ledger.flush();
+  });
+
+  test('a write that is stuck for 2 s counts as failing, until it returns', async () => {
+    const { disk, clock, ledger } = await openUsed();
+    const open = disk.shut();
+    const settlement = settle(ledger, entry(1));
+    await vi.waitFor(() => expect(disk.writes).toHaveLength(1));
+    clock.advance(1_999);
+    expect(ledger.isWritable()).toBe(true);
+    clock.advance(1);
+    expect(ledger.isWritable()).toBe(false);
+    open();
+    expect(await settlement).toBe('settled');
+    expect(ledger.isWritable()).toBe(true);
+  });
+
+  test('more than may wait is refused at once', async () => {
+    const { disk, ledger } = await openUsed();
+    const open = disk.shut();
+    const first = settle(ledger, entry(1));
+    await vi.waitFor(() => expect(disk.writes).toHaveLength(1));
+    const waiting = Array.from({ length: 20_000 }, (_, number) => settle(ledger, entry(number + 2)));
+    expect(await settle(ledger, entry(30_000))).toBe('unavailable');
+    open();
+    expect(await first).toBe('settled');
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['settled']));
+  });
+});

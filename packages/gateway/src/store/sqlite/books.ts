@@ -1,0 +1,306 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { nanoUsd } from '../../money/money.ts';
+import { postingsFor } from '../../money/postings.ts';
+import type { LedgerAlarm } from '../../ports/store.ts';
+import {
+  type Cell,
+  callColumns,
+  isSameCell,
+  placeOf,
+  type Row,
+  readBooked,
+  readLine,
+  usageColumns,
+} from '../columns.ts';
+import type { Passage } from '../journal/reader.ts';
+import { slotOf } from '../reports.ts';
+import { failureOf, inTransaction } from './database.ts';
+
+/** The origin of lines, so that each of them is taken once. */
+export interface Movement {
+  readonly run: bigint;
+  readonly from: number;
+  /** When the run's journal was fed to its end, if it is so with these lines. */
+  readonly fedAtMs: number | null;
+}
+
+const conflict = 'another entry has this trace id';
+
+const places = {
+  traceId: placeOf('trace_id'),
+  keyId: placeOf('key_id'),
+  accountId: placeOf('account_id'),
+  groupId: placeOf('group_id'),
+  model: placeOf('model_requested'),
+  startedAt: placeOf('started_at_ms'),
+  status: placeOf('status'),
+  reason: placeOf('unbilled_reason'),
+  usage: placeOf('input_fresh'),
+  charge: placeOf('charge_nano_usd'),
+  attempts: placeOf('attempts'),
+};
+
+/**
+ * The only writer of calls, postings, balances and sums, in any process. The sums that move with calls are gathered in memory
+ * and written once for a transaction, because most calls share their key, model and channel.
+ */
+export class Books {
+  readonly #database: DatabaseSync;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #postings = new Map<number, StatementSync>();
+  #balances = new Map<string, bigint>();
+  #slots = new Map<string, Slot>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#statements = prepareStatements(database);
+  }
+
+  /**
+   * Takes lines of a journal in one transaction with the place they reach, which need not be durable when it returns. A line that
+   * cannot be taken is set aside, for which there is an alarm. Throws, having taken nothing, when the store cannot be written.
+   */
+  take(passage: Passage, movement: Movement, isDurable: boolean): readonly LedgerAlarm[] {
+    this.#database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'NORMAL'}`);
+    try {
+      return this.#inTransaction(() =>
+        this.#takeAll(passage, movement, (line) => this.#record(line, passage, movement.run)),
+      );
+    } catch (error) {
+      if (failureOf(error) !== 'values') throw error;
+      // A line that the store will not take must not cost the others theirs.
+      return this.#inTransaction(() =>
+        this.#takeAll(passage, movement, (line) => this.#tryRecord(line, passage, movement.run)),
+      );
+    } finally {
+      this.#database.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /** Ends the calls that a dead run left open, unbilled, and forgets it. Returns how many there were. */
+  retire(run: bigint): number {
+    return this.#inTransaction(() => {
+      const calls = this.#statements.interrupt.all(run);
+      for (const call of calls) this.#sum(callColumns.map((column) => toCell(call[column])));
+      this.#writeSums();
+      this.#database.prepare('DELETE FROM runs WHERE id = ?').run(run);
+      return calls.length;
+    });
+  }
+
+  /** Forgets a run whose journal is gone, unless it has left calls open. */
+  end(run: bigint): void {
+    this.#inTransaction(() => {
+      this.#database.prepare('UPDATE runs SET fed = NULL WHERE id = ?').run(run);
+      this.#database
+        .prepare('DELETE FROM runs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM calls WHERE run = ?)')
+        .run(run, run);
+    });
+  }
+
+  /** A journal that the store has never heard of is as good as any other. */
+  adopt(run: bigint, place: number, nowMs: number): void {
+    this.#database
+      .prepare(
+        'INSERT INTO runs (id, started_at_ms, fed, fed_at_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      )
+      .run(run, nowMs, place, nowMs);
+  }
+
+  fedOf(run: bigint): number | null {
+    const fed = this.#database.prepare('SELECT fed FROM runs WHERE id = ?').get(run)?.['fed'] ?? null;
+    return fed === null ? null : Number(fed);
+  }
+
+  #inTransaction<Value>(work: () => Value): Value {
+    try {
+      return inTransaction(this.#database, work);
+    } catch (error) {
+      this.#dropSums();
+      throw error;
+    }
+  }
+
+  #takeAll(
+    { lines, end }: Passage,
+    { run, from, fedAtMs }: Movement,
+    record: (line: string) => string | null,
+  ): readonly LedgerAlarm[] {
+    const alarms: LedgerAlarm[] = [];
+    for (const line of lines) {
+      const refusal = record(line);
+      if (refusal === null) continue;
+      this.#statements.setAside.run(run, from, refusal, line);
+      const traceId = /^.\["([^"]*)"/.exec(line)?.[1] ?? null;
+      alarms.push({ kind: refusal === conflict ? 'conflict' : 'unavailable', traceId, detail: refusal });
+    }
+    this.#writeSums();
+    const { changes } = this.#statements.move.run(end, fedAtMs, run, from, from);
+    if (Number(changes) !== 1) throw new Error(`another process has fed the journal of run ${run}`);
+    return alarms;
+  }
+
+  /** Null, or why the line is not taken. */
+  #record(line: string, { columns }: Passage, run: bigint): string | null {
+    let row: Row;
+    try {
+      row = readLine(line, columns);
+    } catch (error) {
+      return String(error);
+    }
+    const { cells, isOpen } = row;
+    if (isOpen) this.#statements.open.run(...cells, run);
+    else if (this.#statements.settle.run(...cells).changes === 0)
+      return this.#isKnown(cells) ? null : conflict;
+    else {
+      this.#post(cells);
+      this.#sum(cells);
+    }
+    return null;
+  }
+
+  #tryRecord(line: string, passage: Passage, run: bigint): string | null {
+    this.#database.exec('SAVEPOINT line');
+    try {
+      const refusal = this.#record(line, passage, run);
+      this.#writeSums();
+      return refusal;
+    } catch (error) {
+      if (failureOf(error) !== 'values') throw error;
+      this.#dropSums();
+      this.#database.exec('ROLLBACK TO line');
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('RELEASE line');
+    }
+  }
+
+  #writeSums(): void {
+    for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
+    for (const { identity, calls, billedCalls, usage, charge } of this.#slots.values())
+      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge);
+    this.#dropSums();
+  }
+
+  #dropSums(): void {
+    this.#balances = new Map();
+    this.#slots = new Map();
+  }
+
+  /** True when the entry of this trace id is the very same. */
+  #isKnown(cells: readonly Cell[]): boolean {
+    const stored = this.#statements.stored.get(cells[places.traceId] ?? null) ?? {};
+    return callColumns.every((column, at) => isSameCell(toCell(stored[column]), cells[at] ?? null));
+  }
+
+  #post(cells: readonly Cell[]): void {
+    const at = (place: number) => String(cells[place]);
+    const charge = nanoUsd(BigInt(cells[places.charge] ?? 0));
+    const postings = postingsFor({
+      accountId: at(places.accountId),
+      status: at(places.status),
+      unbilledReason: cells[places.reason] === null ? null : at(places.reason),
+      chargeNanoUsd: charge,
+      attempts: readBooked(at(places.attempts)),
+    });
+    if (postings.length === 0) return;
+    const values: Cell[] = [];
+    for (const { debit, credit, amountNanoUsd } of postings) {
+      values.push(debit, credit, amountNanoUsd, at(places.traceId));
+      this.#balances.set(debit, (this.#balances.get(debit) ?? 0n) - amountNanoUsd);
+      this.#balances.set(credit, (this.#balances.get(credit) ?? 0n) + amountNanoUsd);
+    }
+    this.#insertPostings(postings.length).run(...values);
+  }
+
+  /** One statement for all postings of a call: at this rate it is statements that cost, not rows. */
+  #insertPostings(count: number): StatementSync {
+    const known = this.#postings.get(count);
+    if (known !== undefined) return known;
+    const rows = Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ');
+    const statement = this.#database.prepare(
+      `INSERT INTO postings (debit, credit, amount_nano_usd, reference) VALUES ${rows}`,
+    );
+    this.#postings.set(count, statement);
+    return statement;
+  }
+
+  #sum(cells: readonly Cell[]): void {
+    const slot = this.#slotOf(cells);
+    slot.calls++;
+    if (cells[places.reason] === null) slot.billedCalls++;
+    for (let part = 0; part < usageColumns.length; part++)
+      slot.usage[part] = (slot.usage[part] ?? 0) + Number(cells[places.usage + part]);
+    slot.charge += BigInt(cells[places.charge] ?? 0);
+  }
+
+  #slotOf(cells: readonly Cell[]): Slot {
+    const start = slotOf(Number(cells[places.startedAt]));
+    const { keyId, model, accountId, groupId } = places;
+    const name = `${cells[keyId]}\n${start}\n${cells[model]}\n${cells[accountId]}\n${cells[groupId]}`;
+    const known = this.#slots.get(name);
+    if (known !== undefined) return known;
+    const identity = [cells[keyId], start, cells[model], cells[accountId], cells[groupId]];
+    const slot = {
+      identity: identity.map((cell) => cell ?? null),
+      calls: 0,
+      billedCalls: 0,
+      usage: usageColumns.map(() => 0),
+      charge: 0n,
+    };
+    this.#slots.set(name, slot);
+    return slot;
+  }
+}
+
+/** The sums of a key, a quarter of an hour and a model. */
+interface Slot {
+  readonly identity: readonly Cell[];
+  calls: number;
+  billedCalls: number;
+  readonly usage: number[];
+  charge: bigint;
+}
+
+function toCell(value: unknown): Cell {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return value;
+  return null;
+}
+
+function prepareStatements(database: DatabaseSync) {
+  const columns = callColumns.join(', ');
+  const values = callColumns.map(() => '?').join(', ');
+  const changed = callColumns.filter((column) => column !== 'trace_id');
+  // An open row is replaced by the call's end; an ended one never changes.
+  const settle = database.prepare(
+    `INSERT INTO calls (${columns}) VALUES (${values})
+     ON CONFLICT (trace_id) DO UPDATE SET run = NULL, ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}
+     WHERE calls.status = 'open'`,
+  );
+  // It gives back a count only, and a number is cheaper than a bigint.
+  settle.setReadBigInts(false);
+  const open = `INSERT INTO calls (${columns}, run) VALUES (${values}, ?) ON CONFLICT DO NOTHING`;
+  const interrupt = `UPDATE calls SET status = 'interrupted', unbilled_reason = 'interrupted', run = NULL
+    WHERE run = ? RETURNING ${columns}`;
+  const identity = ['key_id', 'slot_start_ms', 'model', 'account_id', 'group_id'];
+  const sums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd'];
+  const slot = [...identity, ...sums];
+  return {
+    settle,
+    open: database.prepare(open),
+    interrupt: database.prepare(interrupt),
+    stored: database.prepare(`SELECT ${columns} FROM calls WHERE trace_id = ?`),
+    setAside: database.prepare('INSERT INTO set_aside (run, place, reason, line) VALUES (?, ?, ?, ?)'),
+    move: database.prepare(
+      'UPDATE runs SET fed = ?, fed_at_ms = coalesce(?, fed_at_ms) WHERE id = ? AND coalesce(fed, ?) = ?',
+    ),
+    balance: database.prepare(
+      `INSERT INTO balances (ledger_account, balance_nano_usd) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET balance_nano_usd = balance_nano_usd + excluded.balance_nano_usd`,
+    ),
+    slot: database.prepare(
+      `INSERT INTO usage_slots (${slot.join(', ')}) VALUES (${slot.map(() => '?').join(', ')})
+       ON CONFLICT DO UPDATE SET ${sums.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+    ),
+  };
+}

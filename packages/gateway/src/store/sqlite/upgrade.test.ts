@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { noUsage } from '@headgate/protocols';
+import { expect, test } from 'vitest';
+import { zeroNanoUsd } from '../../money/money.ts';
+import { callColumns, lineColumns, readLine, writeEntry, writeOpen } from '../columns.ts';
+import { SameThreadLane } from '../contract/same-thread-lane.ts';
+import { sampleEntry, settle, traceId } from '../contract/samples.ts';
+import { openDatabase } from './database.ts';
+import { migrate } from './migrations.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
+
+const clock = { now: Date.now, monotonic: () => performance.now() };
+
+/** The schema before there were journals. */
+const versionBefore = 6;
+
+const ended = sampleEntry({
+  status: 'failed',
+  unbilledReason: 'upstream_failed',
+  chargeNanoUsd: zeroNanoUsd,
+  usage: noUsage,
+  attempts: [],
+});
+
+/** A store as the version before leaves it: a call that has ended, and one that was open when its process died. */
+function makeStoreOfBefore(file: string): void {
+  const database = openDatabase(file);
+  migrate(database, versionBefore);
+  const insert = database.prepare(
+    `INSERT INTO calls (${callColumns.join(', ')}, run) VALUES (${callColumns.map(() => '?').join(', ')}, ?)`,
+  );
+  insert.run(...readLine(writeEntry(ended), lineColumns).cells, null);
+  insert.run(...readLine(writeOpen({ ...ended, traceId: traceId(2) }), lineColumns).cells, 1);
+  database.exec(`INSERT INTO runs (id, started_at_ms) VALUES (1, 0);
+    INSERT INTO usage_slots SELECT key_id, started_at_ms, model_requested, account_id, group_id, 1, 0,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM calls WHERE status <> 'open'`);
+  database.close();
+}
+
+test('a store of the version before goes on: nothing is lost, and its dead are found', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'headgate-upgrade-'));
+  const file = join(directory, 'headgate.sqlite');
+  makeStoreOfBefore(file);
+  const store = await openSqliteStore({
+    file,
+    durability: 'strict',
+    clock,
+    openLane: (...lane) => new SameThreadLane(...lane),
+    onAlarm: () => undefined,
+  });
+  expect(await store.recover(() => undefined)).toEqual({ lines: 0, interrupted: 1, damage: null });
+  expect(await settle(store.ledger, { ...ended, traceId: traceId(3) })).toBe('settled');
+  const entries = await Array.fromAsync(store.exportEntries({}));
+  expect(entries).toMatchObject([
+    ended,
+    { traceId: traceId(2), status: 'interrupted' },
+    { traceId: traceId(3) },
+  ]);
+  expect((await store.verify()).findings).toEqual([]);
+  await store.close();
+  rmSync(directory, { recursive: true });
+});

@@ -1,0 +1,82 @@
+import { defaultDialect } from '@headgate/protocols';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import type { Channel } from '../catalogue/catalogue.ts';
+import { openUpstream } from './channels.ts';
+import { HttpClient } from './client.ts';
+import { RecordedAnswer } from './contract/recorded-answer.ts';
+import { okAnswer, type ReceivedRequest } from './contract/scripted-upstream.ts';
+import { setUpWorkbench } from './contract/workbench.ts';
+
+const workbench = setUpWorkbench(() => new HttpClient());
+const received: (ReceivedRequest | null)[] = [];
+
+afterEach(() => {
+  received.length = 0;
+});
+
+function channelAt(baseUrl: string): Channel {
+  return {
+    id: 'channel',
+    alias: 'Channel',
+    provider: {
+      id: 'provider',
+      name: 'Provider',
+      baseUrl,
+      protocols: {},
+      credential: { scheme: 'bearer' },
+      dialect: defaultDialect,
+      modelsPath: null,
+      environment: [],
+      simulated: false,
+      documentation: null,
+    },
+    baseUrl,
+    credentials: [],
+    priority: 0,
+    enabled: true,
+    drain: false,
+    maxConcurrency: null,
+    simulated: false,
+    allowPrivate: true,
+  };
+}
+
+const client = new HttpClient();
+afterAll(() => client.close());
+
+async function call(channel: Channel, secret: string) {
+  const answer = new RecordedAnswer();
+  const line = openUpstream(client).line({
+    channel,
+    credential: { id: 'KEY', secret },
+    method: 'POST',
+    path: '/answers?x=1',
+    headers: ['accept', 'a', 'cookie', 'c'],
+  });
+  answer.exchange = line.send(['x-own', 'o', 'cookie', 'd', 'authorization', 'e'], [], false, answer);
+  return answer.outcome;
+}
+
+test.each(['/v1', '/v1/', '', '/'])(
+  'a call to the base path "%s" carries path and credential',
+  async (base) => {
+    const upstream = await workbench.upstream(async (connection) => {
+      received.push(await connection.request());
+      connection.write(okAnswer);
+    });
+    expect((await call(channelAt(`${upstream.origin}${base}`), 'sk-1')).body).toBe('ok');
+    const head = received[0]?.head ?? '';
+    expect(head.split('\r\n')[0]).toBe(`POST ${base.replace(/\/$/, '')}/answers?x=1 HTTP/1.1`);
+    expect(head).toContain('\r\nauthorization: Bearer sk-1');
+    expect(head).toContain('\r\nx-own: o\r\ncontent-length: 0');
+    expect(head).not.toMatch(/cookie|: e\r/);
+  },
+);
+
+test.each([
+  ['http://user:secret@127.0.0.1:9', 'sk-1', 'forbidden-address'],
+  ['nonsense', 'sk-1', 'forbidden-address'],
+  ['http://127.0.0.1:9', 'sk-1\r\nx: y', 'unreachable'],
+])('a call to %s with the credential %j fails before it is sent', async (baseUrl, credential, kind) => {
+  expect((await call(channelAt(baseUrl), credential)).failure?.kind).toBe(kind);
+});

@@ -1,0 +1,190 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import type { UpstreamFailure } from '../ports/upstream.ts';
+import { type ResponseHead, ResponseParser, type ResponseSink } from './parser.ts';
+
+/** Receives what a connection carries for one request. Exactly one of the last two is called, last. */
+export interface Carried extends ResponseSink {
+  onComplete(): void;
+  /** `answerBegan`: whether a byte of the answer had come. */
+  onLost(failure: UpstreamFailure, answerBegan: boolean): void;
+}
+
+/** Who keeps the connection while it carries nothing. */
+export interface ConnectionKeeper {
+  /** The answer came whole and the connection can carry another request. */
+  onIdle(connection: Connection, head: ResponseHead): void;
+  /** The connection is not to be used any more; called once. */
+  onGone(connection: Connection): void;
+}
+
+/** As much as one read from a socket brings at the most. */
+const readBytesMax = 65_536;
+/** Up to this size head and body are copied together, so that they leave in one packet and one system call. */
+const joinedBytesMax = 16_384;
+
+/**
+ * Memory that all connections share, because each holds it only while one of its bytes is read or written: a fresh buffer
+ * for every read would be most of the work when a stream's frame has 200 bytes.
+ */
+export class SharedBuffers {
+  readonly read = Buffer.allocUnsafeSlow(readBytesMax);
+  #joined = Buffer.allocUnsafeSlow(joinedBytesMax);
+
+  /** Writes head and body at once. A socket that cannot take all of it now keeps the buffer, and there is another. */
+  writeJoined(socket: Socket, head: string, body: readonly Uint8Array[], length: number): void {
+    // TLS answers for a write later, so it would keep a whole buffer each time.
+    const isSecure = 'encrypted' in socket;
+    const bytes = isSecure ? Buffer.allocUnsafe(head.length + length) : this.#joined;
+    let at = bytes.write(head, 0, 'latin1');
+    for (const piece of body) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    socket.write(bytes.subarray(0, head.length + length));
+    if (!isSecure && socket.writableLength > 0) this.#joined = Buffer.allocUnsafeSlow(joinedBytesMax);
+  }
+}
+
+/** Takes a socket's bytes out of the buffer that all sockets read into, one after the other. */
+export class Intake {
+  /** Set before the first bytes can come. */
+  connection: Connection | null = null;
+  /** Reading stops after the read that is under way. */
+  isPaused = false;
+  /** For the options of `net.connect`. */
+  readonly onread: OnReadOpts;
+
+  constructor({ read }: SharedBuffers) {
+    this.onread = {
+      buffer: read,
+      callback: (length) => {
+        this.connection?.read(read.subarray(0, length));
+        return !this.isPaused;
+      },
+    };
+  }
+}
+
+/** One connection to an upstream. Carries one request at a time. */
+export class Connection {
+  /** Moment the keeper should let go of it; the keeper's to set. */
+  expiresAt = Number.POSITIVE_INFINITY;
+  readonly openedAt: number;
+  readonly #socket: Socket;
+  readonly #intake: Intake;
+  readonly #buffers: SharedBuffers;
+  readonly #keeper: ConnectionKeeper;
+  readonly #parser: ResponseParser;
+  #carried: Carried | null = null;
+  #answerBegan = false;
+  #isKept = true;
+  #closeReason = 'the connection was closed';
+
+  /** @param intake what the socket was opened with. */
+  constructor(
+    socket: Socket,
+    intake: Intake,
+    buffers: SharedBuffers,
+    keeper: ConnectionKeeper,
+    openedAt: number,
+  ) {
+    this.#socket = socket;
+    this.#intake = intake;
+    this.#buffers = buffers;
+    this.#keeper = keeper;
+    this.openedAt = openedAt;
+    this.#parser = new ResponseParser(nobody);
+    intake.connection = this;
+    socket.on('end', () => this.#endOfInput());
+    socket.on('error', (error) => {
+      this.#closeReason = error.message;
+    });
+    socket.on('close', () => this.shut({ kind: 'reset', detail: this.#closeReason }));
+    // Nothing is read from the stream itself, but its end shows only while it flows.
+    socket.resume();
+  }
+
+  /** It can be used: false as soon as its end is known. */
+  get isUsable(): boolean {
+    return this.#socket.writable && this.#socket.readable;
+  }
+
+  /** `length`: bytes of the body's pieces together. */
+  carry(carried: Carried, head: string, body: readonly Uint8Array[], length: number): void {
+    this.#carried = carried;
+    this.#parser.expect(carried);
+    this.#answerBegan = false;
+    const socket = this.#socket;
+    if (head.length + length <= joinedBytesMax) {
+      this.#buffers.writeJoined(socket, head, body, length);
+      return;
+    }
+    socket.cork();
+    socket.write(head, 'latin1');
+    for (const piece of body) socket.write(piece);
+    socket.uncork();
+  }
+
+  pause(): void {
+    this.#intake.isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#intake.isPaused = false;
+    this.#socket.resume();
+  }
+
+  /** Closes at once. What it carries hears nothing of it. */
+  destroy(): void {
+    this.#carried = null;
+    this.#socket.destroy();
+    if (this.#isKept) this.#keeper.onGone(this);
+    this.#isKept = false;
+  }
+
+  /** Closes at once. What it carries is lost for this reason. */
+  shut(failure: UpstreamFailure): void {
+    const carried = this.#carried;
+    this.destroy();
+    carried?.onLost(failure, this.#answerBegan);
+  }
+
+  /** Takes the bytes that came, which are there only within this call. */
+  read(bytes: Buffer): void {
+    const carried = this.#carried;
+    // Bytes nobody asked for: whatever they are, the connection is out of step.
+    if (carried === null) {
+      this.destroy();
+      return;
+    }
+    this.#answerBegan = true;
+    const progress = this.#parser.read(bytes);
+    const wasLetGo = this.#carried !== carried;
+    if (wasLetGo || progress === 'more') return;
+    if (progress === 'complete') this.#complete();
+    else this.shut({ kind: 'garbled', detail: this.#parser.problem });
+  }
+
+  #complete(): void {
+    const carried = this.#carried;
+    const { head, hasSurplus } = this.#parser;
+    // An answer may come before the request is written to its end (413): the rest of it would be read as the next one.
+    const isInStep = !hasSurplus && this.#socket.writableLength === 0 && this.isUsable;
+    this.#carried = null;
+    if (this.#intake.isPaused) this.resume();
+    if (head?.keepsAlive && isInStep) this.#keeper.onIdle(this, head);
+    else this.destroy();
+    carried?.onComplete();
+  }
+
+  #endOfInput(): void {
+    if (this.#carried === null) this.destroy();
+    else if (this.#parser.endsWithConnection()) this.#complete();
+    else if (this.#answerBegan) this.shut({ kind: 'garbled', detail: 'the answer was cut off' });
+    else this.shut({ kind: 'reset', detail: 'closed before the answer began' });
+  }
+}
+
+/** For a parser that nothing is expected from. */
+const nobody: ResponseSink = { onHead() {}, onData() {} };

@@ -1,0 +1,381 @@
+/**
+ * Finds where JSON values end without building them. Every function takes the position of a value's first byte and
+ * returns the position after its last one, or a negative number: `~at` for the byte that does not fit (`~length` when
+ * the text ends too early), or `tooDeep`.
+ *
+ * Inside an object or array that is skipped, strings and the pairing of brackets are followed and nothing else: its
+ * commas, numbers and words, and the escapes and UTF-8 of its strings, are the business of whoever parses it. So a
+ * megabyte costs about as much as one look at each of its bytes, and long strings much less.
+ */
+
+/** Nesting beyond this is refused: those who parse the text after us recurse. */
+export const depthMax = 256;
+
+/** In place of `~at`, which no body is long enough to make this small. */
+const tooDeep = -0x4000_0000;
+
+/** Looks at the strings inside a skipped object or array, by their length and beginning. `start` and `end` exclude the quotes. */
+export interface StringWatch {
+  /** Bit n is set when strings of n bytes are to be seen; n is at most 31. */
+  readonly lengths: number;
+  /** Strings longer than this are seen too. Bytes; at least 31. */
+  readonly longerThan: number;
+  see(bytes: Uint8Array, start: number, end: number): void;
+  /** Set when a string began with `mark`, which is not empty. */
+  hasMark: boolean;
+  readonly mark: Uint8Array;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * Bytes of a string that are read one by one before `indexOf` takes over: a call of `indexOf` costs about as much as
+ * this many steps of the loop, so a text full of short strings or escaped quotes never pays for calls.
+ */
+const nearBytes = 96;
+
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  // Nearly always there is none.
+  return at < bytes.length && (bytes[at] ?? 0) > 0x20 ? at : skipSpaces(bytes, at);
+}
+
+function skipSpaces(bytes: Uint8Array, at: number): number {
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at++;
+  }
+  return at;
+}
+
+function skipValue(bytes: Uint8Array, at: number, depth: number, watch: StringWatch | null): number {
+  switch (bytes[at]) {
+    case quote:
+      return skipString(bytes, at);
+    case 0x7b:
+    case 0x5b:
+      return skipContainer(bytes, at, depth, watch);
+    case 0x74:
+      return skipWord(bytes, at, 'true');
+    case 0x66:
+      return skipWord(bytes, at, 'false');
+    case 0x6e:
+      return skipWord(bytes, at, 'null');
+    default:
+      return skipNumber(bytes, at);
+  }
+}
+
+/** Takes the opening quote's position; returns the one after the closing quote. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  let from = at + 1;
+  const near = Math.min(from + nearBytes, bytes.length);
+  while (from < near) {
+    const byte = bytes[from];
+    if (byte === quote) return from + 1;
+    from += byte === backslash ? 2 : 1;
+  }
+  return from < bytes.length ? skipLongString(bytes, from) : ~bytes.length;
+}
+
+/** Code and JSON in a string have an escaped quote in every line: there `indexOf` would be called for each of them. */
+function skipLongString(bytes: Uint8Array, start: number): number {
+  let from = start;
+  for (;;) {
+    const found = bytes.indexOf(quote, from);
+    if (found === -1) return ~bytes.length;
+    if (!isEscaped(bytes, start, found)) return found + 1;
+    from = skipQuotes(bytes, found + 1);
+    if (from < 0) return -from;
+  }
+}
+
+/** Words of four bytes without a quote from which on `indexOf` is the faster one. */
+const sparseWords = 128;
+
+/**
+ * Goes on behind an escaped quote, four bytes in a step, for as long as quotes are near each other. Returns the negative of the
+ * position after the closing quote, or a position from where it is worth calling `indexOf` again.
+ */
+function skipQuotes(bytes: Uint8Array, start: number): number {
+  const offset = (bytes.byteOffset + start + 3) & ~3;
+  const base = Math.min(offset - bytes.byteOffset, bytes.length);
+  for (let at = start; at < base; at++)
+    if (bytes[at] === quote && !isEscaped(bytes, start, at)) return -(at + 1);
+  if (base === bytes.length) return base;
+  const words = new Int32Array(bytes.buffer, offset, (bytes.length - base) >> 2);
+  let end = Math.min(words.length, sparseWords);
+  for (let index = 0; index < end; index++) {
+    // A byte of the difference is zero where the word has a quote, and the highest bit of the mask's byte is set there.
+    const difference = (words[index] ?? 0) ^ 0x2222_2222;
+    let mask = (difference - 0x0101_0101) & ~difference & 0x8080_8080;
+    if (mask === 0) continue;
+    end = Math.min(words.length, index + sparseWords);
+    for (; mask !== 0; mask &= mask - 1) {
+      const at = base + index * 4 + ((31 - Math.clz32(mask & -mask)) >> 3);
+      if (bytes[at] === quote && !isEscaped(bytes, start, at)) return -(at + 1);
+    }
+  }
+  return base + end * 4;
+}
+
+/** True when an odd number of backslashes stands right before `at`; none before `from` counts. */
+function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
+  let start = at;
+  while (start > from && bytes[start - 1] === backslash) start--;
+  return (at - start) % 2 === 1;
+}
+
+/** Levels of nesting that fit into the bits of a small integer. */
+const levelsMax = 30;
+
+/**
+ * Written as one tight loop: this is where the time of a large body without long strings goes. What is open is a bit per
+ * level, one for an object and zero for an array; deeper down another call goes on with bits of its own.
+ */
+function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: StringWatch | null): number {
+  let open = 0;
+  let level = 0;
+  let at = start;
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0;
+    if (byte === quote) {
+      const end = skipString(bytes, at);
+      if (end < 0) return end;
+      if (watch !== null) look(watch, bytes, at + 1, end - 1);
+      at = end;
+      continue;
+    }
+    at++;
+    // In ASCII the two kinds of brackets differ by 0x20 only; nearly every other byte is smaller.
+    if (byte < 0x5b) continue;
+    const bracket = byte | 0x20;
+    if (bracket === 0x7b) {
+      if (level >= depth) return tooDeep;
+      if (level === levelsMax) {
+        at = skipContainer(bytes, at - 1, depth - level, watch);
+        if (at < 0) return at;
+        continue;
+      }
+      level++;
+      open = (open << 1) | ((byte >> 5) & 1);
+    } else if (bracket === 0x7d) {
+      if (((byte >> 5) & 1) !== (open & 1)) return ~(at - 1);
+      open >>= 1;
+      level--;
+      if (level === 0) return at;
+    }
+  }
+  return ~bytes.length;
+}
+
+function look(watch: StringWatch, bytes: Uint8Array, start: number, end: number): void {
+  const length = end - start;
+  if (length < 32 ? ((watch.lengths >>> length) & 1) === 1 : length > watch.longerThan)
+    watch.see(bytes, start, end);
+  if (bytes[start] === watch.mark[0] && beginsWith(bytes, start, watch.mark)) watch.hasMark = true;
+}
+
+function beginsWith(bytes: Uint8Array, at: number, beginning: Uint8Array): boolean {
+  return beginning.every((byte, offset) => bytes[at + offset] === byte);
+}
+
+/** The quote of the first string from `start` to `end` that begins with these bytes; -1 when there is none. */
+export function findBeginning(bytes: Uint8Array, beginning: Uint8Array, start: number, end: number): number {
+  let at = bytes.indexOf(quote, start);
+  while (at !== -1 && at + beginning.length < end) {
+    if (beginsWith(bytes, at + 1, beginning)) return at;
+    at = bytes.indexOf(quote, at + 1);
+  }
+  return -1;
+}
+
+function skipWord(bytes: Uint8Array, at: number, word: string): number {
+  for (let offset = 0; offset < word.length; offset++) {
+    if (bytes[at + offset] !== word.charCodeAt(offset)) return ~Math.min(at + offset, bytes.length);
+  }
+  return at + word.length;
+}
+
+/** `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, RFC 8259 section 6. */
+function skipNumber(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] === 0x2d ? at + 1 : at;
+  let end = bytes[first] === 0x30 ? first + 1 : skipDigits(bytes, first);
+  if (end > first && bytes[end] === 0x2e) end = skipSomeDigits(bytes, end + 1);
+  if (end > first && (bytes[end] === 0x65 || bytes[end] === 0x45)) {
+    const signed = bytes[end + 1] === 0x2b || bytes[end + 1] === 0x2d;
+    end = skipSomeDigits(bytes, end + (signed ? 2 : 1));
+  }
+  return end === first ? ~Math.min(end, bytes.length) : end;
+}
+
+function skipSomeDigits(bytes: Uint8Array, at: number): number {
+  const end = skipDigits(bytes, at);
+  return end === at ? ~Math.min(at, bytes.length) : end;
+}
+
+function skipDigits(bytes: Uint8Array, at: number): number {
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x30 || byte > 0x39) return at;
+    at++;
+  }
+  return at;
+}
+
+/** The kind of a value, by its first byte. `none`: no JSON value begins so. */
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' | 'none';
+
+/**
+ * Why the bytes are not the JSON that was looked for, and where (bytes from the start).
+ * `unexpected`: a byte that does not fit · `truncated`: they end too early · `too-deep`: nested beyond `depthMax`.
+ */
+export interface JsonFailure {
+  readonly kind: 'unexpected' | 'truncated' | 'too-deep';
+  readonly at: number;
+}
+
+/**
+ * Reads JSON bytes in place: step into objects and arrays of interest, skip the rest. `at` is always at the value to
+ * be read next. After `enter…`, `nextMember` or `nextElement` said true, the value must be entered or skipped; after they said
+ * false, the object or array has ended, or `failure` is set. A failure stays: every later step says false.
+ *
+ *     if (reader.enterObject()) while (reader.nextMember()) reader.skip();
+ */
+export class JsonReader {
+  bytes: Uint8Array;
+  at: number;
+  failure: JsonFailure | null = null;
+  /** Span of the last member's key, without its quotes. */
+  keyStart = 0;
+  keyEnd = 0;
+  /** True when the object or array at hand was entered just now, so that no comma is due. */
+  #entered = false;
+  #depth = 0;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.bytes = bytes;
+    this.at = skipSpace(bytes, at);
+  }
+
+  get kind(): JsonKind {
+    return kindOf(this.bytes[this.at]);
+  }
+
+  /** Steps into the object at hand. Any other value is skipped, and it says false. */
+  enterObject(): boolean {
+    return this.#enter(0x7b);
+  }
+
+  /** Steps into the array at hand. Any other value is skipped, and it says false. */
+  enterArray(): boolean {
+    return this.#enter(0x5b);
+  }
+
+  /** Steps to the next member's value, or out of the object. */
+  nextMember(): boolean {
+    if (!this.#next(0x7d)) return false;
+    if (this.bytes[this.at] !== 0x22) return this.#fail(~this.at);
+    const end = skipString(this.bytes, this.at);
+    if (end < 0) return this.#fail(end);
+    this.keyStart = this.at + 1;
+    this.keyEnd = end - 1;
+    const colon = skipSpace(this.bytes, end);
+    if (this.bytes[colon] !== 0x3a) return this.#fail(~colon);
+    this.at = skipSpace(this.bytes, colon + 1);
+    return true;
+  }
+
+  /** Steps to the next element, or out of the array. */
+  nextElement(): boolean {
+    return this.#next(0x5d);
+  }
+
+  /** Skips the value at hand and returns its end, or -1 when it fails. */
+  skip(watch: StringWatch | null = null): number {
+    if (this.failure !== null) return -1;
+    const end = skipValue(this.bytes, this.at, depthMax - this.#depth, watch);
+    if (end < 0) {
+      this.#fail(end);
+      return -1;
+    }
+    this.at = end;
+    return end;
+  }
+
+  /** After the outermost value: whether nothing but white space follows. Anything else is a failure. */
+  isAtEnd(): boolean {
+    if (this.failure !== null) return false;
+    this.at = skipSpace(this.bytes, this.at);
+    return this.at === this.bytes.length || this.#fail(~this.at);
+  }
+
+  #enter(open: number): boolean {
+    if (this.bytes[this.at] !== open || this.failure !== null) {
+      this.skip();
+      return false;
+    }
+    if (this.#depth === depthMax) return this.#fail(tooDeep);
+    this.#depth++;
+    this.at++;
+    this.#entered = true;
+    return true;
+  }
+
+  #next(close: number): boolean {
+    if (this.failure !== null) return false;
+    let at = skipSpace(this.bytes, this.at);
+    if (this.bytes[at] === close) {
+      this.#entered = false;
+      this.#depth--;
+      this.at = at + 1;
+      return false;
+    }
+    if (!this.#entered) {
+      if (this.bytes[at] !== 0x2c) return this.#fail(~at);
+      at = skipSpace(this.bytes, at + 1);
+    }
+    this.#entered = false;
+    this.at = at;
+    return true;
+  }
+
+  #fail(code: number): false {
+    const at = Math.min(code === tooDeep ? this.at : ~code, this.bytes.length);
+    const kind = code === tooDeep ? 'too-deep' : at === this.bytes.length ? 'truncated' : 'unexpected';
+    this.failure = { kind, at };
+    return false;
+  }
+}
+
+function kindOf(byte: number | undefined): JsonKind {
+  switch (byte) {
+    case 0x7b:
+      return 'object';
+    case 0x5b:
+      return 'array';
+    case 0x22:
+      return 'string';
+    case 0x74:
+    case 0x66:
+      return 'boolean';
+    case 0x6e:
+      return 'null';
+    default:
+      return byte !== undefined && (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) ? 'number' : 'none';
+  }
+}
+
+/** True when a value is more than null, false, a number, `""`, `[]` or `{}`. */
+export function isFilled(bytes: Uint8Array, start: number, end: number): boolean {
+  switch (bytes[start]) {
+    case 0x22:
+      return end - start > 2;
+    case 0x5b:
+    case 0x7b:
+      return skipSpace(bytes, start + 1) < end - 1;
+    default:
+      return false;
+  }
+}

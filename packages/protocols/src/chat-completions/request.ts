@@ -1,0 +1,159 @@
+import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
+import type { Fault } from '../error.ts';
+import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  checkMessages,
+  describe,
+  findMembers,
+  hasElements,
+  invalid,
+  outputTokensMax,
+  type Refused,
+  type RequestMembers,
+  readModel,
+  readStream,
+  readWhole,
+} from '../request/members.ts';
+import { OpeningReader, sessionClue } from '../request/session.ts';
+import type { Facts, Need, SessionClue } from '../request.ts';
+import { type Result, succeed } from '../result.ts';
+import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
+
+/** The caller's word about usage in `stream_options`, and its place. */
+export interface StreamOptions {
+  readonly includeUsage: boolean;
+  /** Span of the value of `include_usage`; null when the member is absent. */
+  readonly value: { readonly start: number; readonly end: number } | null;
+  readonly isEmpty: boolean;
+}
+
+/** A request as read: what routing needs of it, and where the members stand that an upstream may need changed. */
+export interface ReadRequest {
+  readonly facts: Facts;
+  readonly members: RequestMembers<RequestMember>;
+  /** The needs of the conversation. */
+  readonly longStrings: LongStrings;
+  /** Null when absent or null. */
+  readonly streamOptions: StreamOptions | null;
+  /** The member that sets the output limit; null when there is none. */
+  readonly limitMember: LimitMember | null;
+}
+
+export type LimitMember = 'max_completion_tokens' | 'max_tokens';
+
+const choicesMax = 128;
+
+const names = new KeyNames<RequestMember>(requestMembers);
+const media = mediaParts(partNeeds);
+const includeUsageName = new KeyNames(['include_usage']);
+const typeName = new KeyNames(['type']);
+
+export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
+  const watch = new MediaWatch(media);
+  const found = findMembers(body, names, { name: 'messages', watch });
+  if (!found.ok) return found;
+  const members = found.value;
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const messages = checkMessages(members);
+  if (messages !== null) return messages;
+  const stream = readStream(members);
+  if (!stream.ok) return stream;
+  const streamOptions = readStreamOptions(members);
+  if (!streamOptions.ok) return streamOptions;
+  const limit = readLimit(members);
+  if (!limit.ok) return limit;
+  const choices = readWhole(members, 'n', [1, choicesMax]);
+  if (!choices.ok) return choices;
+  return succeed({
+    facts: {
+      model: model.value,
+      stream: stream.value,
+      maxOutputTokens: limit.value.tokens,
+      inputTokensEstimate: watch.estimate(body.length),
+      choices: choices.value ?? 1,
+      needs: readNeeds(members, watch.needs),
+    },
+    members,
+    longStrings: watch.longStrings,
+    streamOptions: streamOptions.value,
+    limitMember: limit.value.member,
+  });
+}
+
+function readStreamOptions(members: RequestMembers<RequestMember>): Result<StreamOptions | null, Fault> {
+  const reader = members.reader('stream_options');
+  if (reader === null || reader.kind === 'null') return succeed(null);
+  if (!reader.enterObject())
+    return invalid("'stream_options' must be an object, or be left out.", 'stream_options');
+  let value: StreamOptions['value'] = null;
+  let isEmpty = true;
+  while (reader.nextMember()) {
+    const start = reader.at;
+    const isUsage = includeUsageName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
+    const end = reader.skip();
+    if (isUsage && value !== null) return invalidIncludeUsage('is given twice; send it once');
+    if (isUsage) value = { start, end };
+    isEmpty = false;
+  }
+  if (reader.failure !== null) return invalid(describe(reader.failure), 'stream_options');
+  const includeUsage = value === null ? null : decodeJson(members.body, value.start, value.end);
+  if (includeUsage !== null && typeof includeUsage !== 'boolean')
+    return invalidIncludeUsage('must be true or false');
+  return succeed({ includeUsage: includeUsage === true, value, isEmpty });
+}
+
+function invalidIncludeUsage(problem: string): Refused {
+  return invalid(`'stream_options.include_usage' ${problem}.`, 'stream_options.include_usage');
+}
+
+interface OutputLimit {
+  readonly tokens: number | null;
+  readonly member: LimitMember | null;
+}
+
+function readLimit(members: RequestMembers<RequestMember>): Result<OutputLimit, Fault> {
+  const newer = readWhole(members, 'max_completion_tokens', [1, outputTokensMax]);
+  if (!newer.ok) return newer;
+  const older = readWhole(members, 'max_tokens', [1, outputTokensMax]);
+  if (!older.ok) return older;
+  if (newer.value !== null) return succeed({ tokens: newer.value, member: 'max_completion_tokens' });
+  return succeed({ tokens: older.value, member: older.value === null ? null : 'max_tokens' });
+}
+
+/** Members of the wrong type say nothing here: what they mean is for the upstream to judge. */
+function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
+  const needs = new Set(ofMessages);
+  if (hasElements(members, 'tools') || hasElements(members, 'functions')) needs.add('tools');
+  if (members.kind('audio') === 'object' || listsAudio(members.value('modalities')))
+    needs.add('audio-output');
+  if (isStructured(members)) needs.add('structured-output');
+  return needs;
+}
+
+function listsAudio(modalities: unknown): boolean {
+  return Array.isArray(modalities) && modalities.includes('audio');
+}
+
+/** `json_object` and `json_schema`; the schema may be long and is not looked at. */
+function isStructured(members: RequestMembers<RequestMember>): boolean {
+  const reader = members.reader('response_format');
+  if (reader === null || !reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    const start = reader.at;
+    const isType = typeName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
+    const end = reader.skip();
+    if (isType) return decodeString(members.body, start, end)?.startsWith('json') ?? false;
+  }
+  return false;
+}
+
+const openingMembers = { instructions: [], conversation: 'messages' } as const;
+
+export function readSession({ members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [members.reader('prompt_cache_key')],
+    person: [members.reader('safety_identifier'), members.reader('user')],
+    opening: new OpeningReader(members, openingMembers, longStrings),
+  });
+}

@@ -1,0 +1,218 @@
+import type { TranslationTarget } from '../codec.ts';
+import { changed, type Loss } from '../codec.ts';
+import type { Fault } from '../error.ts';
+import { unreachable } from '../result.ts';
+import { enforce } from '../translate/json-schema/strict-schema.ts';
+import { type SettingSupport, settingLosses, spellingOf } from '../translate/losses.ts';
+import { effortOf } from '../translate/reasoning-effort.ts';
+import { legalName, type NameRule, ToolNaming } from '../translate/tools.ts';
+import type { OutputFormat, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
+import type { WireRecord } from '../wire-values.ts';
+import { callIdRule, chatSurface, nineLetterId } from './wire.ts';
+
+const toolRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 64 };
+
+/** One request while it is written: how things are named in it, and what is found that it cannot say. */
+export class TurnWriting {
+  readonly turn: Turn;
+  readonly target: TranslationTarget;
+  readonly naming: ToolNaming;
+  /** The first thing that may not be lost. */
+  fault: Fault | null = null;
+  readonly #losses = new Map<string, Loss>();
+
+  constructor(turn: Turn, target: TranslationTarget) {
+    this.turn = turn;
+    this.target = target;
+    this.naming = new ToolNaming(turn, toolRule);
+  }
+
+  /** True when the caller wrote it in this protocol, so that it may stay as it is. */
+  get isOwn(): boolean {
+    return this.turn.surface === chatSurface;
+  }
+
+  /** True when all of the protocol may be used, and not only what compatible servers share. */
+  get knowsAll(): boolean {
+    return this.isOwn || this.target.dialect.chatVocabulary === 'own';
+  }
+
+  get losses(): readonly Loss[] {
+    return [...this.#losses.values()];
+  }
+
+  /** An id as it is sent, for a call and for its result alike. */
+  callId(id: string): string {
+    if (this.target.dialect.callIds === 'any') return legalName(id, callIdRule);
+    return nineLetterId(id);
+  }
+
+  lose(...losses: readonly Loss[]): void {
+    for (const loss of losses) this.#losses.set(loss.field, loss);
+  }
+
+  refuse(fault: Fault): void {
+    this.fault ??= fault;
+  }
+}
+
+/** The name of a schema, made legal as tools' names are. */
+export function schemaName(name: string | null): string {
+  return legalName(name ?? 'answer', toolRule);
+}
+
+/** Characters of the caller's own user that are sent; callers of other protocols put whole objects there. */
+const userCharsMax = 64;
+
+/** The same short word for the same user. */
+function shortUser(user: string): string {
+  return legalName(user, { ...toolRule, lengthMax: userCharsMax });
+}
+
+const stopMax = 4;
+
+/** A setting if it is to be sent, else null. */
+type Carried = <Name extends TurnSettingName>(name: Name) => TurnSettings[Name] | null;
+
+/** The members of a request that are settings; what is undefined is not sent. */
+export function writeSettings(writing: TurnWriting): WireRecord {
+  const support = supportOf(writing);
+  const settings = effectiveSettings(writing, support);
+  const lost = settingLosses({ ...writing.turn, settings }, support);
+  if (lost.ok) writing.lose(...lost.value);
+  else writing.refuse(lost.error);
+  const carried: Carried = (name) => (support[name] === 'carried' ? settings[name] : null);
+  return {
+    ...writeLimit(writing, carried('maxOutputTokens')),
+    ...writeSampling(carried),
+    stop: writeStop(writing, carried('stop')),
+    n: carried('choices') ?? undefined,
+    reasoning_effort: writeEffort(writing, carried('reasoning')),
+    response_format: writeFormat(writing, carried('outputFormat')),
+    verbosity: carried('verbosity') ?? undefined,
+    user: writeUser(writing, carried('user')),
+    service_tier: carried('serviceTier') ?? undefined,
+    prompt_cache_key: carried('promptCacheKey') ?? undefined,
+    metadata: carried('metadata') ?? undefined,
+  };
+}
+
+function supportOf(writing: TurnWriting): SettingSupport {
+  const { isOwn, knowsAll, target } = writing;
+  const sampled = isThinkingByRules(writing) ? 'dropped' : 'carried';
+  const ownOnly = isOwn ? 'carried' : 'dropped';
+  const known = knowsAll ? 'carried' : 'dropped';
+  return {
+    maxOutputTokens: 'carried',
+    temperature: sampled,
+    topP: sampled,
+    topK: ownOnly,
+    stop: isThinkingByRules(writing) ? 'refused' : 'carried',
+    seed: 'carried',
+    presencePenalty: sampled,
+    frequencyPenalty: sampled,
+    // An answer has no place for them on its way to a caller of another protocol.
+    logprobs: ownOnly,
+    choices: isOwn ? 'carried' : 'refused',
+    parallelToolCalls: 'carried',
+    reasoning: isOwn || target.reasoning ? 'carried' : 'dropped',
+    outputFormat: 'carried',
+    verbosity: known,
+    // Some servers refuse every member they do not know, and agents name a user with each request.
+    user: known,
+    serviceTier: known,
+    promptCacheKey: known,
+    // Only for answers that the vendor is asked to keep.
+    metadata: ownOnly,
+  };
+}
+
+/** True of a model that the protocol's inventors let think, and keep from being sampled otherwise. */
+export function isThinkingByRules({ isOwn, target, turn }: TurnWriting): boolean {
+  if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
+  return turn.settings.reasoning === null || effortOf(turn.settings.reasoning) !== 'none';
+}
+
+/** Without what asks for no more than happens anyway. */
+function effectiveSettings(
+  { turn: { settings }, isOwn }: TurnWriting,
+  support: SettingSupport,
+): TurnSettings {
+  if (isOwn) return settings;
+  const { temperature, topP, reasoning } = settings;
+  const asksNoThought = reasoning !== null && effortOf(reasoning) === 'none';
+  return {
+    ...settings,
+    temperature: support.temperature === 'dropped' && temperature === 1 ? null : temperature,
+    topP: support.topP === 'dropped' && topP === 1 ? null : topP,
+    reasoning: support.reasoning === 'dropped' && asksNoThought ? null : reasoning,
+  };
+}
+
+function writeLimit({ target, knowsAll }: TurnWriting, tokens: number | null): WireRecord {
+  if (tokens === null) return {};
+  const { maxTokensField } = target.dialect;
+  const usual = knowsAll ? 'max_completion_tokens' : 'max_tokens';
+  return { [maxTokensField === 'both' ? usual : maxTokensField]: tokens };
+}
+
+function writeSampling(carried: Carried): WireRecord {
+  const alternatives = carried('logprobs');
+  return {
+    temperature: carried('temperature') ?? undefined,
+    top_p: carried('topP') ?? undefined,
+    top_k: carried('topK') ?? undefined,
+    seed: carried('seed') ?? undefined,
+    presence_penalty: carried('presencePenalty') ?? undefined,
+    frequency_penalty: carried('frequencyPenalty') ?? undefined,
+    ...(alternatives === null ? {} : { logprobs: true, top_logprobs: alternatives }),
+  };
+}
+
+function writeStop(writing: TurnWriting, stop: TurnSettings['stop']): readonly string[] | undefined {
+  if (stop === null || stop.length === 0) return undefined;
+  if (writing.isOwn || stop.length <= stopMax) return stop;
+  writing.lose(changed(spellingOf(writing.turn, 'stop'), `the first ${stopMax} only`));
+  return stop.slice(0, stopMax);
+}
+
+function writeEffort(writing: TurnWriting, reasoning: TurnSettings['reasoning']): string | undefined {
+  const effort = reasoning === null ? null : effortOf(reasoning);
+  if (effort === null) return undefined;
+  if (reasoning?.effort === null)
+    writing.lose(changed(spellingOf(writing.turn, 'reasoning'), `sent as ${effort} effort`));
+  return effort;
+}
+
+function writeUser(writing: TurnWriting, user: string | null): string | undefined {
+  if (user === null || writing.isOwn || user.length <= userCharsMax) return user ?? undefined;
+  writing.lose(changed(spellingOf(writing.turn, 'user'), 'shortened'));
+  return shortUser(user);
+}
+
+function writeFormat(writing: TurnWriting, format: OutputFormat | null): WireRecord | undefined {
+  if (format === null) return undefined;
+  switch (format.kind) {
+    case 'text':
+      return { type: 'text' };
+    case 'json':
+      return { type: 'json_object' };
+    case 'json-schema':
+      return { type: 'json_schema', json_schema: writeSchema(writing, format) };
+    default:
+      return unreachable(format);
+  }
+}
+
+type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
+
+/** Other protocols hold the model to every schema; this one to those that are strict. */
+function writeSchema(writing: TurnWriting, format: SchemaFormat): WireRecord {
+  const { schema, strict } = format;
+  const described = { name: schemaName(format.name), description: format.description ?? undefined };
+  if (writing.turn.surface.enforcesSchemas) return { ...described, schema, strict: strict ?? undefined };
+  const enforced = enforce({ schema, strict: strict !== false }, writing.turn.surface);
+  if (!enforced.strict && strict !== false)
+    writing.lose(changed(spellingOf(writing.turn, 'outputFormat'), 'asked for, but not enforced'));
+  return { ...described, ...enforced };
+}

@@ -1,0 +1,261 @@
+import { fromNativeSchema } from '../translate/json-schema/native-schema.ts';
+import { plainWord, type TurnNotes } from '../translate/notes.ts';
+import {
+  type FunctionTool,
+  noSettings,
+  type OutputFormat,
+  type ReasoningEffort,
+  type ReasoningSetting,
+  type ToolChoice,
+  type Turn,
+  type TurnSettingName,
+  type TurnSettings,
+} from '../turn.ts';
+import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { elementsOf, inCamelCase, spelledBy } from './wire.ts';
+
+/** All that a request sets beside its conversation. `members`: of the request, in camelCase. */
+export function readSettings(members: WireRecord, notes: TurnNotes): TurnSettings {
+  const config = inCamelCase(members['generationConfig']);
+  noteOwnMembers(config, members['generationConfig'], notes);
+  const numberAt = (name: string) => readNumber(config, name, notes);
+  return {
+    ...noSettings,
+    // Zero is what a number is that has not been set.
+    maxOutputTokens: numberAt('maxOutputTokens') || null,
+    temperature: numberAt('temperature'),
+    topP: numberAt('topP'),
+    topK: numberAt('topK'),
+    stop: readStop(config['stopSequences'], notes),
+    seed: numberAt('seed'),
+    presencePenalty: numberAt('presencePenalty'),
+    frequencyPenalty: numberAt('frequencyPenalty'),
+    logprobs: config['responseLogprobs'] === true ? (numberAt('logprobs') ?? 0) : null,
+    choices: numberAt('candidateCount') || null,
+    reasoning: readThinking(config['thinkingConfig'], notes),
+    outputFormat: readFormat(config, notes),
+    serviceTier: readTier(members['serviceTier']),
+    metadata: readLabels(members['labels']),
+  };
+}
+
+const configNames = {
+  maxOutputTokens: 'maxOutputTokens',
+  temperature: 'temperature',
+  topP: 'topP',
+  topK: 'topK',
+  stop: 'stopSequences',
+  seed: 'seed',
+  presencePenalty: 'presencePenalty',
+  frequencyPenalty: 'frequencyPenalty',
+  logprobs: 'responseLogprobs',
+  choices: 'candidateCount',
+  reasoning: 'thinkingConfig',
+} as const satisfies Partial<Record<TurnSettingName, string>>;
+
+const formatNames = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema', 'responseMimeType'];
+
+/** The settings as the caller spells them. `wire`: the request as it came. */
+export function readSpelling(wire: WireRecord): Turn['spelling'] {
+  const config = spelledBy(wire, 'generationConfig');
+  const spelled = (name: string) => `${config}.${spelledBy(wire[config], name)}`;
+  const entries = Object.entries(configNames).map(([name, own]) => [name, spelled(own)] as const);
+  const formatName = formatNames.find((name) => inCamelCase(wire[config])[name] !== undefined);
+  return {
+    ...Object.fromEntries(entries),
+    outputFormat: spelled(formatName ?? 'responseMimeType'),
+    serviceTier: spelledBy(wire, 'serviceTier'),
+    metadata: 'labels',
+  };
+}
+
+/** Members that have a place in a turn or beside another one. */
+const unified: ReadonlySet<string> = new Set([
+  ...Object.values(configNames),
+  ...formatNames,
+  'logprobs',
+  'mediaResolution',
+]);
+
+function noteOwnMembers(config: WireRecord, wire: unknown, notes: TurnNotes): void {
+  for (const [name, value] of Object.entries(config)) {
+    if (value === null || unified.has(name)) continue;
+    const field = `generationConfig.${plainWord(spelledBy(wire, name))}`;
+    if (name === 'responseModalities') noteModalities(value, field, notes);
+    else notes.lose(field);
+  }
+}
+
+/** Pictures and sound are not what other protocols answer with. */
+function noteModalities(value: unknown, field: string, notes: TurnNotes): void {
+  const modalities = Array.isArray(value) ? value : [value];
+  const isText = modalities.every((modality) => typeof modality === 'string' && /^text$/i.test(modality));
+  if (!isText) notes.insist(field);
+}
+
+/** A number, or one in a string, as this protocol's JSON may have it. */
+function readNumber(config: WireRecord, name: string, notes: TurnNotes): number | null {
+  const value = config[name] ?? null;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (number === null || (typeof number === 'number' && Number.isFinite(number))) return number;
+  const place = `generationConfig.${name}`;
+  notes.blame(place, `'${place}' must be a number.`);
+  return null;
+}
+
+function readStop(value: unknown, notes: TurnNotes): readonly string[] | null {
+  if (value === undefined || value === null) return null;
+  const list = typeof value === 'string' ? [value] : value;
+  if (Array.isArray(list) && list.every((text): text is string => typeof text === 'string')) return list;
+  notes.blame('generationConfig.stopSequences', "'generationConfig.stopSequences' must be a list of texts.");
+  return null;
+}
+
+const levels: ReadonlyMap<string, ReasoningEffort | null> = new Map([
+  ['THINKING_LEVEL_UNSPECIFIED', null],
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+]);
+
+function readThinking(wire: unknown, notes: TurnNotes): ReasoningSetting | null {
+  if (!isRecord(wire)) return null;
+  const config = inCamelCase(wire);
+  const budget = readNumber(config, 'thinkingBudget', notes);
+  const level = stringOf(config['thinkingLevel'])?.toUpperCase() ?? 'THINKING_LEVEL_UNSPECIFIED';
+  const effort = levels.get(level);
+  const place = 'generationConfig.thinkingConfig.thinkingLevel';
+  if (effort === undefined) notes.blame(place, `'${place}' must be MINIMAL, LOW, MEDIUM or HIGH.`);
+  return {
+    effort: budget === 0 ? 'none' : (effort ?? null),
+    // Less than nothing leaves it to the model.
+    budgetTokens: budget !== null && budget > 0 ? budget : null,
+    shown: config['includeThoughts'] === true,
+  };
+}
+
+function readFormat(config: WireRecord, notes: TurnNotes): OutputFormat | null {
+  const mimeType = stringOf(config['responseMimeType']) ?? '';
+  const schema = schemaOf(config);
+  if (mimeType === 'text/x.enum') {
+    // The bare word is asked for, where others would give it in quotes.
+    notes.insist('generationConfig.responseMimeType');
+    return null;
+  }
+  if (schema !== null)
+    return { kind: 'json-schema', name: schemaName(schema), description: null, schema, strict: null };
+  return mimeType === 'application/json' ? { kind: 'json' } : null;
+}
+
+function schemaOf(config: WireRecord): WireRecord | null {
+  const jsonSchema = config['responseJsonSchema'] ?? config['_responseJsonSchema'];
+  if (isRecord(jsonSchema)) return jsonSchema;
+  const own = config['responseSchema'];
+  return isRecord(own) ? fromNativeSchema(own) : null;
+}
+
+/** Other protocols want a name, and this one has none but a title. */
+function schemaName(schema: WireRecord): string | null {
+  const title = stringOf(schema['title']) ?? '';
+  return title === '' ? null : title;
+}
+
+/** Case does not matter to clients, some of which write the enum's whole name. */
+function readTier(wire: unknown): TurnSettings['serviceTier'] {
+  switch (
+    stringOf(wire)
+      ?.toLowerCase()
+      .replace(/^service_tier_/, '')
+  ) {
+    case 'standard':
+      return 'default';
+    case 'flex':
+      return 'flex';
+    case 'priority':
+      return 'priority';
+    default:
+      return null;
+  }
+}
+
+function readLabels(wire: unknown): TurnSettings['metadata'] {
+  const labels = Object.entries(recordOf(wire)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return labels.length === 0 ? null : Object.fromEntries(labels);
+}
+
+/** `members`: of the request, in camelCase. */
+export function readTools(members: WireRecord, notes: TurnNotes): Pick<Turn, 'tools' | 'toolChoice'> {
+  const config = inCamelCase(members['toolConfig']);
+  const calling = inCamelCase(config['functionCallingConfig']);
+  const isStrict = calling['mode'] === 'VALIDATED';
+  const groups = elementsOf(members['tools']).map(inCamelCase);
+  const tools = groups.flatMap(({ functionDeclarations }) =>
+    elementsOf(functionDeclarations).map((tool) => readFunction(inCamelCase(tool), isStrict, notes)),
+  );
+  noteHosted(groups, tools.length > 0, notes);
+  for (const [name, value] of Object.entries(config))
+    if ((isRecord(value) || value === true) && name !== 'functionCallingConfig')
+      notes.lose(`toolConfig.${plainWord(name)}`);
+  if (calling['streamFunctionCallArguments'] === true)
+    notes.lose('toolConfig.functionCallingConfig.streamFunctionCallArguments');
+  return { tools, toolChoice: readChoice(calling, notes) };
+}
+
+function readFunction(tool: WireRecord, isStrict: boolean, notes: TurnNotes): FunctionTool {
+  for (const name of ['behavior', 'response', 'responseJsonSchema'])
+    if (tool[name] !== undefined && tool[name] !== null) notes.lose(`tools[].functionDeclarations[].${name}`);
+  return {
+    kind: 'function',
+    name: stringOf(tool['name']) ?? '',
+    namespace: null,
+    description: stringOf(tool['description']) ?? '',
+    parameters: readParameters(tool),
+    strict: isStrict ? true : null,
+    cacheTtl: null,
+  };
+}
+
+/** JSON Schema itself, or this protocol's own dialect of it. */
+function readParameters({ parameters, parametersJsonSchema }: WireRecord): WireRecord | null {
+  if (isRecord(parametersJsonSchema)) return parametersJsonSchema;
+  return isRecord(parameters) ? fromNativeSchema(parameters) : null;
+}
+
+/** Tools the vendor runs itself: with functions beside them the model can do without. */
+function noteHosted(groups: readonly WireRecord[], hasFunctions: boolean, notes: TurnNotes): void {
+  for (const name of groups.flatMap((group) => Object.keys(group))) {
+    if (name === 'functionDeclarations') continue;
+    if (hasFunctions) notes.lose(`tools[].${plainWord(name)}`);
+    else notes.insist(`tools[].${plainWord(name)}`);
+  }
+}
+
+function readChoice(calling: WireRecord, notes: TurnNotes): ToolChoice | null {
+  const names = listOf(calling['allowedFunctionNames']).filter((name) => typeof name === 'string');
+  const mode = calling['mode'] ?? 'MODE_UNSPECIFIED';
+  switch (typeof mode === 'string' ? mode.toUpperCase() : mode) {
+    case 'MODE_UNSPECIFIED':
+      return null;
+    case 'AUTO':
+    case 'VALIDATED':
+      return names.length > 0 ? { kind: 'allowed', mode: 'auto', names } : { kind: 'auto' };
+    case 'NONE':
+      return { kind: 'none' };
+    case 'ANY':
+      return requiredChoice(names);
+    default: {
+      const place = 'toolConfig.functionCallingConfig.mode';
+      notes.blame(place, `'${place}' must be AUTO, ANY, NONE or VALIDATED.`);
+      return null;
+    }
+  }
+}
+
+function requiredChoice(names: readonly string[]): ToolChoice {
+  const [only, ...others] = names;
+  if (only === undefined) return { kind: 'required' };
+  return others.length === 0 ? { kind: 'named', name: only } : { kind: 'allowed', mode: 'required', names };
+}

@@ -1,0 +1,259 @@
+import type { TranslationTarget, WrittenTurn } from '../codec.ts';
+import type { Fault } from '../error.ts';
+import { jsonRequest } from '../request/edits.ts';
+import { fail, type Result, succeed, unreachable } from '../result.ts';
+import { extensionLosses, settingLosses, type TraitSupport, traitLosses } from '../translate/losses.ts';
+import { WriteNotes } from '../translate/notes.ts';
+import { mayReturn } from '../translate/seals.ts';
+import { parseObject, ToolNaming, wrapInput } from '../translate/tools.ts';
+import { type OrderedMessage, orderTurns } from '../translate/turn-order.ts';
+import type {
+  Block,
+  MediaBlock,
+  MediaKind,
+  Message,
+  ReasoningBlock,
+  Surface,
+  ToolCallBlock,
+  ToolResultBlock,
+  Turn,
+} from '../turn.ts';
+import { pathOf } from './edits.ts';
+import { isVendorUri } from './read-messages.ts';
+import { foreignCallSignature } from './signature.ts';
+import { generateContentSurface } from './wire.ts';
+import { settingSupport, writeSettings } from './write-settings.ts';
+import { nameRule, writeToolMembers } from './write-tools.ts';
+
+const traitSupport: TraitSupport = {
+  citations: 'dropped',
+  'cache-mark': 'dropped',
+  'image-detail': 'carried',
+  filename: 'dropped',
+  'media-name': 'dropped',
+  'call-seal': 'dropped',
+};
+
+export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
+  const ofSettings = settingLosses(turn, settingSupport(turn, target));
+  if (!ofSettings.ok) return ofSettings;
+  const ofExtensions = extensionLosses(turn, generateContentSurface);
+  if (!ofExtensions.ok) return ofExtensions;
+  const notes = new WriteNotes();
+  const ofTraits = traitLosses(turn, generateContentSurface, traitSupport);
+  notes.add([...ofSettings.value, ...ofExtensions.value, ...ofTraits]);
+  const naming = new ToolNaming(turn, nameRule);
+  const body = {
+    contents: writeContents(turn, { surface: turn.surface, notes, naming, origin: target.origin }),
+    ...writeSystem(turn),
+    ...writeToolMembers(turn, target, { notes, naming }),
+    ...writeSettings(turn, target, notes),
+  };
+  if (notes.fault !== null) return fail(notes.fault);
+  const action = turn.stream ? 'streamGenerateContent' : 'generateContent';
+  return succeed({
+    request: jsonRequest(pathOf(target, action, turn.stream ? 'sse' : null), body),
+    losses: notes.losses,
+    names: naming.names,
+  });
+}
+
+function writeSystem({ system }: Turn): object {
+  const parts = system.flatMap(({ text }) => (text.trim() === '' ? [] : [{ text }]));
+  return parts.length === 0 ? {} : { systemInstruction: { parts } };
+}
+
+interface ContentsContext {
+  /** The caller's protocol, in whose words losses are told. */
+  readonly surface: Surface;
+  readonly notes: WriteNotes;
+  readonly naming: ToolNaming;
+  /** The target's: state it has sealed may go back to it. */
+  readonly origin: string;
+}
+
+/** A part as it is sent. */
+type Part = Record<string, unknown>;
+
+function writeContents({ messages }: Turn, context: ContentsContext): readonly object[] {
+  if (messages.some(({ name }) => name !== null)) context.notes.drop('messages[].name');
+  const turns = orderTurns(messages.map((message) => returnable(message, context)));
+  const writer = new ContentsWriter(context);
+  const currentAt = turns.findLastIndex(isAsked);
+  return turns.map((turn, index) => ({
+    role: turn.role === 'user' ? 'user' : 'model',
+    parts: turn.role === 'user' ? writer.user(turn) : writer.model(turn, index > currentAt),
+  }));
+}
+
+/** True when a user says something, and does more than return what tools gave: with that a new turn begins. */
+function isAsked({ role, content }: OrderedMessage): boolean {
+  return role === 'user' && content.some(({ kind }) => kind !== 'tool-result');
+}
+
+/** Without thoughts that did not come from here: they would be refused, and are nobody's words. */
+function returnable(message: Message, { surface, notes, origin }: ContentsContext): Message {
+  const content = message.content.filter((block) => {
+    if (block.kind !== 'reasoning') return true;
+    if (block.sealed?.origin === 'native') notes.drop(surface.sealed);
+    return mayReturn(block.sealed, origin);
+  });
+  return { ...message, content };
+}
+
+class ContentsWriter {
+  readonly #context: ContentsContext;
+  /** The calls so far, by their ids: results name the tool they are from. */
+  readonly #calls = new Map<string, ToolCallBlock>();
+
+  constructor(context: ContentsContext) {
+    this.#context = context;
+  }
+
+  /** Results stand first, and what they hold beside text behind all of them. */
+  user({ content }: OrderedMessage): readonly Part[] {
+    const results = content.filter((block) => block.kind === 'tool-result');
+    const others = content.filter((block) => block.kind !== 'tool-result');
+    const media = results.flatMap((result) => result.content.filter((block) => block.kind === 'media'));
+    return [
+      ...results.map((result) => this.#result(result)),
+      ...[...media, ...others].flatMap((block) => this.#spoken(block)),
+    ];
+  }
+
+  /** `isCurrent`: it belongs to the turn that is being answered. */
+  model({ content }: OrderedMessage, isCurrent: boolean): readonly Part[] {
+    const parts: Part[] = [];
+    for (const block of content) {
+      if (block.kind === 'reasoning') this.#thought(block, parts);
+      else if (block.kind === 'tool-call') parts.push(this.#call(block));
+      else parts.push(...this.#spoken(block));
+    }
+    if (isCurrent) signFirstCall(parts);
+    return parts;
+  }
+
+  #spoken(block: Block): readonly Part[] {
+    switch (block.kind) {
+      case 'text':
+      case 'refusal':
+        return [{ text: block.text }];
+      case 'media':
+        return writeMedia(block, this.#context);
+      case 'reasoning':
+      case 'tool-call':
+      case 'tool-result':
+        return [];
+      default:
+        return unreachable(block);
+    }
+  }
+
+  /** A seal without a thought is that of the part before it, where that has none. */
+  #thought({ text, sealed }: ReasoningBlock, parts: Part[]): void {
+    const thoughtSignature = sealed?.data ?? '';
+    const last = parts.at(-1);
+    if (text !== '') parts.push({ text, thought: true, thoughtSignature });
+    else if (last === undefined || 'thoughtSignature' in last || last['thought'] === true)
+      parts.push({ text: '', thoughtSignature });
+    else last['thoughtSignature'] = thoughtSignature;
+  }
+
+  #call(block: ToolCallBlock): Part {
+    const { naming, origin } = this.#context;
+    this.#calls.set(block.id, block);
+    const seal = mayReturn(block.sealed, origin) ? { thoughtSignature: block.sealed.data } : {};
+    return {
+      functionCall: { ...idMember(block.id), name: naming.sent(block), args: this.#args(block) },
+      ...seal,
+    };
+  }
+
+  #args({ form, input }: ToolCallBlock): object {
+    const args = parseObject(form === 'custom' ? wrapInput(input) : input);
+    if (args === null) this.#context.notes.change(this.#context.surface.arguments, 'malformed, sent as none');
+    return args ?? {};
+  }
+
+  #result(block: ToolResultBlock): Part {
+    const call = this.#calls.get(block.callId);
+    const name = call === undefined ? 'unknown' : this.#context.naming.sent(call);
+    return { functionResponse: { ...idMember(block.callId), name, response: responseOf(block) } };
+  }
+}
+
+/** The first one of those that stand side by side has the seal. */
+function signFirstCall(parts: readonly Part[]): void {
+  const call = parts.find((part) => 'functionCall' in part);
+  if (call !== undefined) call['thoughtSignature'] ??= foreignCallSignature;
+}
+
+/** Ids of ours stand for none, where the model gave or took none. */
+const madeUpId = /^call_(?:at_\d+|[0-9a-f]{32}_\d+)$/;
+
+function idMember(id: string): object {
+  return id === '' || madeUpId.test(id) ? {} : { id };
+}
+
+/** An object is the response; anything else is its output, or its error. */
+function responseOf({ content, isError }: ToolResultBlock): object {
+  const text = content.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n');
+  if (isError) return { error: text };
+  return parseObject(text) ?? { output: text };
+}
+
+interface MediaContext {
+  readonly surface: Surface;
+  readonly notes: WriteNotes;
+}
+
+/** Media as a part. What is still named by URL can be opened by this protocol's vendor only where it is its own. */
+function writeMedia(block: MediaBlock, context: MediaContext): readonly Record<string, unknown>[] {
+  const { source, media, mediaType, filename } = block;
+  const { surface, notes } = context;
+  switch (source.kind) {
+    case 'base64': {
+      const mimeType = mediaType ?? typeOfData(source.data, media);
+      return [{ inlineData: { mimeType, data: source.data } }];
+    }
+    case 'text':
+      notes.change(surface.media[media], 'sent as text');
+      return [{ text: [filename, source.text].filter(Boolean).join('\n\n') }];
+    case 'url':
+    case 'id':
+      return writeReference(block, source.kind === 'url' ? source.url : source.id, context);
+    default:
+      return unreachable(source);
+  }
+}
+
+function writeReference(
+  { media, mediaType, source }: MediaBlock,
+  uri: string,
+  { surface, notes }: MediaContext,
+) {
+  const isOwn = isVendorUri(uri, mediaType) && (source.kind === 'url' || surface === generateContentSurface);
+  if (isOwn) return [{ fileData: { ...(mediaType === null ? {} : { mimeType: mediaType }), fileUri: uri } }];
+  notes.refuse(surface.media[media], 'send its content itself, in base64');
+  return [];
+}
+
+/** How the data of each type begin, in base64. */
+const beginnings: readonly (readonly [string, string])[] = [
+  ['/9j/', 'image/jpeg'],
+  ['iVBORw', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+  ['JVBERi', 'application/pdf'],
+];
+
+const types: Readonly<Record<MediaKind, string>> = {
+  image: 'image/png',
+  audio: 'audio/wav',
+  file: 'application/pdf',
+};
+
+/** The type must be said here; where the caller did not, the data do. */
+function typeOfData(data: string, media: MediaKind): string {
+  return beginnings.find(([beginning]) => data.startsWith(beginning))?.[1] ?? types[media];
+}

@@ -1,0 +1,111 @@
+import { KeyNames } from '../bytes/json-text.ts';
+import type { Fault } from '../error.ts';
+import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  checkMessages,
+  findMembers,
+  hasElements,
+  keptIds,
+  outputTokensMax,
+  type RequestMembers,
+  readModel,
+  readStream,
+  readWhole,
+} from '../request/members.ts';
+import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
+import type { Facts, Need, RequestInput, SessionClue, Work } from '../request.ts';
+import { type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
+import { blockNeeds, type ProtocolHeaders, type RequestMember, readHeaders, requestMembers } from './wire.ts';
+
+/** A request as read: what routing needs of it, what stands where in it, and its headers. */
+export interface ReadRequest {
+  readonly facts: Facts;
+  readonly work: Work;
+  readonly members: RequestMembers<RequestMember>;
+  /** The long strings of the conversation. */
+  readonly longStrings: LongStrings;
+  readonly headers: ProtocolHeaders;
+}
+
+const names = new KeyNames<RequestMember>(requestMembers);
+const formatName = new KeyNames(['format']);
+const userIdName = new KeyNames(['user_id']);
+const media = mediaParts(blockNeeds);
+
+/** All that is wrong for this protocol alone, such as a missing limit, is for the upstream to say. */
+export function readFacts({ body, header, work }: RequestInput): Result<ReadRequest, Fault> {
+  const headers = readHeaders(header);
+  if (!headers.ok) return headers;
+  const watch = new MediaWatch(media);
+  const found = findMembers(body, names, { name: 'messages', watch });
+  if (!found.ok) return found;
+  const members = found.value;
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const messages = checkMessages(members);
+  if (messages !== null) return messages;
+  const stream = readStream(members);
+  if (!stream.ok) return stream;
+  // None at all is a request to do no more than fill the prompt cache.
+  const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
+  if (!limit.ok) return limit;
+  const [previous, beside] = keptIds(previousId(members), containerId(members));
+  const facts = {
+    model: model.value,
+    // Nothing is written where tokens are counted, whatever is said of it.
+    stream: work === 'answer' && stream.value,
+    maxOutputTokens: work === 'answer' ? limit.value : 0,
+    inputTokensEstimate: watch.estimate(body.length),
+    choices: 1,
+    needs: readNeeds(members, watch.needs),
+    ...(previous === undefined ? {} : { continues: previous }),
+    ...(beside === undefined ? {} : { continuesBeside: beside }),
+    ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
+  };
+  return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
+}
+
+/** The id of the message that a thread goes on from. */
+function previousId(members: RequestMembers<RequestMember>): unknown {
+  const thread = members.value('thread');
+  return isRecord(thread) ? (thread['previous_message_id'] ?? null) : null;
+}
+
+/** By itself, or beside the skills it is to have; without an id it is a new one. */
+function containerId(members: RequestMembers<RequestMember>): unknown {
+  const container = members.value('container');
+  return isRecord(container) ? container['id'] : container;
+}
+
+function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
+  const needs = new Set(ofMessages);
+  if (hasElements(members, 'tools')) needs.add('tools');
+  if (isStructured(members)) needs.add('structured-output');
+  return needs;
+}
+
+/** The schema may be long and is not looked at. */
+function isStructured(members: RequestMembers<RequestMember>): boolean {
+  if (members.kind('output_format') === 'object') return true;
+  const reader = members.reader('output_config');
+  if (reader === null || !reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    const isFormat = formatName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
+    if (isFormat) return reader.kind === 'object';
+    reader.skip();
+  }
+  return false;
+}
+
+const openingMembers = { instructions: ['system'], conversation: 'messages' } as const;
+
+/** Coding agents write a session into their `user_id`; it is the name of a person all the same, and taken whole. */
+export function readSession({ members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [],
+    person: [readerOf(members.reader('metadata'), userIdName)],
+    // A thread that goes on has its beginning upstream.
+    opening: previousId(members) === null ? new OpeningReader(members, openingMembers, longStrings) : null,
+  });
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { EndpointTable } from './endpoint.ts';
+import type { ProtocolOf } from './protocol.ts';
+import { ProtocolTable, protocolIds, protocols, smallestCall, upstreamProtocolOf } from './protocols.ts';
+import { defaultDialect } from './request.ts';
+
+const decoder = new TextDecoder();
+
+describe('a new protocol is a folder and a line', () => {
+  const sixth: ProtocolOf<'sixth'> = {
+    ...protocols.responses,
+    id: 'sixth',
+    platform: 'messages',
+    endpoints: [
+      { method: 'POST', path: '/v1/sixth', kind: 'call' },
+      { method: 'POST', path: '/v1/models/{model}:sing', kind: 'call' },
+    ],
+    territory: /^\/v1\/sixth(\/|$)/,
+    smallestRequest: { outputTokens: 2, body: (model) => ({ sixth: model }) },
+    headersFor: () => ['x-sixth', 'yes'],
+  };
+  const spoken = [...Object.values(protocols), sixth];
+  const endpoints = new EndpointTable<string>(spoken);
+  const table = new ProtocolTable<string>(spoken);
+
+  test('its paths are served, for the keys of its platform and in their shape', () => {
+    expect(endpoints.match('POST', '/v1/sixth')).toMatchObject({
+      kind: 'match',
+      endpoint: { kind: 'call', protocol: 'sixth', platform: 'messages', takesForms: false },
+    });
+    expect(endpoints.match('POST', '/v1/models/m:sing')).toMatchObject({
+      endpoint: { protocol: 'sixth' },
+      params: { model: 'm', action: 'sing' },
+    });
+    expect(endpoints.match('GET', '/v1/sixth')).toEqual({ kind: 'method-not-allowed', allow: ['POST'] });
+    expect(endpoints.callProtocols('messages')).toEqual(['messages', 'sixth']);
+    expect(endpoints.platformOf('/v1/sixth/unknown')).toBe('messages');
+  });
+
+  test('its callers are served in other protocols, and those of others in it', () => {
+    expect(table.ids).toContain('sixth');
+    expect(table.upstreamProtocolOf('sixth', { 'chat-completions': '/c', sixth: '/s' })).toBe('sixth');
+    expect(table.upstreamProtocolOf('sixth', { 'chat-completions': '/c' })).toBe('chat-completions');
+    expect(table.upstreamProtocolOf('messages', { sixth: '/s' })).toBe('sixth');
+    expect(table.upstreamProtocolOf('images', { sixth: '/s' })).toBeNull();
+  });
+
+  test('its upstreams are probed in it, with its headers', () => {
+    const call = table.smallestCall({ sixth: '/s/{model}' }, 'm', defaultDialect);
+    expect(call).toMatchObject({ protocol: 'sixth', path: '/s/m' });
+    expect(call?.headers).toEqual([
+      ...['content-type', 'application/json'],
+      ...['accept', 'application/json', 'x-sixth', 'yes'],
+    ]);
+    expect(JSON.parse(decoder.decode(call?.body))).toEqual({ sixth: 'm' });
+    expect(table.readingHeaders({ sixth: '/s' }, defaultDialect)).toContain('x-sixth');
+    expect(table.smallestProtocol({ sixth: '/s', 'chat-completions': '/c' })).toBe('chat-completions');
+  });
+});
+
+test('every protocol stands under its own id', () => {
+  expect(Object.entries(protocols).map(([id, protocol]) => id === protocol.id)).not.toContain(false);
+  expect(protocolIds).toEqual(Object.keys(protocols));
+});
+
+test('of an upstream’s protocols the one is chosen that can say most, if it does not speak the caller’s', () => {
+  const all = Object.fromEntries(protocolIds.map((id) => [id, '/']));
+  for (const id of protocolIds) expect(upstreamProtocolOf(id, all)).toBe(id);
+  const { responses: _, ...others } = all;
+  expect(upstreamProtocolOf('responses', others)).toBe('messages');
+  expect(upstreamProtocolOf('images', others)).toBe('images');
+  expect(upstreamProtocolOf('messages', { images: '/' })).toBeNull();
+});
+
+test.each([
+  [protocolIds, 'chat-completions', { max_completion_tokens: 1 }],
+  [['responses', 'generate-content'], 'generate-content', { generationConfig: { maxOutputTokens: 1 } }],
+  [['responses', 'messages'], 'messages', { max_tokens: 1, model: 'm' }],
+  [['responses', 'images'], 'responses', { max_output_tokens: 16 }],
+])('the smallest call of an upstream that speaks %j is one of %s', (ids, protocol, body) => {
+  const call = smallestCall(Object.fromEntries(ids.map((id) => [id, '/{model}'])), 'm', defaultDialect);
+  expect(call?.protocol).toBe(protocol);
+  expect(JSON.parse(decoder.decode(call?.body))).toMatchObject(body);
+});
+
+test('where images alone are made, nothing is asked for next to nothing', () => {
+  expect(smallestCall({ images: '/' }, 'm', defaultDialect)).toBeNull();
+});

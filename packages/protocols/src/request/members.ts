@@ -1,0 +1,172 @@
+import { decodeJson, type KeyNames } from '../bytes/json-text.ts';
+import { depthMax, type JsonFailure, type JsonKind, JsonReader, type StringWatch } from '../bytes/scan.ts';
+import { type Fault, fault } from '../error.ts';
+import { fail, type Result, succeed } from '../result.ts';
+
+/** The place where a member stands in the body. Bytes; the key's span has its quotes. */
+export interface MemberSpan {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A failed step, to be returned as it is. */
+export type Refused = { readonly ok: false; readonly error: Fault };
+
+export function invalid(message: string, param: string | null = null): Refused {
+  return fail(fault('invalid_request', { message, param }));
+}
+
+/** The members of a request that are read, where they stand in its bytes. Nothing else of the body is looked at. */
+export class RequestMembers<Name extends string> {
+  readonly body: Uint8Array;
+  readonly #spans: ReadonlyMap<Name, MemberSpan>;
+  readonly #watch: StringWatch | null;
+
+  constructor(body: Uint8Array, spans: ReadonlyMap<Name, MemberSpan>, watch: StringWatch | null) {
+    this.body = body;
+    this.#spans = spans;
+    this.#watch = watch;
+  }
+
+  /** True when a string of the conversation begins with the mark of sealed state: without one, nothing has to be looked for. */
+  get hasMark(): boolean {
+    return this.#watch?.hasMark ?? false;
+  }
+
+  span(name: Name): MemberSpan | undefined {
+    return this.#spans.get(name);
+  }
+
+  /** The parsed value; null when absent, undefined when it is not valid JSON. For short values. */
+  value(name: Name): unknown {
+    const span = this.#spans.get(name);
+    return span === undefined ? null : decodeJson(this.body, span.start, span.end);
+  }
+
+  /** An absent member is as good as null. */
+  kind(name: Name): JsonKind {
+    return this.reader(name)?.kind ?? 'null';
+  }
+
+  /** A reader at the value; null when absent. */
+  reader(name: Name): JsonReader | null {
+    const span = this.#spans.get(name);
+    return span === undefined ? null : new JsonReader(this.body, span.start);
+  }
+}
+
+/** Anything that has these members at least. */
+export type WithMembers<Name extends string> = Pick<
+  RequestMembers<Name>,
+  'body' | 'span' | 'value' | 'kind' | 'reader'
+>;
+
+/** The member whose strings are looked at on the way: where a protocol has its conversation. */
+interface WatchedMember<Name extends string> {
+  readonly name: Name;
+  readonly watch: StringWatch;
+}
+
+/**
+ * Finds the members. Refuses what is not one JSON object, what is nested too deep, and a member that could be read in
+ * two ways: given twice, however its name is escaped, or once more in another case, as some servers would match it.
+ * UTF-8 that is not valid is refused where a value is read and passed on where it is not; a byte order mark is refused,
+ * since upstreams refuse it (RFC 8259, section 8.1).
+ */
+export function findMembers<Name extends string>(
+  body: Uint8Array,
+  names: KeyNames<Name>,
+  watched: WatchedMember<Name> | null = null,
+): Result<RequestMembers<Name>, Fault> {
+  const reader = new JsonReader(body);
+  if (reader.kind !== 'object') return invalid(notAnObject);
+  const spans = new Map<Name, MemberSpan>();
+  reader.enterObject();
+  while (reader.nextMember()) {
+    const { keyStart, keyEnd, at: start } = reader;
+    const name = names.findDecoded(body, keyStart, keyEnd);
+    const end = reader.skip(watched !== null && name === watched.name ? watched.watch : null);
+    const twin = name === null ? names.findAnyCase(body, keyStart, keyEnd) : null;
+    if (twin !== null)
+      return invalid(`'${twin}' must be spelt in exactly these letters, capitals and small ones.`, twin);
+    if (name === null) continue;
+    if (spans.has(name)) return invalid(`'${name}' is given twice; send it once.`, name);
+    spans.set(name, { keyStart: keyStart - 1, keyEnd: keyEnd + 1, start, end });
+  }
+  if (!reader.isAtEnd() && reader.failure !== null) return invalid(describe(reader.failure));
+  return succeed(new RequestMembers(body, spans, watched?.watch ?? null));
+}
+
+const notAnObject = 'The request body must be a JSON object in UTF-8, without a byte order mark.';
+
+export function describe(failure: JsonFailure): string {
+  switch (failure.kind) {
+    case 'too-deep':
+      return `The request body is nested more than ${depthMax} levels deep.`;
+    case 'truncated':
+      return 'The request body is not valid JSON: it ends too early.';
+    case 'unexpected':
+      return `The request body is not valid JSON: unexpected byte at position ${failure.at}.`;
+  }
+}
+
+export function readModel(members: WithMembers<'model'>): Result<string, Fault> {
+  const model = members.value('model');
+  if (typeof model === 'string' && model !== '') return succeed(model);
+  if (members.span('model') === undefined)
+    return invalid("'model' is missing; name the model to call.", 'model');
+  return invalid("'model' must be a string that names a model.", 'model');
+}
+
+export function checkMessages(members: WithMembers<'messages'>): Refused | null {
+  if (members.kind('messages') === 'array') return null;
+  const isMissing = members.span('messages') === undefined;
+  return invalid(`'messages' ${isMissing ? 'is missing; send' : 'must be'} a list of messages.`, 'messages');
+}
+
+export function readStream(members: WithMembers<'stream'>): Result<boolean, Fault> {
+  const stream = members.value('stream');
+  if (typeof stream === 'boolean' || stream === null) return succeed(stream === true);
+  return invalid("'stream' must be true or false.", 'stream');
+}
+
+/** The largest 32-bit number: what callers write who mean no limit. Tokens. */
+export const outputTokensMax = 2_147_483_647;
+
+/** A whole number from `min` to `max`, however it is written; null when absent or null. */
+export function readWhole<Name extends string>(
+  members: WithMembers<Name>,
+  name: Name,
+  [min, max]: readonly [number, number],
+): Result<number | null, Fault> {
+  const value = members.value(name);
+  if (value === null) return succeed(null);
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
+    return succeed(value);
+  return invalid(`'${name}' must be a whole number from ${min} to ${max}, or be left out.`, name);
+}
+
+export function hasElements<Name extends string>(members: WithMembers<Name>, name: Name): boolean {
+  const reader = members.reader(name);
+  return reader?.enterArray() === true && reader.nextElement();
+}
+
+/** Goes to the value of a member of the object at the reader; false when it has none of that name. */
+export function enterMember(reader: JsonReader, name: KeyNames<string>): boolean {
+  if (!reader.enterObject()) return false;
+  while (reader.nextMember()) {
+    if (name.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null) return true;
+    reader.skip();
+  }
+  return false;
+}
+
+/**
+ * The ids a request names of things that upstreams keep, the one it goes on from first. What is no text is for the upstream to
+ * judge, and an empty one names nothing.
+ */
+export function keptIds(...named: readonly unknown[]): readonly string[] {
+  return named.filter((id): id is string => typeof id === 'string' && id !== '');
+}

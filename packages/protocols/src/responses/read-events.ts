@@ -1,0 +1,292 @@
+import type { EventReader, ReaderContext } from '../codec.ts';
+import { parseJson } from '../refusal.ts';
+import { unreachable } from '../result.ts';
+import { BlockSequencer, readEvent } from '../translate/answer.ts';
+import type { Block, Citation, Sealed } from '../turn.ts';
+import type { Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
+import { listOf, numberOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { type AnswerBlock, blockOfPart, blocksOfItem, callOf, finishOf, readCitation } from './read-parts.ts';
+
+/** A block as far as it has been told. */
+interface Told {
+  hasText: boolean;
+  hasCitations: boolean;
+  isWhole: boolean;
+  /** The part of the item that the last text was from: a summary has several. */
+  lastPart: string | null;
+}
+
+/** The kind of a block that opens with its first text. */
+type TextKind = 'text' | 'refusal' | 'reasoning';
+
+/**
+ * Reads a response as it comes. A block opens with its first delta. What its last event repeats is told only as far as the
+ * deltas have not told it, since servers leave out one or the other; items are told apart by their index, because some
+ * change the ids on the way.
+ */
+export class ResponsesEventReader implements EventReader {
+  readonly #context: ReaderContext;
+  readonly #blocks = new BlockSequencer<string>();
+  readonly #told = new Map<string, Told>();
+  readonly #kinds = new Set<Block['kind']>();
+  #isStarted = false;
+  #finish: Finish | null = null;
+  #events: TurnEvent[] = [];
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  read(frame: Uint8Array): readonly TurnEvent[] {
+    const read = readEvent(frame);
+    if (read !== null && this.#finish === null) this.#take(read.type, read.event);
+    return this.#taken();
+  }
+
+  readText(): boolean {
+    return this.#finish === null;
+  }
+
+  end(): readonly TurnEvent[] {
+    if (this.#finish === null) this.#close({});
+    return this.#taken();
+  }
+
+  #taken(): readonly TurnEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #take(type: string, event: WireRecord): void {
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        return this.#start(recordOf(event['response']));
+      case 'response.output_item.added':
+        return this.#openItem(event);
+      case 'response.output_item.done':
+        return this.#closeItem(recordOf(event['item']), indexOf(event));
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return this.#close(recordOf(event['response']));
+      default:
+        return this.#takeDelta(type, event);
+    }
+  }
+
+  #takeDelta(type: string, event: WireRecord): void {
+    switch (type) {
+      case 'response.output_text.delta':
+        return this.#addText('text', partKey(event), event);
+      case 'response.refusal.delta':
+        return this.#addText('refusal', partKey(event), event);
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning.delta':
+        return this.#addThoughts(type, event);
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        return this.#addToCall(event);
+      case 'response.output_text.annotation.added':
+        return this.#addCitation(event);
+      case 'response.content_part.done':
+        return this.#closePart(event);
+      default:
+        // Others repeat what deltas said, or tell how far a tool of the vendor's has come.
+        return undefined;
+    }
+  }
+
+  #start(response: WireRecord): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    const answerId = stringOf(response['id']);
+    this.#events.push({ kind: 'start', answerId, model: stringOf(response['model']), usage: null });
+  }
+
+  /** A call is something before its arguments come; every other item is nothing until text does. */
+  #openItem(event: WireRecord): void {
+    const item = recordOf(event['item']);
+    const isCall = item['type'] === 'function_call' || item['type'] === 'custom_tool_call';
+    if (!isCall || (stringOf(item['name']) ?? '') === '') return;
+    const index = indexOf(event);
+    this.#open(keyOf(index), openingOf(callOf(item, index, this.#context)));
+  }
+
+  #open(key: string, block: OpenBlock): Told {
+    this.#start({});
+    const told = { hasText: false, hasCitations: false, isWhole: false, lastPart: null };
+    this.#told.set(key, told);
+    this.#kinds.add(block.kind);
+    this.#blocks.open(key, block);
+    this.#pass();
+    return told;
+  }
+
+  #pass(): void {
+    this.#events.push(...this.#blocks.take());
+  }
+
+  #addText(kind: TextKind, key: string, event: WireRecord): void {
+    const text = stringOf(event['delta']) ?? '';
+    if (text === '') return;
+    const told = this.#told.get(key) ?? this.#open(key, { kind });
+    this.#addTo(key, told, text);
+  }
+
+  #addTo(key: string, told: Told, text: string): void {
+    told.hasText = true;
+    this.#blocks.add(key, { kind: 'text', text });
+    this.#pass();
+  }
+
+  /** Thoughts come in full or summed up; of both, the first to come are told. Their parts are paragraphs. */
+  #addThoughts(type: string, event: WireRecord): void {
+    const text = stringOf(event['delta']) ?? '';
+    if (text === '') return;
+    const key = keyOf(indexOf(event));
+    const told = this.#told.get(key) ?? this.#open(key, { kind: 'reasoning' });
+    const family = type.includes('summary') ? 'summary' : 'full';
+    const part = `${family}/${numberOf(event[family === 'summary' ? 'summary_index' : 'content_index']) ?? 0}`;
+    if (told.lastPart?.startsWith(family) === false) return;
+    const isNext = told.lastPart !== null && told.lastPart !== part;
+    told.lastPart = part;
+    this.#addTo(key, told, isNext ? `\n\n${text}` : text);
+  }
+
+  #addToCall(event: WireRecord): void {
+    const key = keyOf(indexOf(event));
+    const told = this.#told.get(key);
+    const text = stringOf(event['delta']) ?? '';
+    // One that has not been opened has no name yet; its last event has it all.
+    if (told !== undefined && text !== '') this.#addTo(key, told, text);
+  }
+
+  #addCitation(event: WireRecord): void {
+    const key = partKey(event);
+    const told = this.#told.get(key);
+    const citation = readCitation(recordOf(event['annotation']));
+    if (told !== undefined && citation !== null) this.#cite(key, told, [citation]);
+  }
+
+  #cite(key: string, told: Told, citations: readonly Citation[]): void {
+    for (const citation of citations) {
+      told.hasCitations = true;
+      this.#blocks.add(key, { kind: 'citation', citation });
+    }
+    this.#pass();
+  }
+
+  #closePart(event: WireRecord): void {
+    const block = blockOfPart(recordOf(event['part']));
+    if (block !== null) this.#closeBlock(partKey(event), block);
+  }
+
+  #closeItem(item: WireRecord, index: number): void {
+    for (const [part, block] of blocksOfItem(item, index, this.#context)) {
+      this.#closeBlock(
+        block.kind === 'text' || block.kind === 'refusal' ? keyOf(index, part) : keyOf(index),
+        block,
+      );
+    }
+  }
+
+  /** Tells what of the whole block has not been told. */
+  #closeBlock(key: string, block: AnswerBlock): void {
+    const opening = openingOf(block);
+    const told = this.#told.get(key) ?? this.#open(key, opening);
+    if (told.isWhole) return;
+    told.isWhole = true;
+    const { text, citations, sealed } = contentOf(block);
+    if (!told.hasText && text !== '') this.#addTo(key, told, text);
+    if (!told.hasCitations) this.#cite(key, told, citations);
+    if (sealed !== null) this.#blocks.add(key, { kind: 'sealed', sealed });
+    this.#blocks.close(key);
+    this.#pass();
+  }
+
+  /** The end. Some servers send no events but this one. */
+  #close(response: WireRecord): void {
+    this.#start(response);
+    if (this.#told.size === 0) {
+      for (const [index, item] of listOf(response['output']).entries())
+        this.#closeItem(recordOf(item), index);
+    }
+    this.#blocks.closeAll();
+    this.#pass();
+    this.#finish = finishOf(response, this.#kinds);
+    this.#events.push({ kind: 'finish', ...this.#finish });
+  }
+}
+
+function indexOf(event: WireRecord): number {
+  return numberOf(event['output_index']) ?? 0;
+}
+
+function keyOf(index: number, part: number | null = null): string {
+  return part === null ? `${index}` : `${index}/${part}`;
+}
+
+function partKey(event: WireRecord): string {
+  return keyOf(indexOf(event), numberOf(event['content_index']) ?? 0);
+}
+
+function openingOf(block: AnswerBlock): OpenBlock {
+  switch (block.kind) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return { kind: block.kind };
+    case 'tool-call': {
+      const { kind, id, name, namespace, form } = block;
+      return { kind, id, name, namespace, form };
+    }
+    case 'media':
+      return block;
+    default:
+      return unreachable(block);
+  }
+}
+
+interface BlockContent {
+  readonly text: string;
+  readonly citations: readonly Citation[];
+  readonly sealed: Sealed | null;
+}
+
+function contentOf(block: AnswerBlock): BlockContent {
+  const nothing = { text: '', citations: [], sealed: null };
+  switch (block.kind) {
+    case 'text':
+      return { ...nothing, text: block.text, citations: block.citations };
+    case 'refusal':
+      return { ...nothing, text: block.text };
+    case 'reasoning':
+      return { ...nothing, text: block.text, sealed: block.sealed };
+    case 'tool-call':
+      return { ...nothing, text: block.input, sealed: block.sealed };
+    case 'media':
+      return nothing;
+    default:
+      return unreachable(block);
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** A whole response. */
+export function readTurnAnswer(body: Uint8Array, context: ReaderContext): TurnAnswer {
+  const response = recordOf(parseJson(decoder.decode(body)));
+  const content = listOf(response['output']).flatMap((item, index) => [
+    ...blocksOfItem(recordOf(item), index, context).values(),
+  ]);
+  return {
+    answerId: stringOf(response['id']),
+    model: stringOf(response['model']),
+    content,
+    finish: finishOf(response, new Set(content.map(({ kind }) => kind))),
+  };
+}

@@ -1,0 +1,116 @@
+import { decodeString, KeyNames } from '../bytes/json-text.ts';
+import type { Fault } from '../error.ts';
+import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import {
+  enterMember,
+  findMembers,
+  hasElements,
+  invalid,
+  keptIds,
+  outputTokensMax,
+  type Refused,
+  type RequestMembers,
+  readModel,
+  readStream,
+  readWhole,
+} from '../request/members.ts';
+import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
+import type { Facts, Need, SessionClue } from '../request.ts';
+import { type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
+import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
+
+/** A request as read: what routing needs of it, and what stands where in it. */
+export interface ReadRequest {
+  readonly facts: Facts;
+  readonly members: RequestMembers<RequestMember>;
+  /** The needs of the conversation. */
+  readonly longStrings: LongStrings;
+}
+
+const names = new KeyNames<RequestMember>(requestMembers);
+const media = mediaParts(partNeeds);
+const formatName = new KeyNames(['format']);
+const typeName = new KeyNames(['type']);
+const idName = new KeyNames(['id']);
+
+/** The upstream is left to say what is wrong for this protocol alone, such as neither an input nor a conversation. */
+export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
+  const watch = new MediaWatch(media);
+  const found = findMembers(body, names, { name: 'input', watch });
+  if (!found.ok) return found;
+  const members = found.value;
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const stream = readStream(members);
+  if (!stream.ok) return stream;
+  const limit = readWhole(members, 'max_output_tokens', [1, outputTokensMax]);
+  if (!limit.ok) return limit;
+  const refused = checkInput(members) ?? checkBackground(members, stream.value);
+  if (refused !== null) return refused;
+  const [previous, beside] = keptIds(members.value('previous_response_id'), conversationId(members));
+  const facts = {
+    model: model.value,
+    stream: stream.value,
+    maxOutputTokens: limit.value,
+    inputTokensEstimate: watch.estimate(body.length),
+    choices: 1,
+    needs: readNeeds(members, watch.needs),
+    ...(previous === undefined ? {} : { continues: previous }),
+    ...(beside === undefined ? {} : { continuesBeside: beside }),
+    // Unless they are told not to, upstreams keep it.
+    ...(members.value('store') === false ? {} : { kept: true as const }),
+  };
+  return succeed({ facts, members, longStrings: watch.longStrings });
+}
+
+function conversationId(members: RequestMembers<RequestMember>): unknown {
+  const conversation = members.value('conversation');
+  return isRecord(conversation) ? conversation['id'] : conversation;
+}
+
+function checkInput(members: RequestMembers<RequestMember>): Refused | null {
+  const kind = members.kind('input');
+  return kind === 'string' || kind === 'array' || kind === 'null'
+    ? null
+    : invalid("'input' must be a text or a list of items.", 'input');
+}
+
+/** Its result would have to be fetched later, and nothing here fetches it; a stream brings it itself. */
+function checkBackground(members: RequestMembers<RequestMember>, stream: boolean): Refused | null {
+  if (members.value('background') !== true || stream) return null;
+  const message = "'background' is only offered with 'stream': the result cannot be fetched later.";
+  return invalid(message, 'background');
+}
+
+/** Members of the wrong type say nothing here: what they mean is for the upstream to judge. */
+function readNeeds(members: RequestMembers<RequestMember>, ofInput: ReadonlySet<Need>): ReadonlySet<Need> {
+  const needs = new Set(ofInput);
+  if (hasElements(members, 'tools')) needs.add('tools');
+  if (isStructured(members)) needs.add('structured-output');
+  return needs;
+}
+
+/** `json_object` and `json_schema` as the type of `text.format`; the schema may be long and is not looked at. */
+function isStructured(members: RequestMembers<RequestMember>): boolean {
+  const reader = members.reader('text');
+  if (reader === null || !enterMember(reader, formatName) || !enterMember(reader, typeName)) return false;
+  const start = reader.at;
+  const end = reader.skip();
+  return end !== -1 && (decodeString(members.body, start, end)?.startsWith('json') ?? false);
+}
+
+const openingMembers = { instructions: ['instructions'], conversation: 'input' } as const;
+
+/** The input is the latest turn and not the beginning of a conversation that is kept upstream. */
+export function readSession({ facts, members, longStrings }: ReadRequest): SessionClue | null {
+  return sessionClue({
+    conversation: [
+      members.reader('prompt_cache_key'),
+      members.reader('conversation'),
+      readerOf(members.reader('conversation'), idName),
+    ],
+    person: [members.reader('safety_identifier'), members.reader('user')],
+    opening: facts.continues === undefined ? new OpeningReader(members, openingMembers, longStrings) : null,
+  });
+}

@@ -1,0 +1,35 @@
+import type { PhaseFigures } from './figures.ts';
+import { hangName } from './timeline.ts';
+
+const successMin = 0.999;
+const hangTtftP99MsMax = 6000;
+
+/** The gates that a run breaks; empty when it holds. In every phase each model has a healthy channel. */
+export function brokenGates(
+  phases: readonly PhaseFigures[],
+  ledgerComplaints: readonly string[],
+): readonly string[] {
+  const broken = phases
+    .filter((figures) => successOf(figures) < successMin)
+    .map(
+      (figures) =>
+        `${figures.phase}: ${percent(successOf(figures))} of calls were answered, of ${percent(successMin)}`,
+    );
+  const hang = phases.find(({ phase }) => phase === hangName);
+  const ttftMs = hang?.ttftP99Ms ?? Number.POSITIVE_INFINITY;
+  if (ttftMs > hangTtftP99MsMax)
+    broken.push(`${hangName}: TTFT p99 is ${Math.round(ttftMs)} ms, of ${hangTtftP99MsMax} ms`);
+  if (ledgerComplaints.length > 0)
+    broken.push(`the ledger does not fit what callers saw, ${ledgerComplaints.length} times`);
+  return broken;
+}
+
+/** The share of calls that were answered, of those that no channel broke off after content. */
+export function successOf({ calls, answered, cut }: PhaseFigures): number {
+  return answered / (calls - cut);
+}
+
+export function percent(share: number): string {
+  // Rounded down, lest a broken gate looks like one that holds.
+  return `${(Math.floor(share * 100_000) / 1000).toFixed(2)} %`;
+}
