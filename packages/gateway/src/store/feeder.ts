@@ -347,9 +347,10 @@ export class Feeder {
     const ends = new Map<bigint, number>();
     for (const { id, fed } of this.#knownOthers()) {
       const reader = new JournalReader(journalDirectory(this.#options.file, id));
+      const until = reader.end();
       let end = fed ?? reader.starts()[0] ?? 0;
-      for (;;) {
-        const passage = reader.read(end, linesMax, {});
+      while (end < until) {
+        const passage = reader.read(end, linesMax, { fed: () => this.#books.fedOf(id) });
         if (passage === null || 'detail' in passage) break;
         end = passage.end;
       }
@@ -381,12 +382,8 @@ export class Feeder {
 
   #fail(error: unknown): void {
     const detail = error instanceof Error ? error.message : String(error);
-    if (!this.#isFailing)
-      this.#options.onAlarm({
-        kind: 'unavailable',
-        traceId: null,
-        detail: `the store is not fed: ${detail}`,
-      });
+    const alarm = { kind: 'unavailable', traceId: null, detail: `the store is not fed: ${detail}` } as const;
+    if (!this.#isFailing) this.#options.onAlarm(alarm);
     this.#isFailing = true;
     if (failureOf(error) === 'fatal') this.#stop();
   }

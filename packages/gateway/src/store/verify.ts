@@ -8,7 +8,7 @@ import { JournalReader, type Passage } from './journal/reader.ts';
 import { loadPrices } from './load-configuration.ts';
 import { slotMs } from './reports.ts';
 import type { Schema } from './schema.ts';
-import { acquireRun, journalDirectory, knownRuns } from './sqlite/runs.ts';
+import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
 const findingsMax = 100;
 const pageSize = 1_000;
@@ -207,8 +207,8 @@ async function countRows(database: Kysely<Schema>): Promise<Verification['counts
 const passageLines = 2_000;
 
 /**
- * Reads all journals that are there, and holds what is fed of them against the store. That of a process which lives ends where
- * it cannot be read, since it may be just writing there.
+ * Reads all journals that are there, and holds what is fed of them against the store. That of a process which lives is read
+ * to the end that it has now, or to where it cannot be read, since the process may be just writing there.
  */
 export function verifyJournals(database: DatabaseSync, file: string): readonly Finding[] {
   const findings: Finding[] = [];
@@ -218,9 +218,11 @@ export function verifyJournals(database: DatabaseSync, file: string): readonly F
   for (const { id, fed } of knownRuns(database, file)) {
     const lock = acquireRun(file, id);
     const reader = new JournalReader(journalDirectory(file, id));
+    const end = lock === null ? reader.end() : Number.POSITIVE_INFINITY;
+    const extent = lock === null ? { fed: () => fedOf(database, id) } : { isDead: true };
     let place = reader.starts()[0] ?? fed ?? 0;
     while (findings.length < findingsMax) {
-      const passage = reader.read(place, passageLines, { isDead: lock !== null });
+      const passage = reader.read(place, passageLines, extent);
       if (passage === null) break;
       if ('detail' in passage) {
         const { detail, offset } = passage;
@@ -234,6 +236,7 @@ export function verifyJournals(database: DatabaseSync, file: string): readonly F
       if (passage.end <= (fed ?? 0))
         findings.push(...notInStore(passage, stored.get.bind(stored), isSetAside));
       place = passage.end;
+      if (place >= end) break;
     }
     reader.close();
     lock?.close();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tries } from '../../../../../test/support/slow-form.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { Damage } from '../../ports/store.ts';
@@ -270,5 +270,31 @@ test('segments go once they are fed', async () => {
   expect(reader.starts().length).toBeGreaterThan(5);
   while (small.calls() < 40) await small.feeder.catchUp();
   expect(reader.starts()).toHaveLength(1);
+  await small.close();
+});
+
+test('segments that go while another process reads them are no damage', async () => {
+  const small = openJournalSite({ segmentBytes: 4_096 });
+  for (let number = 0; number < 40; number++) await settle(small.ledger, entry(number));
+  const reader = new JournalReader(join(small.directory, 'journal', '1'));
+  const [first = 0, second = 0] = reader.starts();
+  const passage = reader.read(first, 1, {});
+  while (small.calls() < 40) await small.feeder.catchUp();
+  const [last = 0] = reader.starts();
+  expect(last).toBeGreaterThan(second);
+  // The segment that is open is still read to its end; the next one is gone.
+  expect(passage).toMatchObject({ segment: first });
+  expect(reader.read(second, 1, {})).toMatchObject({ detail: expect.stringContaining('missing') });
+  expect(reader.read(second, 1, { fed: () => last })).toMatchObject({ segment: last });
+  expect(reader.read(second, 1, { fed: () => second })).toMatchObject({
+    detail: expect.stringContaining('missing'),
+  });
+  expect(reader.read(second, 1, { fed: () => null })).toBeNull();
+
+  // Gone between the listing and the opening.
+  const listed = vi.spyOn(reader, 'starts').mockReturnValueOnce([first, second]);
+  expect(reader.read(second, 1, { fed: () => last })).toMatchObject({ segment: last });
+  expect(listed.mock.calls.length).toBeGreaterThan(1);
+  reader.close();
   await small.close();
 });

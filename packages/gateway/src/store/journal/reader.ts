@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Damage } from '../../ports/store.ts';
 import { lineColumns } from '../columns.ts';
@@ -30,6 +30,11 @@ export interface Extent {
    */
   readonly until?: number;
   readonly isDead?: boolean;
+  /**
+   * Tells how far another process has fed the journal, or null once its run is no more. Segments that are fed are taken away, also
+   * while they are read: what is gone that way is no damage.
+   */
+  readonly fed?: () => number | null;
 }
 
 interface OpenSegment {
@@ -67,6 +72,14 @@ export class JournalReader {
       .sort((a, b) => a - b);
   }
 
+  /** The place behind the last byte that is there now: where to stop reading the journal of a process that writes on. */
+  end(): number {
+    const start = this.starts().at(-1);
+    if (start === undefined) return 0;
+    const segment = statSync(join(this.#directory, segmentName(start)), { throwIfNoEntry: false });
+    return segment === undefined ? this.end() : start + segment.size;
+  }
+
   /** Whole frames from a place on, until they are so many lines; null at the end of the journal. */
   read(place: number, linesMax: number, extent: Extent): Passage | Damage | null {
     if (extent.until !== undefined && place >= extent.until) return null;
@@ -75,9 +88,14 @@ export class JournalReader {
     if (start === undefined) {
       const [first] = starts;
       if (first === undefined && place === 0 && extent.until === undefined) return null;
+      const fed = extent.fed?.();
+      if (fed === null) return null;
+      if (fed !== undefined && fed > place) return this.read(fed, linesMax, extent);
       return this.#missing(place, first ?? null);
     }
     const segment = this.#open(start);
+    // Taken away since it was listed.
+    if (segment === null) return this.read(place, linesMax, extent);
     if (segment.fault !== null) {
       const isFinal = extent.isDead || extent.until !== undefined;
       return isFinal ? { file: segment.path, offset: 0, detail: segment.fault } : null;
@@ -98,6 +116,7 @@ export class JournalReader {
     const next = starts.find((each) => each > place) ?? null;
     if (start === undefined) return { lines: [], columns: lineColumns, segment: place, end: next ?? place };
     const segment = this.#open(start);
+    if (segment === null) return this.salvage(place);
     const rest = this.#load(segment, place, Number.POSITIVE_INFINITY);
     const frame = segment.fault === null ? findHead(rest, 1, place) : null;
     const bytes = frame === null ? rest : rest.subarray(0, frame - place);
@@ -153,11 +172,19 @@ export class JournalReader {
     return this.#bytes.subarray(0, length);
   }
 
-  #open(start: number): OpenSegment {
+  /** Null when there is no such segment any more. */
+  #open(start: number): OpenSegment | null {
     if (this.#segment?.start === start && this.#segment.fault === null) return this.#segment;
     this.close();
     const path = join(this.#directory, segmentName(start));
-    const segment = { start, path, file: openSync(path, 'r'), columns: lineColumns, fault: null };
+    let file: number;
+    try {
+      file = openSync(path, 'r');
+    } catch (error) {
+      if (!this.starts().includes(start)) return null;
+      throw error;
+    }
+    const segment = { start, path, file, columns: lineColumns, fault: null };
     this.#segment = segment;
     const header = this.#readHeader(segment);
     this.#segment =

@@ -15,6 +15,7 @@ import {
 import type { Passage } from '../journal/reader.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
+import { fedOf } from './runs.ts';
 
 /** The origin of lines, so that each of them is taken once. */
 export interface Movement {
@@ -108,8 +109,7 @@ export class Books {
   }
 
   fedOf(run: bigint): number | null {
-    const fed = this.#database.prepare('SELECT fed FROM runs WHERE id = ?').get(run)?.['fed'] ?? null;
-    return fed === null ? null : Number(fed);
+    return fedOf(this.#database, run);
   }
 
   #inTransaction<Value>(work: () => Value): Value {

@@ -95,13 +95,21 @@ async function expectIntact(acknowledged: ReadonlySet<string>): Promise<void> {
 }
 
 test('the calls of a process that lives are not touched by another that starts beside it', async () => {
+  const prepared = await open();
+  await prepared.configuration.apply('file', declaration, epochMs);
+  await prepared.close();
   const settling = startSettling(new Set());
   await once(settling, 'message');
   await once(settling, 'message');
   const store = await open();
   try {
     expect((await store.recover(() => undefined)).interrupted).toBe(0);
-    expect((await store.verify()).counts.open).toBeGreaterThan(0);
+    // Its journal loses segments while it is read here, since it feeds them itself.
+    for (let time = 0; time < 3; time++) {
+      const { findings, counts } = await store.verify();
+      expect(findings).toEqual([]);
+      expect(counts.open).toBeGreaterThan(0);
+    }
   } finally {
     await kill(settling);
     expect((await store.recover(() => undefined)).interrupted).toBeGreaterThan(0);

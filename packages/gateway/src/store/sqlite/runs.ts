@@ -79,6 +79,12 @@ export function knownRuns(database: DatabaseSync, file: string): readonly KnownR
   return [...runs.values()];
 }
 
+/** The place up to which a run's journal is fed; null when the store knows of no such run, or of no such place. */
+export function fedOf(database: DatabaseSync, id: bigint): number | null {
+  const fed = database.prepare('SELECT fed FROM runs WHERE id = ?').get(id)?.['fed'] ?? null;
+  return fed === null ? null : Number(fed);
+}
+
 function foldersOf(root: string): readonly string[] {
   try {
     return readdirSync(root).filter((name) => /^\d+$/.test(name));
