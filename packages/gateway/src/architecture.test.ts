@@ -46,12 +46,12 @@ test.each(rules)('$name', (rule) => {
 
 // How large the house may be; these may only be lowered.
 test.each([
-  { what: 'the house', paths: /^packages\//, filesMax: 320, linesMax: 49_550 },
+  { what: 'the house', paths: /^packages\//, filesMax: 320, linesMax: 49_400 },
   {
     what: 'the hot path',
     paths: /^packages\/gateway\/src\/call\/[^/]+$/,
-    filesMax: 11,
-    linesMax: 2_080,
+    filesMax: 9,
+    linesMax: 1_640,
   },
 ])(
   '$what has at most $filesMax files of production and $linesMax lines',

@@ -4,9 +4,7 @@ import { type ConfigurationService, openConfigurationService } from './admin/con
 import { explainRoute, plannerOptions } from './admin/explain-route.ts';
 import { makeDataDirectory, openOperatorToken, storeFile } from './admin/owner-files.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
-import { Callers } from './call/authenticate.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
-import type { Gateway } from './call/gateway.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -14,10 +12,12 @@ import { Wires } from './catalogue/wire.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
 import { type Api, startApi } from './http/api.ts';
+import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
 import { traceIds } from './http/trace-ids.ts';
 import type { Clock } from './ports/clock.ts';
+import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
 import type { Damage, Store } from './ports/store.ts';
 import type { Upstream } from './ports/upstream.ts';
@@ -201,7 +201,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const client = openClient(settings, opened);
   const upstream = openUpstream(client);
   const gateway = openGateway(parts, router, upstream, opened);
-  const prober = openProber(gateway, upstream, router, settings.idleProbeMs, opened);
+  const prober = openProber(gateway, router, settings.idleProbeMs, opened);
   const state = { draining: false };
   const isDraining = () => state.draining;
   const api = opened.adopt(await openApi(parts, gateway, isDraining), (it) => it.close());
@@ -248,12 +248,11 @@ async function openRouter(
 
 function openProber(
   gateway: Gateway,
-  upstream: Upstream,
   router: ExpectedCostRouter,
   idleMs: number,
   opened: AsyncDisposableStack,
 ): Prober {
-  const prober = new Prober({ ...gateway, upstream, router, idleMs });
+  const prober = new Prober({ gateway, router, idleMs });
   const probing = setInterval(() => prober.tick(), probeIntervalMs);
   opened.defer(() => {
     clearInterval(probing);

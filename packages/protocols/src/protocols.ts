@@ -4,7 +4,7 @@ import { images } from './images/index.ts';
 import { messages } from './messages/index.ts';
 import type { ProtocolOf, SmallestRequest } from './protocol.ts';
 import { fillPath } from './request/edits.ts';
-import type { Dialect } from './request.ts';
+import type { Dialect, EncodedRequest } from './request.ts';
 import { responses } from './responses/index.ts';
 
 /**
@@ -27,13 +27,8 @@ export type Protocol = ProtocolOf<ProtocolId>;
 type Paths<Id extends string> = Readonly<Partial<Record<Id, string>>>;
 
 /** A request for one token: whether anybody answers, at the least expense. */
-export interface SmallestCall<Id extends string = ProtocolId> {
+export interface SmallestCall<Id extends string = ProtocolId> extends EncodedRequest {
   readonly protocol: Id;
-  /** Appended to the channel's base URL. */
-  readonly path: string;
-  /** Name, value, name, value …, in lower case. */
-  readonly headers: readonly string[];
-  readonly body: Uint8Array;
 }
 
 /** Everything that follows from which protocols there are. */
@@ -80,8 +75,10 @@ export class ProtocolTable<Id extends string> {
     return {
       protocol: protocol.id,
       path: fillPath(path, upstreamModel, 'generateContent'),
-      headers: ['content-type', 'application/json', ...headersOf(protocol, dialect)],
-      body: new TextEncoder().encode(JSON.stringify(request.body(upstreamModel, dialect))),
+      contentType: 'application/json',
+      headers: protocol.headersFor?.(dialect) ?? [],
+      body: [new TextEncoder().encode(JSON.stringify(request.body(upstreamModel, dialect)))],
+      edits: [],
     };
   }
 

@@ -110,11 +110,12 @@ function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
   const { protocols, dialect } = channel.provider;
   const small = smallestCall(protocols, upstreamModel, dialect);
   if (small === null) return null;
-  const { path, headers, body } = small;
+  const { path, contentType, body } = small;
+  const headers = ['content-type', contentType, 'accept', 'application/json', ...small.headers];
   return {
     asked: `one token of ${upstreamModel}`,
     place: { channel, method: 'POST', path, headers },
-    body: [body],
+    body,
   };
 }
 

@@ -3,12 +3,12 @@ import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catal
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
 import { Wires } from '../catalogue/wire.ts';
 import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
+import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { CallEntry, Settlement } from '../ports/ledger.ts';
 import type { UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import { ExpectedCostRouter } from '../route/router.ts';
 import { runCall } from './call.ts';
 import { WaitingRoom } from './detours/wait.ts';
-import type { CallLimits, Gateway } from './gateway.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The defaults of the settings. */

@@ -1,19 +1,22 @@
-import { type Fault, fail, fault, type Protocol, type Result } from '@headgate/protocols';
-import type { Caller } from '../catalogue/catalogue.ts';
+import { type Fault, fail, fault, type Protocol, type Result, succeed } from '@headgate/protocols';
+import type { Caller, Target } from '../catalogue/catalogue.ts';
 import type { Wire } from '../catalogue/wire.ts';
+import type { Guard } from '../ports/clock.ts';
 import type { CallerListener, Inbound, Reply } from '../ports/data-plane.ts';
+import type { Gateway } from '../ports/gateway.ts';
 import { faultOfAttempts } from '../route/faults.ts';
-import type { Plan } from '../route/plan.ts';
+import type { Ask, Plan } from '../route/plan.ts';
 import { CallProgress } from '../route/progress.ts';
-import { Attempt, type AttemptOwner, type AttemptPlace, type Encoded, encode } from './attempt.ts';
+import { Attempt, type AttemptOwner } from './attempt.ts';
 import { countLocally } from './detours/count.ts';
-import { Hedge } from './detours/hedge.ts';
-import { KeepAlive } from './detours/keep-alive.ts';
+import { Hedge, mayHedge } from './detours/hedge.ts';
+import { openKeepAlive } from './detours/keep-alive.ts';
 import { MediaShelf } from './detours/media.ts';
-import { type Closing, OpenRow, settle } from './entry.ts';
-import type { Gateway } from './gateway.ts';
-import { alertBug, type CallEnd, learnFrom } from './outcomes.ts';
-import { type Admission, admit, Conversation } from './request.ts';
+import { type Encoded, encodeTranslated } from './detours/translate.ts';
+import { mayWait } from './detours/wait.ts';
+import { openingOf, settle } from './entry.ts';
+import { alertBug, alertTrouble, type CallEnd, teaches } from './outcomes.ts';
+import { admit, Call } from './request.ts';
 
 /**
  * The life of a call: read, admit, ask one target after the other until one answers, settle, send the end. It begins once
@@ -29,46 +32,33 @@ export function runCall(
   ended: () => void = unheard,
 ): void {
   gateway.observer.callStarted();
-  const closing: Closing = {
-    gateway,
-    inbound,
-    caller,
-    protocol,
-    reply,
-    ended,
-    request: null,
-    price: null,
-    attempts: [],
-    plans: [],
-    openRow: null,
-  };
+  const call = new Call(gateway, inbound, caller, protocol, reply, ended);
+  const refuse = (reason: Fault) => settle(call, { kind: 'failed', fault: reason, begun: false });
   try {
     const request = protocol.readRequest(inbound);
-    if (!request.ok) return refuse(closing, request.error);
-    closing.request = request.value;
-    const admission = admit(request.value, inbound, protocol, caller, gateway);
-    if (!admission.ok) return refuse(closing, admission.error.fault, admission.error.plan);
-    closing.price = admission.value.price;
-    closing.plans.push({ plan: admission.value.plan, attemptsBefore: 0 });
-    new Call(closing, admission.value).start();
+    if (!request.ok) return refuse(request.error);
+    call.request = request.value;
+    const admission = admit(call);
+    if (!admission.ok) return refuse(admission.error);
+    new Search(call, admission.value.ask, admission.value.plan).start();
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
-    refuse(closing, fault('internal'));
+    refuse(fault('internal'));
   }
 }
 
 const unheard = (): void => {};
 
-function refuse(closing: Closing, reason: Fault, plan: Plan | null = null): void {
-  if (plan !== null) closing.plans.push({ plan, attemptsBefore: 0 });
-  settle(closing, { kind: 'failed', fault: reason, begun: false });
-}
-
-/** The search for a target that answers: one attempt after the other, each planned when the one before it has failed. */
-class Call implements AttemptOwner, CallerListener {
+/**
+ * The search for a target that answers: one attempt after the other, each planned when the one before it has failed. One that
+ * lives longer than most gets an `open` row for its call, so that it is not lost if the process dies.
+ */
+class Search implements AttemptOwner, CallerListener, Guard {
   begun = 0;
-  readonly #closing: Closing;
-  readonly #conversation: Conversation;
+  readonly expiresAt: number;
+  index = -1;
+  readonly #call: Call;
+  readonly #ask: Ask;
   readonly #progress: CallProgress;
   /** One, or two where the call is hedged. */
   readonly #running: Attempt[] = [];
@@ -82,20 +72,24 @@ class Call implements AttemptOwner, CallerListener {
   #leave: (() => void) | null = null;
   #isOver = false;
 
-  constructor(closing: Closing, admission: Admission) {
-    const { gateway, protocol, inbound, caller, reply } = closing;
-    const { request } = admission;
-    const keepAlive = openKeepAlive(closing, admission);
-    this.#closing = closing;
-    this.#conversation = new Conversation(gateway, protocol, inbound, caller, admission, reply, keepAlive);
-    this.#progress = new CallProgress(gateway.limits.attemptsMax, request.repeatable !== false);
-    this.#plan = admission.plan;
-    closing.openRow = new OpenRow(closing);
+  constructor(call: Call, ask: Ask, plan: Plan) {
+    const { limits, request, inbound, gateway, reply } = call;
+    this.#call = call;
+    this.#ask = ask;
+    this.#plan = plan;
+    this.#progress = new CallProgress(limits.attemptsMax, request.repeatable !== false);
+    this.expiresAt = inbound.receivedAt + limits.openRowAfterMs;
+    gateway.watchdog.watch(this);
+    call.keepAlive = openKeepAlive(call);
     reply.listener = this;
   }
 
   start(): void {
     this.#safely(() => this.#askNext());
+  }
+
+  onExpire(): void {
+    this.#call.gateway.ledger.open(openingOf(this.#call));
   }
 
   onContent(attempt: Attempt): void {
@@ -111,7 +105,7 @@ class Call implements AttemptOwner, CallerListener {
   }
 
   onCallerGone(): void {
-    for (const attempt of [...this.#running]) attempt.onCallerGone();
+    for (const attempt of [...this.#running]) attempt.letGo('caller-gone');
     if (this.#leave === null) return;
     this.#leave();
     this.#safely(() => this.#leaveUnheard());
@@ -122,8 +116,9 @@ class Call implements AttemptOwner, CallerListener {
     try {
       step();
     } catch (error) {
-      alertBug(error, this.#closing.inbound.traceId, this.#closing.gateway.observer);
-      this.#end({ kind: 'failed', fault: fault('internal'), begun: this.#closing.reply.begun });
+      const { inbound, gateway, reply } = this.#call;
+      alertBug(error, inbound.traceId, gateway.observer);
+      this.#end({ kind: 'failed', fault: fault('internal'), begun: reply.begun });
     }
   }
 
@@ -131,180 +126,151 @@ class Call implements AttemptOwner, CallerListener {
   #askNext(): void {
     while (this.#plan.targets.length > 0) {
       if (this.#askFrom(0)) return;
-      this.#plan = this.#planNext(false);
+      this.#planNext(false);
     }
     this.#waitForTargets();
   }
 
   /** True when one was asked, or is about to be. A plan names the best ones, and none of them may be the one that can be asked. */
   #askFrom(first: number): boolean {
-    const { gateway, ask, protocol } = this.#conversation;
     const { targets } = this.#plan;
     for (let place = first; place < targets.length; place++) {
       const target = targets[place];
       if (target === undefined) break;
-      const wire = gateway.wires.of(target, ask.model, protocol.id);
+      const wire = this.#wireOf(target);
       if (wire.isTranslated && this.#fetches(wire, place)) return true;
-      if (this.#ask(wire, place, this.#shelf?.faultFor(wire) ?? null)) return true;
+      if (this.#askAt(wire, place, this.#shelf?.faultFor(wire) ?? null)) return true;
     }
     return false;
   }
 
-  /** True when the target was asked. */
-  #ask(wire: Wire, place: number, unfetched: Fault | null): boolean {
-    const encoded = unfetched === null ? this.#encode(wire) : fail(unfetched);
-    // While something was fetched, others may have taken its place: it may be waited for.
-    if (encoded.ok && !this.#conversation.gateway.router.hasRoom(wire.target)) return false;
-    this.#progress.noteTurn(wire.target);
-    if (!encoded.ok) {
-      this.#unspeakable ??= encoded.error;
-      return false;
-    }
-    const others = this.#plan.targets.length - place - 1;
-    const attemptPlace = this.#placeOf(wire, encoded.value, others);
-    if (this.#mayHedge) this.#openHedge(attemptPlace);
-    this.#send(attemptPlace);
-    return true;
+  #wireOf(target: Target): Wire {
+    const { gateway, protocol } = this.#call;
+    return gateway.wires.of(target, this.#ask.model, protocol.id);
   }
 
+  /** True when the target was asked. */
+  #askAt(wire: Wire, place: number, unfetched: Fault | null): boolean {
+    const encoded = unfetched === null ? this.#encode(wire) : fail(unfetched);
+    // While something was fetched, others may have taken its place: it may be waited for.
+    if (encoded.ok && !this.#call.gateway.router.hasRoom(wire.target)) return false;
+    this.#progress.noteTurn(wire.target);
+    if (encoded.ok) this.#send(wire, encoded.value, this.#plan.targets.length - place - 1);
+    else this.#unspeakable ??= encoded.error;
+    return encoded.ok;
+  }
+
+  /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
-    return encode(this.#conversation, wire, this.#shelf?.fetched ?? nothingFetched);
+    const { request } = this.#call;
+    if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf?.fetched ?? nothingFetched);
+    const refusal = request.refuse?.(wire.asked) ?? null;
+    if (refusal !== null) return fail(refusal);
+    return succeed({ request: request.passThrough(wire.asked), translation: null });
   }
 
   /** `others`: targets that may still be asked if this one fails. */
-  #placeOf(wire: Wire, { request, translation }: Encoded, others: number): AttemptPlace {
-    const { gateway, ask, deadlineAt } = this.#conversation;
-    const now = gateway.clock.monotonic();
-    return {
-      wire,
-      request,
-      translation,
-      plannedAt: now,
-      beginsBy: now + (deadlineAt - now) / this.#progress.sharers(others),
-      isLastHope: others === 0,
-      flight: gateway.router.depart(wire.target, ask, gateway.clock.now(), this.#progress.refused),
-    };
-  }
-
-  #send(place: AttemptPlace): void {
-    const attempt = new Attempt(this.#conversation, place, this);
+  #send(wire: Wire, encoded: Encoded, others: number): void {
+    const call = this.#call;
+    const progress = this.#progress;
+    const { router, clock } = call.gateway;
+    const flight = router.depart(wire.target, this.#ask, clock.now(), progress.refused);
+    const isLastHope = others === 0;
+    const attempt = new Attempt(call, this, wire, encoded, flight, progress.sharers(others), isLastHope);
+    if (this.#running.length === 0 && mayHedge(call, this.#ask, progress))
+      this.#openHedge(flight.hedgeAfterMs);
     this.begun++;
     this.#running.push(attempt);
     attempt.start();
   }
 
+  #openHedge(silenceMs: number): void {
+    const askBeside = (target: Target, plan: Plan) => this.#askBeside(target, plan);
+    this.#hedge = new Hedge(this.#call, this.#ask, this.#progress, this.#running, silenceMs, askBeside);
+  }
+
+  /** True when the target was asked as well, while the first one is silent. */
+  #askBeside(target: Target, plan: Plan): boolean {
+    const wire = this.#wireOf(target);
+    // Media that would have to be fetched first come too late.
+    if (wire.isTranslated && (this.#shelf ?? new MediaShelf(this.#call)).isShort(wire)) return false;
+    const encoded = this.#encode(wire);
+    if (!encoded.ok || !this.#call.gateway.router.hasRoom(target)) return false;
+    this.#progress.noteTurn(target);
+    this.#call.notePlan(plan, this.begun);
+    this.#send(wire, encoded.value, 1);
+    return true;
+  }
+
   #noteEnd(attempt: Attempt): void {
+    const { gateway, inbound, attempts } = this.#call;
+    const { flight, outcome, ending } = attempt;
     this.#hedge?.onOutcome(attempt);
     this.#running.splice(this.#running.indexOf(attempt), 1);
-    this.#closing.attempts.push(attempt);
-    learnFrom(this.#conversation, attempt, attempt.flight);
-    if (attempt.ending !== null) return this.#end({ kind: 'answered', ending: attempt.ending });
-    this.#progress.noteEnd(attempt, attempt.flight.credential);
+    attempts.push(attempt);
+    const isTold = teaches(inbound.work, outcome);
+    flight.ended(isTold ? outcome : null, gateway.clock.now());
+    if (isTold) alertTrouble(attempt, flight.credential?.id, gateway.observer);
+    if (ending !== null) return this.#end(ending);
+    this.#progress.noteEnd(attempt, flight.credential);
     // The other of two may still answer.
     if (this.#running.length > 0 || this.#isOver) return;
     this.#hedge = null;
-    if (!this.#progress.mayGoOn() || this.#conversation.isOver) return this.#finish();
-    this.#plan = this.#planNext(false);
+    if (!this.#progress.mayGoOn() || this.#call.isOver) return this.#finish();
+    this.#planNext(false);
     this.#askNext();
   }
 
   /** `isDue`: the call has waited for what is planned now. */
-  #planNext(isDue: boolean): Plan {
-    const { gateway, ask } = this.#conversation;
-    const plan = gateway.router.plan(ask, gateway.clock.now(), this.#progress.forNext(isDue));
-    this.#closing.plans.push({ plan, attemptsBefore: this.#closing.attempts.length });
-    return plan;
+  #planNext(isDue: boolean): void {
+    const { router, clock } = this.#call.gateway;
+    this.#plan = router.plan(this.#ask, clock.now(), this.#progress.forNext(isDue));
+    this.#call.notePlan(this.#plan);
   }
 
   /** Waits while nothing may be asked yet, and that is worth it. */
   #waitForTargets(): void {
-    const { gateway, reply } = this.#conversation;
     const { againMs } = this.#plan;
-    if (againMs === null || !this.#mayWait(againMs)) return this.#finish();
+    if (againMs === null || !mayWait(this.#call, this.#progress, againMs)) return this.#finish();
     this.#progress.noteWait(againMs);
-    if (reply.gone) return this.#leaveUnheard();
-    this.#leave = gateway.waitingRoom.wait(againMs, () => this.#safely(() => this.#afterWait()));
+    if (this.#call.reply.gone) return this.#leaveUnheard();
+    const { waitingRoom } = this.#call.gateway;
+    this.#leave = waitingRoom.wait(againMs, () => this.#safely(() => this.#afterWait()));
   }
 
   #afterWait(): void {
     this.#leave = null;
-    if (this.#conversation.isOver) return this.#finish();
-    this.#plan = this.#planNext(true);
+    if (this.#call.isOver) return this.#finish();
+    this.#planNext(true);
     this.#askNext();
-  }
-
-  /** A count is not waited for: it is made here where no upstream makes it. */
-  #mayWait(waitMs: number): boolean {
-    const { gateway, inbound, deadlineAt, isStopping } = this.#conversation;
-    if (inbound.work === 'count' || isStopping || gateway.waitingRoom.isFull) return false;
-    return this.#progress.mayWait(waitMs) && gateway.clock.monotonic() + waitMs < deadlineAt;
   }
 
   /** True when something is fetched before the target can be asked. */
   #fetches(wire: Wire, place: number): boolean {
-    this.#shelf ??= new MediaShelf(this.#conversation);
+    this.#shelf ??= new MediaShelf(this.#call);
     if (!this.#shelf.isShort(wire) || this.#shelf.faultFor(wire) !== null) return false;
     this.#leave = this.#shelf.fetch(wire, (unfetched) => {
       if (!this.#isOver) this.#safely(() => this.#afterFetch(wire, place, unfetched));
     });
     // For a caller who has gone nothing is fetched any more.
-    if (this.#conversation.reply.gone) this.onCallerGone();
+    if (this.#call.reply.gone) this.onCallerGone();
     return true;
   }
 
   #afterFetch(wire: Wire, place: number, unfetched: Fault | null): void {
     this.#leave = null;
-    if (this.#ask(wire, place, unfetched) || this.#askFrom(place + 1)) return;
-    this.#plan = this.#planNext(false);
+    if (this.#askAt(wire, place, unfetched) || this.#askFrom(place + 1)) return;
+    this.#planNext(false);
     this.#askNext();
-  }
-
-  /** Only a stream shows that it is late, and only what may be done twice is asked of two. */
-  get #mayHedge(): boolean {
-    const { ask, inbound, request } = this.#conversation;
-    if (!ask.routing.hedging || !request.facts.stream || inbound.work !== 'answer') return false;
-    return this.#progress.mayHedge;
-  }
-
-  #openHedge({ flight }: AttemptPlace): void {
-    this.#hedge = new Hedge(this.#conversation, this.#running, flight.hedgeAfterMs, () => {
-      const beside = this.#placeBeside();
-      if (beside !== null) this.#send(beside);
-    });
-  }
-
-  /** The place of a second attempt while the first is silent; null where there is no sense in one. */
-  #placeBeside(): AttemptPlace | null {
-    const { gateway, ask, protocol, inbound, isStopping, isOver } = this.#conversation;
-    if (isStopping || isOver) return null;
-    try {
-      const plan = gateway.router.hedge(ask, gateway.clock.now(), this.#progress.forHedge());
-      for (const target of plan?.targets ?? []) {
-        const wire = gateway.wires.of(target, ask.model, protocol.id);
-        // Media that would have to be fetched first come too late.
-        const isShort =
-          wire.isTranslated && (this.#shelf ?? new MediaShelf(this.#conversation)).isShort(wire);
-        const encoded = isShort ? null : this.#encode(wire);
-        if (plan === null || !encoded?.ok || !gateway.router.hasRoom(target)) continue;
-        this.#progress.noteTurn(target);
-        this.#closing.plans.push({ plan, attemptsBefore: this.begun });
-        return this.#placeOf(wire, encoded.value, 1);
-      }
-    } catch (error) {
-      // The first attempt is none the worse for it.
-      alertBug(error, inbound.traceId, gateway.observer);
-    }
-    return null;
   }
 
   #leaveUnheard(): void {
     this.#leave = null;
-    this.#end({ kind: 'caller-gone', begun: this.#closing.reply.begun });
+    this.#end({ kind: 'caller-gone', begun: this.#call.reply.begun });
   }
 
   #finish(): void {
-    const { reply, ask } = this.#conversation;
-    const { attempts } = this.#closing;
+    const { reply, attempts } = this.#call;
     const { begun } = reply;
     const last = attempts.at(-1);
     const hasLeft = last === undefined ? reply.gone : last.outcome.kind === 'caller-gone';
@@ -313,7 +279,7 @@ class Call implements AttemptOwner, CallerListener {
     const reason =
       last === undefined
         ? this.#unaskedFault(blockedRetryMs)
-        : faultOfAttempts(attempts, ask.model, blockedRetryMs);
+        : faultOfAttempts(attempts, this.#ask.model, blockedRetryMs);
     this.#end({ kind: 'failed', fault: reason, begun });
   }
 
@@ -327,22 +293,18 @@ class Call implements AttemptOwner, CallerListener {
   #end(finish: CallEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { keepAlive, inbound, reply } = this.#conversation;
-    keepAlive?.stop();
-    reply.listener = null;
-    for (const attempt of [...this.#running]) attempt.letGo();
-    if (inbound.work === 'count')
-      countLocally(this.#conversation, finish, (counted) => settle(this.#closing, counted));
-    else settle(this.#closing, finish);
+    const call = this.#call;
+    call.keepAlive?.stop();
+    call.reply.listener = null;
+    for (const attempt of [...this.#running]) attempt.letGo('outrun');
+    if (call.inbound.work === 'count') countLocally(call, finish, (counted) => this.#settle(counted));
+    else this.#settle(finish);
+  }
+
+  #settle(finish: CallEnd): void {
+    this.#call.gateway.watchdog.release(this);
+    settle(this.#call, finish);
   }
 }
 
 const nothingFetched: ReadonlyMap<string, never> = new Map<string, never>();
-
-function openKeepAlive(
-  { inbound, protocol: { keepAliveFrame }, reply, gateway }: Closing,
-  { request: { facts, framing } }: Admission,
-): KeepAlive | null {
-  const isSilent = keepAliveFrame === null || !facts.stream || framing !== 'sse';
-  return isSilent ? null : new KeepAlive(gateway, reply, keepAliveFrame, inbound.receivedAt);
-}

@@ -1,6 +1,6 @@
+import type { Guard } from '../ports/clock.ts';
 import type { Flight } from '../route/plan.ts';
-import type { Conversation } from './request.ts';
-import type { Guard } from './watchdog.ts';
+import type { Errand } from './request.ts';
 
 /** An upstream may take so long to close an answer that has been read to its end, before its connection is given up. */
 const drainMs = 1000;
@@ -11,27 +11,41 @@ const hopeCheckMs = 1000;
 export class Deadline implements Guard {
   expiresAt = Number.POSITIVE_INFINITY;
   index = -1;
-  readonly #conversation: Conversation;
+  readonly #errand: Errand;
   readonly #flight: Flight;
-  /** When an answer must have begun, so that there is time for the next attempt. */
-  readonly #sharedBy: number;
-  /** No other target could be asked: then there is nothing to be won by giving up early. */
-  readonly #isLastHope: boolean;
   readonly #onExpire: () => void;
-  #beginsBy = 0;
+  /** When the answer must have begun; a JSON answer begins when the model has said everything. */
+  readonly #beginsBy: number;
+  /** How long a stream may take to begin there. */
+  readonly #patienceMs: number;
+  /** Nothing shows that an answer is coming, and giving it up is of some use. */
+  readonly #isBlind: boolean;
 
+  /**
+   * @param sharers attempts that share the time left, so that there is some for the next one.
+   * @param isLastHope no other target could be asked: then there is nothing to be won by giving up early.
+   */
   constructor(
-    conversation: Conversation,
+    errand: Errand,
     flight: Flight,
-    sharedBy: number,
+    thinks: boolean,
+    startedAt: number,
+    sharers: number,
     isLastHope: boolean,
     onExpire: () => void,
   ) {
-    this.#conversation = conversation;
+    const { limits, request, deadlineAt } = errand;
+    const { stream, imageKind } = request.facts;
+    this.#errand = errand;
     this.#flight = flight;
-    this.#sharedBy = sharedBy;
-    this.#isLastHope = isLastHope;
     this.#onExpire = onExpire;
+    this.#patienceMs = Math.min(limits.firstContentMs, flight.firstContentMs);
+    this.#isBlind = !stream && request.repeatable !== false && !thinks && !isLastHope;
+    // The time a target usually takes says nothing of how long a model may think; images take as long as thought.
+    const usualMs = isLastHope ? limits.firstContentMs : this.#patienceMs;
+    const slowMs = thinks || imageKind !== undefined ? limits.firstContentReasoningMs : usualMs;
+    const beginsBy = startedAt + (stream ? slowMs : limits.wholeAnswerMs);
+    this.#beginsBy = Math.min(beginsBy, startedAt + (deadlineAt - startedAt) / sharers);
   }
 
   onExpire(): void {
@@ -40,15 +54,14 @@ export class Deadline implements Guard {
 
   /** The request is sent. */
   begin(now: number): void {
-    this.#beginsBy = this.#answerBeginsBy(now);
-    this.expiresAt = this.#looksAt(now, this.#isBlind ? this.#patienceMs() : 0);
-    this.#conversation.gateway.watchdog.watch(this);
+    this.expiresAt = this.#isBlind ? Math.min(this.#beginsBy, now + this.#patienceMs) : this.#beginsBy;
+    this.#errand.gateway.watchdog.watch(this);
   }
 
   /** Bytes have come. A stream that has not begun gets no longer for pings and roles. */
   moveOn(now: number, hasContent: boolean): void {
-    const { gateway, request, deadlineAt } = this.#conversation;
-    const stallsAt = Math.min(now + gateway.limits.stallMs, deadlineAt);
+    const { limits, request, deadlineAt } = this.#errand;
+    const stallsAt = Math.min(now + limits.stallMs, deadlineAt);
     if (hasContent) this.expiresAt = stallsAt;
     else this.expiresAt = request.facts.stream ? this.#beginsBy : Math.min(stallsAt, this.#beginsBy);
   }
@@ -59,7 +72,7 @@ export class Deadline implements Guard {
   }
 
   release(): void {
-    this.#conversation.gateway.watchdog.release(this);
+    this.#errand.gateway.watchdog.release(this);
   }
 
   /**
@@ -67,40 +80,12 @@ export class Deadline implements Guard {
    * that hangs, another one is worth more than the wait. True: it has expired for now only, and is watched again.
    */
   isPutOff(hasBytes: boolean): boolean {
-    const { gateway } = this.#conversation;
-    const now = gateway.clock.monotonic();
+    const { clock, watchdog } = this.#errand.gateway;
+    const now = clock.monotonic();
     if (!this.#isBlind || hasBytes || now >= this.#beginsBy) return false;
-    if (this.#flight.waitedInVainMs(gateway.clock.now()) >= this.#patienceMs()) return false;
-    this.expiresAt = this.#looksAt(now, hopeCheckMs);
-    gateway.watchdog.watch(this);
+    if (this.#flight.waitedInVainMs(clock.now()) >= this.#patienceMs) return false;
+    this.expiresAt = Math.min(this.#beginsBy, now + hopeCheckMs);
+    watchdog.watch(this);
     return true;
-  }
-
-  /** When an answer is next asked about that has not begun; the last time when it must have. */
-  #looksAt(now: number, afterMs: number): number {
-    return this.#isBlind ? Math.min(this.#beginsBy, now + afterMs) : this.#beginsBy;
-  }
-
-  /** When the answer must have begun; a JSON answer begins when the model has said everything. */
-  #answerBeginsBy(startedAt: number): number {
-    const { gateway, ask, request } = this.#conversation;
-    const { wholeAnswerMs, firstContentReasoningMs, firstContentMs } = gateway.limits;
-    if (!request.facts.stream) return Math.min(startedAt + wholeAnswerMs, this.#sharedBy);
-    // Images take as long as thought.
-    const isSlow = ask.model.reasoning || request.facts.imageKind !== undefined;
-    // The time a target usually takes says nothing of how long a model may think.
-    const usualMs = this.#isLastHope ? firstContentMs : this.#patienceMs();
-    return Math.min(startedAt + (isSlow ? firstContentReasoningMs : usualMs), this.#sharedBy);
-  }
-
-  /** How long a stream may take to begin there. */
-  #patienceMs(): number {
-    return Math.min(this.#conversation.gateway.limits.firstContentMs, this.#flight.firstContentMs);
-  }
-
-  /** Nothing shows that an answer is coming, and giving it up is of some use. */
-  get #isBlind(): boolean {
-    const { ask, request } = this.#conversation;
-    return !request.facts.stream && request.repeatable !== false && !ask.model.reasoning && !this.#isLastHope;
   }
 }

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { priceOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import { caller, chatCompletions, Rig } from './call.fixture.ts';
-import { type Closing, entryOf as entryFrom, unsettledEntryOf } from './entry.ts';
+import { entryOf as entryFrom, unsettledEntryOf } from './entry.ts';
 import type { AttemptRecord, CallEnd } from './outcomes.ts';
-import type { Ending } from './relay.ts';
+import { Call } from './request.ts';
 
 const empty: Reading = {
   usage: null,
@@ -29,7 +29,6 @@ const whole: Reading = {
 const uncounted: Reading = { ...whole, usage: null, usageAtOutputBytes: 0 };
 const begun = { committed: true, reading: uncounted } as const;
 const notBegun = { committed: false, reading: null } as const;
-const tail: Ending = { kind: 'tail', bytes: new Uint8Array(0) };
 
 function recordOf(outcome: Outcome): AttemptRecord {
   return {
@@ -43,17 +42,16 @@ function recordOf(outcome: Outcome): AttemptRecord {
     lane: 'passthrough',
     edits: [],
     losses: [],
-    ending: outcome.kind === 'answered' ? tail : null,
   };
 }
 
 /** A call of which this came, and how it ended. */
 interface Ended {
-  readonly closing: Closing;
+  readonly call: Call;
   readonly finish: CallEnd;
 }
 
-const entryOf = ({ closing, finish }: Ended) => entryFrom(closing, finish);
+const entryOf = ({ call, finish }: Ended) => entryFrom(call, finish);
 
 function requestOf(maxOutputTokens: number | null): InboundRequest {
   return {
@@ -73,7 +71,7 @@ function requestOf(maxOutputTokens: number | null): InboundRequest {
   };
 }
 
-function closingOf(
+function callOf(
   outcomes: readonly Outcome[],
   finish: CallEnd,
   { isPriced = true, maxOutputTokens = null as number | null } = {},
@@ -81,23 +79,15 @@ function closingOf(
   const rig = new Rig();
   const gateway = { ...rig.gateway, clock: { now: () => 2000, monotonic: () => 1342.3096090001 } };
   const inbound = { ...rig.inbound(true), receivedAt: 0, receivedAtMs: 0 };
-  const closing = {
-    gateway,
-    inbound,
-    caller: { ...caller, group: { ...caller.group, multiplierPpm: 2_000_000n } },
-    protocol: chatCompletions(),
-    reply: rig.reply,
-    ended: () => {},
-    request: requestOf(maxOutputTokens),
-    price: isPriced ? priceOf(1_000_000n) : null,
-    attempts: outcomes.map(recordOf),
-    plans: [],
-    openRow: null,
-  };
-  return { closing, finish };
+  const group = { ...caller.group, multiplierPpm: 2_000_000n };
+  const call = new Call(gateway, inbound, { ...caller, group }, chatCompletions(), rig.reply, () => {});
+  call.request = requestOf(maxOutputTokens);
+  call.price = isPriced ? priceOf(1_000_000n) : null;
+  call.attempts.push(...outcomes.map(recordOf));
+  return { call, finish };
 }
 
-const answered: CallEnd = { kind: 'answered', ending: tail };
+const answered: CallEnd = { kind: 'answered', headers: [], bytes: new Uint8Array(0) };
 const gone: CallEnd = { kind: 'caller-gone', begun: true };
 const failed: CallEnd = { kind: 'failed', fault: fault('upstream_error'), begun: false };
 const failedLate: CallEnd = { ...failed, begun: true };
@@ -225,13 +215,13 @@ describe('the table of endings', () => {
     ['our own end', [{ kind: 'shut-down', ...begun }], failedLate, 'failed', 'cut_after_content', 0n],
     ['a bug of ours', [{ kind: 'bug', ...notBegun }], failed, 'failed', 'refused_by_gateway', 0n],
   ])('%s', (_, outcomes, finish, status, unbilledReason, chargeNanoUsd) => {
-    expect(entryOf(closingOf(outcomes, finish))).toMatchObject({ status, unbilledReason, chargeNanoUsd });
+    expect(entryOf(callOf(outcomes, finish))).toMatchObject({ status, unbilledReason, chargeNanoUsd });
   });
 });
 
 test('a model without a price is not billed, and the entry says so', () => {
-  const closing = closingOf([{ kind: 'answered', reading: whole }], answered, { isPriced: false });
-  expect(entryOf(closing)).toMatchObject({
+  const call = callOf([{ kind: 'answered', reading: whole }], answered, { isPriced: false });
+  expect(entryOf(call)).toMatchObject({
     status: 'complete',
     unbilledReason: 'unpriced_model',
     chargeNanoUsd: 0n,
@@ -239,20 +229,20 @@ test('a model without a price is not billed, and the entry says so', () => {
 });
 
 test('an estimate is never more than the caller allowed', () => {
-  const closing = closingOf([{ kind: 'answered', reading: uncounted }], answered, { maxOutputTokens: 2 });
-  expect(entryOf(closing)).toMatchObject({ usage: { inputFresh: 7, output: 2 }, usageSource: 'estimated' });
+  const call = callOf([{ kind: 'answered', reading: uncounted }], answered, { maxOutputTokens: 2 });
+  expect(entryOf(call)).toMatchObject({ usage: { inputFresh: 7, output: 2 }, usageSource: 'estimated' });
 });
 
 test('what a failed attempt used is our cost', () => {
   const cut = { kind: 'cut', detail: 'reset', committed: true, reading: whole } as const;
-  expect(entryOf(closingOf([cut], failedLate))).toMatchObject({
+  expect(entryOf(callOf([cut], failedLate))).toMatchObject({
     chargeNanoUsd: 0n,
     attempts: [{ result: 'cut_after_content', usage, costNanoUsd: 8n * 500n }],
   });
 });
 
 test('an entry that was not taken is not billed, whatever it says', () => {
-  const entry = entryOf(closingOf([{ kind: 'caller-gone', ...begun }], gone));
+  const entry = entryOf(callOf([{ kind: 'caller-gone', ...begun }], gone));
   expect(unsettledEntryOf(entry, gone)).toMatchObject({
     status: 'failed',
     unbilledReason: 'ledger_failed',
@@ -262,7 +252,7 @@ test('an entry that was not taken is not billed, whatever it says', () => {
 });
 
 test('durations are in microseconds, without the noise of floats', () => {
-  expect(entryOf(closingOf([{ kind: 'answered', reading: whole }], answered))).toMatchObject({
+  expect(entryOf(callOf([{ kind: 'answered', reading: whole }], answered))).toMatchObject({
     durationMs: 1342.31,
     ttftMs: 12,
     attempts: [{ durationMs: 1342.31, ttftMs: 12 }],
@@ -283,9 +273,9 @@ test('a credential that the upstream repeats is not kept', () => {
     retryAfterMs: null,
   });
   const channel = { ...record.target.channel, credentials: [{ id: 'KEY', secret }] };
-  const { closing, finish } = closingOf([], failed);
-  closing.attempts.push({ ...record, target: { ...record.target, channel } });
-  const entry = entryFrom(closing, finish);
+  const { call, finish } = callOf([], failed);
+  call.attempts.push({ ...record, target: { ...record.target, channel } });
+  const entry = entryFrom(call, finish);
   expect(entry.attempts[0]?.detail).toMatch(/^credential: No such key: \[key\], or No/);
   expect(entry.attempts[0]?.detail).not.toContain('canary');
   expect(entry.attempts[0]?.detail).toHaveLength(500);

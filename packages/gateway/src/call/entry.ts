@@ -5,95 +5,52 @@ import {
   mergeImageKinds,
   noImageKind,
   noUsage,
-  type Protocol,
   type Reading,
   totalOutput,
   type Usage,
   unreachable,
 } from '@headgate/protocols';
-import type { Caller } from '../catalogue/catalogue.ts';
 import { type Estimates, type Metered, meter } from '../money/meter.ts';
 import { zeroNanoUsd } from '../money/money.ts';
-import { type PriceVersion, priceUsage } from '../money/price.ts';
-import type { Inbound, Reply } from '../ports/data-plane.ts';
+import { priceUsage } from '../money/price.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Settlement, UnbilledReason } from '../ports/ledger.ts';
-import { encodeRoute, type PlanMade } from '../route/explain.ts';
+import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
-import type { Gateway } from './gateway.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
 import { lossNames, sendFinish } from './reply.ts';
-import type { Guard } from './watchdog.ts';
-
-/** A call as its one entry is made from it. */
-export interface Closing {
-  readonly gateway: Gateway;
-  readonly inbound: Inbound;
-  readonly caller: Caller;
-  readonly protocol: Protocol;
-  readonly reply: Reply;
-  /** Told last, and once. */
-  readonly ended: () => void;
-  /** Null when it could not be read. */
-  request: InboundRequest | null;
-  /** Null when the model has none, or the call was refused before it was known. */
-  price: PriceVersion | null;
-  /** In the order in which they ended: the last one decides the call. */
-  readonly attempts: AttemptRecord[];
-  /** How it was planned; empty when it was refused before. */
-  readonly plans: PlanMade[];
-  openRow: OpenRow | null;
-}
-
-/** A call that lives longer than most gets its `open` row, so that it is not lost if the process dies. */
-export class OpenRow implements Guard {
-  readonly expiresAt: number;
-  index = -1;
-  readonly #closing: Closing;
-
-  constructor(closing: Closing) {
-    const { inbound, gateway } = closing;
-    this.#closing = closing;
-    this.expiresAt = inbound.receivedAt + gateway.limits.openRowAfterMs;
-    gateway.watchdog.watch(this);
-  }
-
-  onExpire(): void {
-    this.#closing.gateway.ledger.open(openingOf(this.#closing));
-  }
-}
+import type { Call } from './request.ts';
 
 /** Writes the entry of a call, and sends the end of its answer once that is durable. Never throws. */
-export function settle(closing: Closing, finish: CallEnd): void {
-  const { gateway, openRow, reply, inbound } = closing;
-  if (openRow !== null) gateway.watchdog.release(openRow);
+export function settle(call: Call, finish: CallEnd): void {
+  const abandon = (error: unknown): void => {
+    alertBug(error, call.inbound.traceId, call.gateway.observer);
+    call.reply.abandon();
+    call.ended();
+  };
   try {
-    const entry = entryOf(closing, finish);
-    gateway.ledger.settle(entry, (settlement) => {
+    const entry = entryOf(call, finish);
+    call.gateway.ledger.settle(entry, (settlement) => {
       try {
-        conclude(closing, finish, entry, settlement);
+        conclude(call, finish, entry, settlement);
       } catch (error) {
-        alertBug(error, inbound.traceId, gateway.observer);
-        reply.abandon();
+        return abandon(error);
       }
-      closing.ended();
+      call.ended();
     });
   } catch (error) {
-    alertBug(error, inbound.traceId, gateway.observer);
-    reply.abandon();
-    closing.ended();
+    abandon(error);
   }
 }
 
-function conclude(closing: Closing, finish: CallEnd, entry: CallEntry, settlement: Settlement): void {
-  const { gateway, reply, inbound, protocol, request, attempts } = closing;
-  const { traceId } = inbound;
+function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Settlement): void {
+  const { observer } = call.gateway;
   const isDurable = settlement === 'settled';
-  const told = isDurable ? finish : withheld(finish, reply.begun);
-  sendFinish(told, attempts.length, protocol, request?.framing ?? 'sse', traceId, reply);
-  gateway.observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));
-  if (settlement === 'unavailable') gateway.observer.alert('ledger-unavailable', { traceId });
+  const told = isDurable ? finish : withheld(finish, call.reply.begun);
+  sendFinish(call, told);
+  observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));
+  if (settlement === 'unavailable') observer.alert('ledger-unavailable', { traceId: entry.traceId });
   if (entry.unbilledReason === 'unpriced_model')
-    gateway.observer.alert('unpriced-model', { model: entry.modelRequested });
+    observer.alert('unpriced-model', { model: entry.modelRequested });
 }
 
 /** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
@@ -113,7 +70,7 @@ export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
   };
 }
 
-function openingOf({ inbound, caller, protocol, request, price }: Closing): CallOpening {
+export function openingOf({ inbound, caller, protocol, request, price }: Call): CallOpening {
   const { traceId, receivedAtMs } = inbound;
   return {
     traceId,
@@ -121,8 +78,8 @@ function openingOf({ inbound, caller, protocol, request, price }: Closing): Call
     keyId: caller.keyId,
     groupId: caller.group.id,
     surface: protocol.id,
-    modelRequested: request?.facts.model.slice(0, 200) ?? '',
-    stream: request?.facts.stream ?? false,
+    modelRequested: request.facts.model.slice(0, 200),
+    stream: request.facts.stream,
     startedAtMs: receivedAtMs,
     priceVersion: price?.id ?? null,
     multiplierPpm: caller.group.multiplierPpm,
@@ -133,14 +90,14 @@ function openingOf({ inbound, caller, protocol, request, price }: Closing): Call
 }
 
 /** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
-export function entryOf(closing: Closing, finish: CallEnd): CallEntry {
-  const { gateway, inbound, caller, request, price, attempts, plans } = closing;
+export function entryOf(call: Call, finish: CallEnd): CallEntry {
+  const { gateway, inbound, caller, request, price, attempts, plans } = call;
   const now = gateway.clock.monotonic();
   const { receivedAt, work } = inbound;
   const first = attempts[0];
   const last = attempts.at(-1);
   const estimates = estimatesOf(request);
-  const asked = request?.facts.imageKind ?? null;
+  const asked = request.facts.imageKind ?? null;
   const reading = readingOf(last?.outcome);
   const { usage, source } = meter(reading, estimates);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
@@ -153,7 +110,7 @@ export function entryOf(closing: Closing, finish: CallEnd): CallEntry {
   );
   const isBilled = unbilled === null && price !== null;
   return {
-    ...openingOf(closing),
+    ...openingOf(call),
     status,
     unbilledReason: unbilled,
     channelId: last?.target.channel.id ?? null,
@@ -182,9 +139,8 @@ export function entryOf(closing: Closing, finish: CallEnd): CallEntry {
   };
 }
 
-function estimatesOf(request: InboundRequest | null): Estimates {
-  if (request === null) return { inputTokensEstimate: 0, outputTokensMax: null };
-  const { inputTokensEstimate, maxOutputTokens, choices } = request.facts;
+function estimatesOf({ facts }: InboundRequest): Estimates {
+  const { inputTokensEstimate, maxOutputTokens, choices } = facts;
   return {
     inputTokensEstimate,
     outputTokensMax: maxOutputTokens === null ? null : maxOutputTokens * choices,

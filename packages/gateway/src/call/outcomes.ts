@@ -1,11 +1,9 @@
 import { type Fault, type Loss, unreachable, type Work } from '@headgate/protocols';
 import type { Target } from '../catalogue/catalogue.ts';
+import type { HeaderList } from '../ports/data-plane.ts';
+import type { Gateway } from '../ports/gateway.ts';
 import type { Lane } from '../ports/ledger.ts';
-import type { Observer } from '../ports/observer.ts';
 import { type Outcome, rowOf } from '../route/outcomes.ts';
-import type { Flight } from '../route/plan.ts';
-import type { Ending } from './relay.ts';
-import type { Conversation } from './request.ts';
 
 /** One request sent to one target, and what came of it. Times in milliseconds. */
 export interface AttemptRecord {
@@ -20,44 +18,36 @@ export interface AttemptRecord {
   readonly lane: Lane;
   readonly edits: readonly string[];
   readonly losses: readonly Loss[];
-  /** Bytes that are left to send to the caller once the entry is durable; null when the attempt gave no answer. */
-  readonly ending: Ending | null;
 }
 
 /**
- * How a call ended, before its entry is written: with an answer whose end is still to be sent, with a fault, or without
- * the caller. `begun`: the caller has the head of an answer.
+ * How a call ended, before its entry is written: with an answer, of which these bytes are kept back until the entry is durable
+ * (all of it, head included, where nothing has been sent); with a fault; or without the caller. `begun`: the caller has the
+ * head of an answer.
  */
 export type CallEnd =
-  | { readonly kind: 'answered'; readonly ending: Ending }
+  | { readonly kind: 'answered'; readonly headers: HeaderList; readonly bytes: Uint8Array }
   | { readonly kind: 'failed'; readonly fault: Fault; readonly begun: boolean }
   | { readonly kind: 'caller-gone'; readonly begun: boolean };
 
-/** Tells the router how an attempt ended, and the operator what only the operator can mend. */
-export function learnFrom(
-  { gateway, inbound }: Conversation,
-  { target, outcome }: AttemptRecord,
-  flight: Flight,
+/** Tells the operator of a refusal that only the operator can mend: it is never shown as the caller's. */
+export function alertTrouble(
+  { target: { channel, upstreamModel }, outcome }: Pick<AttemptRecord, 'target' | 'outcome'>,
+  credentialId: string | undefined,
+  observer: Gateway['observer'],
 ): void {
-  const isTold = teaches(inbound.work, outcome);
-  flight.ended(isTold ? outcome : null, gateway.clock.now());
-  if (!isTold || outcome.kind !== 'refused') return;
   const { alert } = rowOf(outcome);
-  if (alert === null) return;
-  // Such trouble is never shown as the caller's.
-  gateway.observer.alert(alert, {
-    channel: target.channel.id,
-    model: target.upstreamModel,
-    message: outcome.refusal.message,
-    credential: flight.credential?.id ?? 'none',
-  });
+  if (alert === null || outcome.kind !== 'refused') return;
+  const { message } = outcome.refusal;
+  const credential = credentialId ?? 'none';
+  observer.alert(alert, { channel: channel.id, model: upstreamModel, message, credential });
 }
 
 /**
  * An outcome says something about the channel only where every upstream can do the work. Many have no endpoint that counts,
  * and few models embed: a caller who asks for that must not put a channel out of service for those who want answers.
  */
-function teaches(work: Work, outcome: Outcome): boolean {
+export function teaches(work: Work, outcome: Outcome): boolean {
   switch (work) {
     case 'answer':
       return true;
@@ -71,7 +61,7 @@ function teaches(work: Work, outcome: Outcome): boolean {
 }
 
 /** Tells the operator of something thrown where nothing may be. The caller only hears that there was something. */
-export function alertBug(error: unknown, traceId: string, observer: Observer): void {
+export function alertBug(error: unknown, traceId: string, observer: Gateway['observer']): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   observer.alert('bug', { traceId, error: text });
 }

@@ -3,38 +3,34 @@ import {
   errorTable,
   type Fault,
   type Loss,
-  type Protocol,
   type StreamFraming,
   unreachable,
 } from '@headgate/protocols';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
 import type { CallEnd } from './outcomes.ts';
+import type { Call } from './request.ts';
 
 /** More names than this would only say that the request has a general problem. */
 const lossNamesMax = 40;
-
-/** Told in the head of an answer. `contentType` is the upstream's; what we wrote ourselves has a type of ours. */
-interface Told {
-  readonly contentType: string;
-  readonly isTranslated: boolean;
-  readonly losses: readonly Loss[];
-  readonly attempts: number;
-}
 
 /**
  * The head of a whole answer. Nothing in it tells which channel gave it. Where an upstream calls its answer by a strange
  * name, ours is the one that libraries need to read it.
  */
-export function wholeHeaders(told: Told): HeaderList {
-  const { contentType, isTranslated } = told;
-  const isNamed = !isTranslated && (contentType === 'application/json' || /json/i.test(contentType));
-  return ['content-type', isNamed ? contentType : 'application/json', ...explanation(told)];
+export function wholeHeaders(contentType: string, attempts: number, losses: readonly Loss[]): HeaderList {
+  const isNamed = contentType === 'application/json' || /json/i.test(contentType);
+  return ['content-type', isNamed ? contentType : 'application/json', ...explanation(attempts, losses)];
 }
 
 /** The head of a stream, which proxies in front of us must neither store nor collect. */
-export function streamHeaders(told: Told, framing: StreamFraming): HeaderList {
-  const type = streamType(told.isTranslated ? '' : told.contentType, framing);
-  return ['content-type', type, ...explanation(told), 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
+export function streamHeaders(
+  contentType: string,
+  framing: StreamFraming,
+  attempts: number,
+  losses: readonly Loss[],
+): HeaderList {
+  const type = ['content-type', streamType(contentType, framing)];
+  return [...type, ...explanation(attempts, losses), 'cache-control', 'no-cache', 'x-accel-buffering', 'no'];
 }
 
 function streamType(contentType: string, framing: StreamFraming): string {
@@ -42,7 +38,7 @@ function streamType(contentType: string, framing: StreamFraming): string {
   return /event-stream/i.test(contentType) ? contentType : 'text/event-stream; charset=utf-8';
 }
 
-function explanation({ losses, attempts }: Told): HeaderList {
+function explanation(attempts: number, losses: readonly Loss[]): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
   if (losses.length === 0) return attempted;
   const names = lossNames(losses).map((name) =>
@@ -63,25 +59,17 @@ const noNames: readonly string[] = [];
  * Sends the end of a call, now that its entry is durable or its answer withheld. After the beginning of an answer a
  * failure can only be said in-band, and never looks like an end.
  */
-export function sendFinish(
-  finish: CallEnd,
-  attempts: number,
-  protocol: Protocol,
-  framing: StreamFraming,
-  traceId: string,
-  reply: Reply,
-): void {
+export function sendFinish({ reply, protocol, request, inbound, attempts }: Call, finish: CallEnd): void {
+  const { traceId } = inbound;
   switch (finish.kind) {
-    case 'answered': {
-      const { ending } = finish;
+    case 'answered':
       // A sign of life may have begun an answer of which all else is still to be sent.
-      if (ending.kind === 'tail' || reply.begun) reply.end(ending.bytes);
-      else reply.send(200, ending.headers, ending.bytes);
+      if (reply.begun) reply.end(finish.bytes);
+      else reply.send(200, finish.headers, finish.bytes);
       break;
-    }
     case 'failed':
-      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId, framing));
-      else sendFault(finish.fault, attempts, traceId, reply);
+      if (finish.begun) reply.breakOff(protocol.encodeStreamError(finish.fault, traceId, request.framing));
+      else sendFault(finish.fault, attempts.length, traceId, reply);
       break;
     case 'caller-gone':
       // It may be there still and only have stopped reading.

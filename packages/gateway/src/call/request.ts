@@ -7,74 +7,42 @@ import {
   type Result,
   succeed,
   type Turn,
-  type Work,
 } from '@headgate/protocols';
-import { type Caller, type Model, mayCall, modelNotFound } from '../catalogue/catalogue.ts';
+import { type Caller, mayCall, modelNotFound } from '../catalogue/catalogue.ts';
 import type { PriceVersion } from '../money/price.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
+import type { CallLimits, Gateway } from '../ports/gateway.ts';
+import type { PlanMade } from '../route/explain.ts';
 import { nothingToTry, unknownAnswer } from '../route/faults.ts';
 import type { Ask, Plan } from '../route/plan.ts';
 import { sessionIdentity } from '../route/session.ts';
-import type { KeepAlive } from './detours/keep-alive.ts';
-import type { Gateway } from './gateway.ts';
+import type { AttemptRecord } from './outcomes.ts';
 
-/** A call that may be made. Its price is fixed here and does not change while it runs. */
-export interface Admission {
-  readonly request: InboundRequest;
-  readonly ask: Ask;
-  readonly plan: Plan;
-  readonly price: PriceVersion | null;
-}
-
-/** Why a call may not go anywhere. */
-export interface Rejection {
-  readonly fault: Fault;
-  /** Null when it was decided before anything was planned. */
-  readonly plan: Plan | null;
-}
-
-/** All that the attempts of one call share. Nothing in it changes from one attempt to the next. */
-export class Conversation {
+/** All that attempts share, whether they are made for a caller or are a probe of ours. */
+export class Errand {
   readonly gateway: Gateway;
-  readonly protocol: Protocol;
   readonly inbound: Inbound;
-  readonly request: InboundRequest;
-  readonly ask: Ask;
   readonly reply: Reply;
-  /** Nothing of the request may be lost in translation. */
-  readonly strict: boolean;
-  /** On the clock that never jumps: the end of the whole call. */
+  readonly limits: CallLimits;
+  /** On the clock that never jumps: the end of all attempts together. */
   readonly deadlineAt: number;
-  /** Null when the caller does not wait for a stream, or its surface has no word for it. */
-  readonly keepAlive: KeepAlive | null;
-  #turn: Result<Turn, Fault> | null = null;
+  request: InboundRequest;
+  /** Null when nobody waits for a stream, or the surface has no word for it. */
+  keepAlive: { noteSent(at: number): void; stop(): void } | null = null;
 
   constructor(
     gateway: Gateway,
-    protocol: Protocol,
     inbound: Inbound,
-    { strict }: Caller,
-    { request, ask }: Admission,
     reply: Reply,
-    keepAlive: KeepAlive | null,
+    request = unread,
+    limits: CallLimits = gateway.limits,
   ) {
     this.gateway = gateway;
-    this.protocol = protocol;
     this.inbound = inbound;
-    this.request = request;
-    this.ask = ask;
     this.reply = reply;
-    this.strict = strict;
-    this.deadlineAt = inbound.receivedAt + gateway.limits.callMs;
-    this.keepAlive = keepAlive;
-  }
-
-  /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
-  turn(): Result<Turn, Fault> {
-    const { id, codec } = this.protocol;
-    if (codec === null) throw new Error(`${id} is never translated`);
-    this.#turn ??= codec.readTurn(this.inbound);
-    return this.#turn;
+    this.request = request;
+    this.limits = limits;
+    this.deadlineAt = inbound.receivedAt + limits.callMs;
   }
 
   /** The time of the whole call has run out, or the process may not wait any longer. */
@@ -93,58 +61,97 @@ export class Conversation {
   }
 }
 
+/** A call of a caller's, as its one entry is made from it. */
+export class Call extends Errand {
+  readonly caller: Caller;
+  readonly protocol: Protocol;
+  /** Told last, and once. */
+  readonly ended: () => void;
+  /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
+  price: PriceVersion | null = null;
+  /** In the order in which they ended: the last one decides the call. */
+  readonly attempts: AttemptRecord[] = [];
+  /** How it was planned; empty when it was refused before. */
+  readonly plans: PlanMade[] = [];
+  /** The request in no protocol's words, once an attempt has needed it. */
+  turn: Result<Turn, Fault> | null = null;
+
+  constructor(
+    gateway: Gateway,
+    inbound: Inbound,
+    caller: Caller,
+    protocol: Protocol,
+    reply: Reply,
+    ended: () => void,
+  ) {
+    super(gateway, inbound, reply);
+    this.caller = caller;
+    this.protocol = protocol;
+    this.ended = ended;
+  }
+
+  notePlan(plan: Plan, attemptsBefore = this.attempts.length): void {
+    this.plans.push({ plan, attemptsBefore });
+  }
+}
+
+/** A request of which nothing could be read. */
+const unread: InboundRequest = {
+  facts: {
+    model: '',
+    stream: false,
+    maxOutputTokens: null,
+    inputTokensEstimate: 0,
+    choices: 1,
+    needs: new Set(),
+  },
+  wantsUsageFrame: false,
+  framing: 'sse',
+  passThrough() {
+    throw new Error('a request that could not be read is sent nowhere');
+  },
+};
+
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
-export function admit(
-  request: InboundRequest,
-  { work, header }: Pick<Inbound, 'work' | 'header'>,
-  protocol: Protocol,
-  caller: Caller,
-  gateway: Gateway,
-): Result<Admission, Rejection> {
-  if (!gateway.ledger.isWritable()) return reject(fault('overloaded', { retryAfterMs: 2000 }));
+export function admit(call: Call): Result<{ readonly ask: Ask; readonly plan: Plan }, Fault> {
+  const { gateway, caller, request, inbound } = call;
+  if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const { facts } = request;
   const model = gateway.catalogue.current.models.get(facts.model);
-  if (model === undefined || !mayCall(caller, model.id)) return reject(modelNotFound(facts.model));
-  const ask = askOf(request, model, work, header, protocol, caller);
-  if (gateway.router.isForeign(ask)) return reject(unknownAnswer(ask));
-  const plan = gateway.router.plan(ask, gateway.clock.now());
-  // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
-  if (plan.targets.length === 0 && plan.againMs === null && work !== 'count')
-    return reject(nothingToTry(ask, plan), plan);
-  const { price } = model;
-  if (price === null && work !== 'count' && gateway.unpricedModels === 'refuse') {
-    gateway.observer.alert('unpriced-model', { model: model.id });
-    const message = 'This model has no price yet and cannot be called.';
-    return reject(fault('no_available_channel', { message }), plan);
-  }
-  return succeed({ request, ask, plan, price });
-}
-
-function reject(reason: Fault, plan: Plan | null = null): Result<Admission, Rejection> {
-  return fail({ fault: reason, plan });
-}
-
-function askOf(
-  request: InboundRequest,
-  model: Model,
-  work: Work,
-  header: Inbound['header'],
-  { id }: Protocol,
-  { accountId, group }: Caller,
-): Ask {
-  const isAnswer = work === 'answer';
-  const sessionClue = () => request.sessionClue?.() ?? null;
-  let named: string | null | undefined;
-  return {
-    facts: request.facts,
+  if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(facts.model));
+  const { accountId, group } = caller;
+  const asItIs = inbound.work !== 'answer';
+  const session = sessionOf(call);
+  const ask = {
+    facts,
     model,
-    protocol: id,
+    protocol: call.protocol.id,
     routing: group.routing,
     accountId,
-    asItIs: !isAnswer,
-    session: () => {
-      if (named === undefined) named = isAnswer ? sessionIdentity({ accountId, header, sessionClue }) : null;
-      return named;
-    },
+    asItIs,
+    session,
+  };
+  if (gateway.router.isForeign(ask)) return fail(unknownAnswer(ask));
+  const plan = gateway.router.plan(ask, gateway.clock.now());
+  call.notePlan(plan);
+  // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
+  if (plan.targets.length === 0 && plan.againMs === null && inbound.work !== 'count')
+    return fail(nothingToTry(ask, plan));
+  if (model.price === null && inbound.work !== 'count' && gateway.unpricedModels === 'refuse') {
+    gateway.observer.alert('unpriced-model', { model: model.id });
+    const message = 'This model has no price yet and cannot be called.';
+    return fail(fault('no_available_channel', { message }));
+  }
+  call.price = model.price;
+  return succeed({ ask, plan });
+}
+
+/** Named when it is first asked for, and kept. Only answers have one. */
+function sessionOf({ inbound: { work, header }, request, caller: { accountId } }: Call): Ask['session'] {
+  let named: string | null | undefined = work === 'answer' ? undefined : null;
+  return () => {
+    if (named === undefined)
+      named = sessionIdentity({ accountId, header, sessionClue: () => request.sessionClue?.() ?? null });
+    return named;
   };
 }

@@ -1,14 +1,4 @@
-import type { Clock } from '../ports/clock.ts';
-
-/** Something that must happen before a moment passes. Belongs to one watchdog. */
-export interface Guard {
-  /** On the clock that never jumps; `Infinity` rests. May be moved at any time, at no cost. */
-  expiresAt: number;
-  /** Its place in the watchdog; -1 when it is not watched. */
-  index: number;
-  /** Called once, when the moment has passed. Never throws. */
-  onExpire(): void;
-}
+import type { Clock, Guard, TimeOuts } from '../ports/clock.ts';
 
 export function guard(expiresAt: number, onExpire: () => void): Guard {
   return { expiresAt, onExpire, index: -1 };
@@ -18,8 +8,7 @@ export function guard(expiresAt: number, onExpire: () => void): Guard {
  * Watches every time-out of every call with one timer: a guard is a number that the call moves as bytes arrive, and a
  * sweep looks at all of them. A timer per attempt would cost more than the routing decision does.
  */
-export class Watchdog {
-  /** When every guard expires at the latest; set when the process is told to stop. */
+export class Watchdog implements TimeOuts {
   endsAt = Number.POSITIVE_INFINITY;
   // Not a Set: the tables a busy Set outgrows link to each other, and carry finished calls into the old generation.
   readonly #guards: Guard[] = [];
@@ -33,7 +22,6 @@ export class Watchdog {
     watched.index = this.#guards.push(watched) - 1;
   }
 
-  /** Harmless when the guard is not watched. */
   release(watched: Guard): void {
     const { index } = watched;
     if (index === -1) return;
@@ -44,7 +32,6 @@ export class Watchdog {
     last.index = index;
   }
 
-  /** Fires and forgets every guard whose moment has passed. Call it several times a second. */
   sweep(): void {
     const now = this.#clock.monotonic();
     const expired = this.#guards.filter((watched) => Math.min(watched.expiresAt, this.endsAt) <= now);

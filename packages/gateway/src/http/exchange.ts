@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Platform } from '@headgate/protocols';
-import type { Gateway } from '../call/gateway.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
+import type { Gateway } from '../ports/gateway.ts';
 import type { Observer } from '../ports/observer.ts';
 import type { Random } from '../ports/random.ts';
 import type { BodyTaker } from './body.ts';

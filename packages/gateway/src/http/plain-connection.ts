@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Fault, fault, unreachable } from '@headgate/protocols';
-import type { Guard } from '../call/watchdog.ts';
+import type { Guard } from '../ports/clock.ts';
 import { type BodyTaker, tooLarge } from './body.ts';
 import { invalidHttp, lingerMs } from './errors.ts';
 import type { Activity, Exchange, PortParts } from './exchange.ts';

@@ -15,16 +15,16 @@ import {
   unreachable,
   type Work,
 } from '@headgate/protocols';
-import type { Callers } from '../call/authenticate.ts';
 import { runCall } from '../call/call.ts';
-import type { Gateway } from '../call/gateway.ts';
 import { alertBug } from '../call/outcomes.ts';
 import { sendFault } from '../call/reply.ts';
 import type { Caller } from '../catalogue/catalogue.ts';
 import type { HeaderList } from '../ports/data-plane.ts';
+import type { Gateway } from '../ports/gateway.ts';
 import type { Random } from '../ports/random.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
 import { type BodyTaker, decoderOf, decoding, tooLarge } from './body.ts';
+import type { Callers } from './callers.ts';
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { type Exchange, identityHeaders } from './exchange.ts';
 import {

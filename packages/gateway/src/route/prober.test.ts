@@ -1,9 +1,11 @@
 import { protocols } from '@headgate/protocols';
 import { describe, expect, test, vi } from 'vitest';
+import { Rig as CallRig } from '../call/call.fixture.ts';
 import { Watchdog } from '../call/watchdog.ts';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Catalogue, Model, Target } from '../catalogue/catalogue.ts';
-import type { UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
+import { Wires } from '../catalogue/wire.ts';
+import type { Upstream, UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import type { Outcome } from './outcomes.ts';
 import { Prober } from './prober.ts';
 import { answered, asking, chance, refusedConnection, refusedWith, streamed } from './route.fixture.ts';
@@ -44,13 +46,13 @@ class Rig {
       onService: ({ upstreamModel }, change) => this.told.push(`${upstreamModel} ${change}`),
     });
     this.watchdog = new Watchdog(clock);
-    this.prober = new Prober({
+    const upstream: Upstream = {
+      line: (place) => ({ send: (_headers, body, _fresh, handler) => this.#send(place, body, handler) }),
+    };
+    const gateway = {
+      ...new CallRig().gateway,
       catalogue: { current: this.catalogue },
-      protocols,
-      router: this.router,
-      upstream: {
-        line: (place) => ({ send: (_headers, body, _fresh, handler) => this.#send(place, body, handler) }),
-      },
+      wires: new Wires(protocols, upstream),
       watchdog: this.watchdog,
       clock,
       observer: {
@@ -58,11 +60,11 @@ class Rig {
         callFinished: () => {},
         refused: () => {},
         serviceChanged: () => {},
-        probed: (channelId, result) => this.told.push(`${channelId} ${result}`),
-        alert: (kind) => this.told.push(kind),
+        probed: (channelId: string, result: string) => this.told.push(`${channelId} ${result}`),
+        alert: (kind: string) => this.told.push(kind),
       },
-      idleMs,
-    });
+    };
+    this.prober = new Prober({ gateway, router: this.router, idleMs });
   }
 
   /** Takes a target out of service, and lets its time out pass. */

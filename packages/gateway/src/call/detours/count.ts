@@ -1,6 +1,6 @@
 import { fault } from '@headgate/protocols';
 import { alertBug, type CallEnd } from '../outcomes.ts';
-import type { Conversation } from '../request.ts';
+import type { Call } from '../request.ts';
 
 /** Tells a count of ours from an upstream's own. */
 const estimatedHeader = ['x-headgate-token-count', 'estimated'];
@@ -12,24 +12,20 @@ const requestStatuses: readonly number[] = [400, 413, 422];
  * The same count with an estimate of our own in the place of an upstream's failure, where the protocol has words for one.
  * An endpoint that an upstream does not have is such a failure, and having nobody to ask is another.
  */
-export function countLocally(
-  conversation: Conversation,
-  finish: CallEnd,
-  done: (finish: CallEnd) => void,
-): void {
+export function countLocally(call: Call, finish: CallEnd, done: (finish: CallEnd) => void): void {
   const isFailed = finish.kind === 'failed' && !requestStatuses.includes(finish.fault.status);
-  if (!isFailed || conversation.protocol.encodeTokenCount === undefined) return done(finish);
-  count(conversation).then(done, (error: unknown) => {
-    const { inbound, gateway, reply } = conversation;
+  if (!isFailed || call.protocol.encodeTokenCount === undefined) return done(finish);
+  count(call).then(done, (error: unknown) => {
+    const { inbound, gateway, reply } = call;
     alertBug(error, inbound.traceId, gateway.observer);
     done({ kind: 'failed', fault: fault('internal'), begun: reply.begun });
   });
 }
 
 /** By a tokenizer in another thread; by the number of bytes where that has too much to do. */
-async function count({ protocol, gateway, inbound, request }: Conversation): Promise<CallEnd> {
+async function count({ protocol, gateway, inbound, request }: Call): Promise<CallEnd> {
   const tokens = (await gateway.tokens.count(inbound.body)) ?? request.facts.inputTokensEstimate;
   const bytes = protocol.encodeTokenCount?.(tokens) ?? new Uint8Array(0);
   const headers = ['content-type', 'application/json', ...estimatedHeader];
-  return { kind: 'answered', ending: { kind: 'whole', headers, bytes } };
+  return { kind: 'answered', headers, bytes };
 }

@@ -1,7 +1,16 @@
+import type { Target } from '../../catalogue/catalogue.ts';
+import type { Guard } from '../../ports/clock.ts';
 import { elsewhereAfter } from '../../route/outcomes.ts';
+import type { Ask, Plan } from '../../route/plan.ts';
+import type { CallProgress } from '../../route/progress.ts';
 import type { Attempt } from '../attempt.ts';
-import type { Conversation } from '../request.ts';
-import type { Guard } from '../watchdog.ts';
+import { alertBug } from '../outcomes.ts';
+import type { Call } from '../request.ts';
+
+/** Only a stream shows that it is late, and only what may be done twice is asked of two. */
+export function mayHedge({ request, inbound }: Call, ask: Ask, progress: CallProgress): boolean {
+  return ask.routing.hedging && request.facts.stream && inbound.work === 'answer' && progress.mayHedge;
+}
 
 /**
  * An attempt that may get a second one beside it while it is silent (routing.md, "hedging"). The first content, or a refusal
@@ -11,43 +20,58 @@ import type { Guard } from '../watchdog.ts';
 export class Hedge implements Guard {
   expiresAt: number;
   index = -1;
-  readonly #conversation: Conversation;
+  readonly #call: Call;
+  readonly #ask: Ask;
+  readonly #progress: CallProgress;
   readonly #running: readonly Attempt[];
-  readonly #onSilence: () => void;
+  readonly #askBeside: (target: Target, plan: Plan) => boolean;
 
   /**
    * @param running the call's attempts under way.
-   * @param onSilence called once, if the first attempt has neither begun to answer nor ended after `silenceMs`; never throws.
+   * @param silenceMs without a beginning or an end of the first attempt, until a second one is asked for.
+   * @param askBeside says if the target could be asked as well.
    */
   constructor(
-    conversation: Conversation,
+    call: Call,
+    ask: Ask,
+    progress: CallProgress,
     running: readonly Attempt[],
     silenceMs: number,
-    onSilence: () => void,
+    askBeside: (target: Target, plan: Plan) => boolean,
   ) {
-    const { clock, watchdog } = conversation.gateway;
-    this.#conversation = conversation;
+    const { clock, watchdog } = call.gateway;
+    this.#call = call;
+    this.#ask = ask;
+    this.#progress = progress;
     this.#running = running;
-    this.#onSilence = onSilence;
+    this.#askBeside = askBeside;
     this.expiresAt = clock.monotonic() + silenceMs;
     watchdog.watch(this);
   }
 
   onExpire(): void {
-    this.#onSilence();
+    const { gateway, inbound, isStopping, isOver } = this.#call;
+    if (isStopping || isOver) return;
+    try {
+      const plan = gateway.router.hedge(this.#ask, gateway.clock.now(), this.#progress.forHedge());
+      plan?.targets.some((target) => this.#askBeside(target, plan));
+    } catch (error) {
+      // The first attempt is none the worse for it.
+      alertBug(error, inbound.traceId, gateway.observer);
+    }
   }
 
   /** The attempt has content. */
   decide(decisive: Attempt): void {
-    this.#conversation.gateway.watchdog.release(this);
-    for (const attempt of [...this.#running]) if (attempt !== decisive) attempt.letGo();
+    this.#call.gateway.watchdog.release(this);
+    for (const attempt of [...this.#running]) if (attempt !== decisive) attempt.letGo('outrun');
   }
 
   /** The attempt has ended. */
   onOutcome(attempt: Attempt): void {
     const { outcome } = attempt;
     if (outcome.kind === 'outrun') return;
-    const { gateway, request } = this.#conversation;
+    const { gateway, request } = this.#call;
     if (elsewhereAfter(outcome, request.repeatable) === 'no') this.decide(attempt);
     else gateway.watchdog.release(this);
   }

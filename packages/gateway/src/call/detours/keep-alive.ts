@@ -1,6 +1,7 @@
+import type { Guard } from '../../ports/clock.ts';
 import type { HeaderList, Reply } from '../../ports/data-plane.ts';
-import type { Gateway } from '../gateway.ts';
-import type { Guard } from '../watchdog.ts';
+import type { Gateway } from '../../ports/gateway.ts';
+import type { Call } from '../request.ts';
 
 const headers: HeaderList = [
   'content-type',
@@ -11,12 +12,19 @@ const headers: HeaderList = [
   'no',
 ];
 
+/** Null when the caller does not wait for a stream, or its surface has no word for it. */
+export function openKeepAlive({ inbound, protocol, reply, gateway, request }: Call): KeepAlive | null {
+  const { keepAliveFrame } = protocol;
+  if (keepAliveFrame === null || !request.facts.stream || request.framing !== 'sse') return null;
+  return new KeepAlive(gateway, reply, keepAliveFrame, inbound.receivedAt);
+}
+
 /**
  * Tells a caller who waits for a stream that the call lives, whenever nothing has been sent for a while: proxies in between
  * and impatient clients give up on silence. The first sign begins the answer with status 200, so that a later failure can
  * only be told in-band; which channel answers is still open. The time an upstream may take is not prolonged by it.
  */
-export class KeepAlive implements Guard {
+class KeepAlive implements Guard {
   expiresAt: number;
   index = -1;
   readonly #gateway: Gateway;

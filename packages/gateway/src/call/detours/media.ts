@@ -10,17 +10,18 @@ import {
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
 import type { MediaProblem } from '../../ports/media-fetcher.ts';
-import type { Conversation } from '../request.ts';
+import type { Call } from '../request.ts';
+import { turnOf } from './translate.ts';
 
 /** Media that a request names by URL and some target wants to be handed: fetched once for all attempts of the call. */
 export class MediaShelf {
-  readonly #conversation: Conversation;
+  readonly #call: Call;
   readonly #fetched = new Map<string, FetchedMedia>();
   /** Why some could not be had, so that no attempt asks for them again. */
   readonly #faults = new Map<string, Fault>();
 
-  constructor(conversation: Conversation) {
-    this.#conversation = conversation;
+  constructor(call: Call) {
+    this.#call = call;
   }
 
   get fetched(): MediaByUrl {
@@ -47,7 +48,7 @@ export class MediaShelf {
    * @returns lets go of it: `done` is called all the same.
    */
   fetch(wire: Wire, done: (unfetched: Fault | null) => void): () => void {
-    const { gateway, deadlineAt } = this.#conversation;
+    const { gateway, deadlineAt } = this.#call;
     const hangUp = new AbortController();
     const withinMs = deadlineAt - gateway.clock.monotonic();
     void gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal).then((fetched) => {
@@ -59,7 +60,7 @@ export class MediaShelf {
   }
 
   #noteFault(url: string, problem: MediaProblem): Fault | null {
-    const turn = this.#conversation.turn();
+    const turn = turnOf(this.#call);
     const unfetched = turn.ok ? faultOf(turn.value, url, problem) : turn.error;
     this.#faults.set(url, unfetched);
     return unfetched;
@@ -67,8 +68,8 @@ export class MediaShelf {
 
   /** A request that cannot be read is refused where it is encoded. */
   #missing({ protocol: { codec }, isTranslated }: Wire): readonly string[] {
-    if (!isTranslated || codec === null || this.#conversation.protocol.codec === null) return [];
-    const turn = this.#conversation.turn();
+    if (!isTranslated || codec === null || this.#call.protocol.codec === null) return [];
+    const turn = turnOf(this.#call);
     if (!turn.ok) return [];
     return remoteMediaOf(turn.value, codec.mediaByUrl).filter((url) => !this.#fetched.has(url));
   }

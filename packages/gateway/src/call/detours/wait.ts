@@ -1,14 +1,24 @@
-import type { Clock } from '../../ports/clock.ts';
-import { guard, type Watchdog } from '../watchdog.ts';
+import type { Clock, TimeOuts } from '../../ports/clock.ts';
+import type { WaitingPlaces } from '../../ports/gateway.ts';
+import type { CallProgress } from '../../route/progress.ts';
+import type { Call } from '../request.ts';
+import { guard } from '../watchdog.ts';
 
-/** Calls wait here until a channel may be asked. Each holds its request in memory, so their number has a bound. */
-export class WaitingRoom {
-  readonly #watchdog: Watchdog;
+/** Tells if the call may be held for so long. A count is not waited for: it is made here where no upstream makes it. */
+export function mayWait(call: Call, progress: CallProgress, waitMs: number): boolean {
+  const { gateway, inbound, deadlineAt, isStopping } = call;
+  if (inbound.work === 'count' || isStopping || gateway.waitingRoom.isFull) return false;
+  return progress.mayWait(waitMs) && gateway.clock.monotonic() + waitMs < deadlineAt;
+}
+
+/** The room in which calls wait, each with a guard of its own. */
+export class WaitingRoom implements WaitingPlaces {
+  readonly #watchdog: TimeOuts;
   readonly #clock: Clock;
   readonly #callsMax: number;
   #calls = 0;
 
-  constructor(watchdog: Watchdog, clock: Clock, callsMax: number) {
+  constructor(watchdog: TimeOuts, clock: Clock, callsMax: number) {
     this.#watchdog = watchdog;
     this.#clock = clock;
     this.#callsMax = callsMax;
@@ -18,10 +28,6 @@ export class WaitingRoom {
     return this.#calls >= this.#callsMax;
   }
 
-  /**
-   * Calls back when the time is over, and no later than the process may wait; `over` never throws.
-   * @returns leaves before that: then `over` is not called.
-   */
   wait(waitMs: number, over: () => void): () => void {
     const leave = (): void => {
       this.#calls--;

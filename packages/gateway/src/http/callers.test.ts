@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Caller, type Catalogue, type KeyRecord, plainRouting } from '../catalogue/catalogue.ts';
-import { Callers, type Credentials } from './authenticate.ts';
+import { Callers, type Credentials } from './callers.ts';
 
 const group = {
   id: 'group',

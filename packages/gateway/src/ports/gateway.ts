@@ -1,14 +1,12 @@
 import type { Protocol, ProtocolId } from '@headgate/protocols';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Wires } from '../catalogue/wire.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Ledger } from '../ports/ledger.ts';
-import type { MediaFetcher } from '../ports/media-fetcher.ts';
-import type { Observer } from '../ports/observer.ts';
-import type { TokenCounter } from '../ports/token-counter.ts';
 import type { Router } from '../route/plan.ts';
-import type { WaitingRoom } from './detours/wait.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Clock, TimeOuts } from './clock.ts';
+import type { Ledger } from './ledger.ts';
+import type { MediaFetcher } from './media-fetcher.ts';
+import type { Observer } from './observer.ts';
+import type { TokenCounter } from './token-counter.ts';
 
 /** Bounds of a call. All times in milliseconds, all sizes in bytes. */
 export interface CallLimits {
@@ -33,6 +31,16 @@ export interface CallLimits {
   readonly openRowAfterMs: number;
 }
 
+/** Calls wait here until a channel may be asked. Each holds its request in memory, so their number has a bound. */
+export interface WaitingPlaces {
+  readonly isFull: boolean;
+  /**
+   * Calls back when the time is over, and no later than the process may wait; `over` never throws.
+   * @returns leaves before that: then `over` is not called.
+   */
+  wait(waitMs: number, over: () => void): () => void;
+}
+
 /** Everything a call needs from the outside, put together once in main.ts. */
 export interface Gateway {
   /** The snapshot in force; read once per call. */
@@ -44,8 +52,8 @@ export interface Gateway {
   readonly media: MediaFetcher;
   readonly tokens: TokenCounter;
   readonly observer: Observer;
-  readonly watchdog: Watchdog;
-  readonly waitingRoom: WaitingRoom;
+  readonly watchdog: TimeOuts;
+  readonly waitingRoom: WaitingPlaces;
   readonly clock: Clock;
   readonly limits: CallLimits;
   /** A model without a price is refused, or served unbilled, its entry saying so. */

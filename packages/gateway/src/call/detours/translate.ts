@@ -1,0 +1,133 @@
+import {
+  type EncodedRequest,
+  type Fault,
+  fail,
+  fault,
+  type Loss,
+  type MediaByUrl,
+  type Result,
+  type StreamTranslator,
+  succeed,
+  type Translation,
+  type Turn,
+  translate,
+  withMedia,
+} from '@headgate/protocols';
+import type { Wire } from '../../catalogue/wire.ts';
+import type { HeaderList } from '../../ports/data-plane.ts';
+import { type Relay, StreamRelay, WholeRelay } from '../relay.ts';
+import { streamHeaders, wholeHeaders } from '../reply.ts';
+import type { Call, Errand } from '../request.ts';
+
+/** A request as one target gets it: the caller's own bytes, or translated where the target speaks another protocol. */
+export interface Encoded {
+  readonly request: EncodedRequest;
+  /** Null in the passthrough lane. */
+  readonly translation: Translation | null;
+}
+
+/** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
+export function turnOf(call: Call): Result<Turn, Fault> {
+  const { id, codec } = call.protocol;
+  if (codec === null) throw new Error(`${id} is never translated`);
+  call.turn ??= codec.readTurn(call.inbound);
+  return call.turn;
+}
+
+/** The request for a target of another protocol. A fault where it cannot be told it: another one may be. */
+export function encodeTranslated(call: Call, wire: Wire, fetched: MediaByUrl): Result<Encoded, Fault> {
+  const { protocol, request, inbound, caller } = call;
+  const { codec } = wire.protocol;
+  if (protocol.codec === null || codec === null)
+    throw new Error(`${protocol.id} cannot be translated to ${wire.protocol.id}`);
+  const turn = turnOf(call);
+  if (!turn.ok) return turn;
+  const context = {
+    turn: withMedia(turn.value, fetched),
+    traceId: inbound.traceId,
+    createdS: Math.floor(inbound.receivedAtMs / 1000),
+    wantsUsageFrame: request.wantsUsageFrame,
+    framing: request.framing,
+    inputTokensEstimate: request.facts.inputTokensEstimate,
+  };
+  const translation = translate({ caller: protocol.codec, upstream: codec }, wire.asked, context);
+  if (!translation.ok) return translation;
+  const [loss] = translation.value.losses;
+  if (caller.strict && loss !== undefined) return fail(lossRefused(loss));
+  return succeed({ request: translation.value.request, translation: translation.value });
+}
+
+/** A key that is strict does without an answer rather than without a part of its request. */
+function lossRefused({ field, action, note }: Loss): Fault {
+  const how = action === 'dropped' ? 'it would be left out' : `it would be sent otherwise (${note})`;
+  return fault('invalid_request', {
+    message: `'${field}' cannot be honoured by any channel of this model: ${how}. Leave it out, or use a key that is not strict.`,
+    param: field,
+  });
+}
+
+/** The relay of an answer that is translated back. Its bytes are ours, so the upstream's content type says nothing of them. */
+export function openTranslatedRelay(
+  errand: Errand,
+  wire: Wire,
+  translation: Translation,
+  isWhole: boolean,
+  announced: number,
+  attempts: number,
+): Relay {
+  if (isWhole) {
+    const headers = wholeHeaders('', attempts, translation.losses);
+    return new TranslatedWholeRelay(errand, wire, translation, headers, announced);
+  }
+  const headers = streamHeaders('', errand.request.framing, attempts, translation.losses);
+  return new TranslatedStreamRelay(errand, wire, translation, headers);
+}
+
+class TranslatedWholeRelay extends WholeRelay {
+  readonly #translation: Translation;
+
+  constructor(errand: Errand, wire: Wire, translation: Translation, headers: HeaderList, announced: number) {
+    super(errand, wire, headers, announced);
+    this.#translation = translation;
+  }
+
+  protected override toCaller(body: Uint8Array): Uint8Array {
+    return this.#translation.whole(body);
+  }
+}
+
+/** A translator says everything in its own frames, the usage and the end of a stream included; what says nothing it leaves out. */
+class TranslatedStreamRelay extends StreamRelay {
+  readonly #translator: StreamTranslator;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(errand: Errand, wire: Wire, translation: Translation, headers: HeaderList) {
+    super(errand, wire, headers, 'sse');
+    this.#translator = translation.openStream();
+    this.#bytesMax = errand.limits.answerBytesMax;
+  }
+
+  /** A translator keeps what it cannot say yet, and some say everything again at the end: memory has a bound. */
+  protected override takeFrame(frame: Uint8Array): void {
+    this.#bytes += frame.length;
+    if (this.#bytes > this.#bytesMax) this.outcome = this.broken('more than can be translated');
+    else super.takeFrame(frame);
+  }
+
+  protected override takeTexts(_chunk: Uint8Array, at: number): number {
+    return at;
+  }
+
+  protected override toCaller(frame: Uint8Array): Uint8Array {
+    return this.#translator.frame(frame, this.reader.plain);
+  }
+
+  protected override passes(role: 'usage' | 'liveness'): boolean {
+    return role === 'usage';
+  }
+
+  protected override closingBytes(): Uint8Array {
+    return this.#translator.end();
+  }
+}
