@@ -61,6 +61,14 @@ export interface TextBlock {
   readonly cacheTtl: CacheTtl;
 }
 
+export function textBlock(
+  text: string,
+  cacheTtl: CacheTtl = null,
+  citations: readonly Citation[] = [],
+): TextBlock {
+  return { kind: 'text', text, citations, cacheTtl };
+}
+
 /** The source of a statement. `start` and `end`: characters of the text it belongs to; null when not told. */
 export interface Citation {
   readonly url: string | null;

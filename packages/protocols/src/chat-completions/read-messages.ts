@@ -5,17 +5,17 @@ import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
 import { plainWord, TurnNotes } from '../translate/notes.ts';
-import type {
-  Block,
-  CacheTtl,
-  MediaBlock,
-  Message,
-  ReasoningBlock,
-  RefusalBlock,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
-  Turn,
+import {
+  type Block,
+  type MediaBlock,
+  type Message,
+  type ReasoningBlock,
+  type RefusalBlock,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type Turn,
+  textBlock,
 } from '../turn.ts';
 import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { readSettings, readSpelling } from './read-settings.ts';
@@ -266,10 +266,6 @@ function readParts(content: unknown, place: string, notes: TurnNotes): readonly 
     return content.flatMap((part, index) => readPart(part, `${place}[${index}]`, notes));
   notes.blame(place, `'${place}' must be a text or a list of parts.`);
   return [];
-}
-
-export function textBlock(text: string, cacheTtl: CacheTtl = null): TextBlock {
-  return { kind: 'text', text, citations: [], cacheTtl };
 }
 
 function readPart(value: unknown, place: string, notes: TurnNotes): readonly Part[] {

@@ -1,59 +1,39 @@
 import type { TranslationTarget, WrittenTurn } from '../codec.ts';
-import { dropped } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
-import { fail, type Result, succeed, unreachable } from '../result.ts';
-import { extensionLosses, type TraitSupport, traitLosses, unsupported } from '../translate/losses.ts';
+import { type Result, unreachable } from '../result.ts';
 import { dataUrl, showMedia } from '../translate/media.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { wrapInput } from '../translate/tools.ts';
 import { answerCalls } from '../translate/turn-order.ts';
-import type {
-  Block,
-  MediaBlock,
-  Message,
-  ReasoningBlock,
-  RefusalBlock,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
-  Turn,
+import {
+  type Block,
+  type MediaBlock,
+  type Message,
+  type ReasoningBlock,
+  type RefusalBlock,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type Turn,
+  textBlock,
 } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
-import { textBlock } from './read-messages.ts';
 import { returnCallSeal, returnThoughts, type ThoughtsWanted } from './thoughts.ts';
-import { chatSurface } from './wire.ts';
-import { isThinkingByRules, TurnWriting, writeSettings } from './write-settings.ts';
+import { ChatWriting, isThinkingByRules, writeSettings } from './write-settings.ts';
 import { writeTools } from './write-tools.ts';
 
-/** Caches of this protocol need no marks. */
-const traitSupport: TraitSupport = {
-  citations: 'dropped',
-  'cache-mark': 'dropped',
-  'image-detail': 'carried',
-  filename: 'carried',
-  'media-name': 'dropped',
-  'call-seal': 'dropped',
-};
-
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
-  const extensions = extensionLosses(turn, chatSurface);
-  if (!extensions.ok) return extensions;
-  const writing = new TurnWriting(turn, target);
-  writing.lose(...extensions.value, ...traitLosses(turn, chatSurface, traitSupport));
+  const writing = new ChatWriting(turn, target);
+  const settings = writeSettings(writing);
   const body = {
     model: target.upstreamModel,
     ...writeStream(turn, target),
     messages: writeMessages(writing),
     ...writeTools(writing),
-    ...writeSettings(writing),
+    ...settings,
   };
-  if (writing.fault !== null) return fail(writing.fault);
-  return succeed({
-    request: jsonRequest(target.path, body),
-    losses: writing.losses,
-    names: writing.naming.names,
-  });
+  return writing.finish(jsonRequest(target.path, body));
 }
 
 /** Usage is always asked for: the meter needs it, and what the caller gets is written anew. */
@@ -63,7 +43,7 @@ function writeStream({ stream }: Turn, { dialect }: TranslationTarget): WireReco
 }
 
 /** The conversation. Every call is followed by its results, and by nothing else before them. */
-function writeMessages(writing: TurnWriting): readonly WireRecord[] {
+function writeMessages(writing: ChatWriting): readonly WireRecord[] {
   return [
     ...writeSystem(writing),
     ...rounds(showMedia(writing.turn.messages)).flatMap((round) => [
@@ -111,7 +91,7 @@ function say(round: Round, block: Block): void {
 }
 
 /** One message for all of it: many servers take one, and only at the beginning. */
-function writeSystem(writing: TurnWriting): readonly WireRecord[] {
+function writeSystem(writing: ChatWriting): readonly WireRecord[] {
   const { turn, isOwn } = writing;
   const texts = turn.system.map(({ text }) => text);
   if (!isOwn && turn.settings.outputFormat?.kind === 'json' && !mentionsJson(writing)) texts.push(jsonHint);
@@ -123,16 +103,16 @@ function writeSystem(writing: TurnWriting): readonly WireRecord[] {
 /** Servers refuse to be held to JSON unless they are also told. */
 const jsonHint = 'Answer in JSON.';
 
-function mentionsJson({ turn }: TurnWriting): boolean {
+function mentionsJson({ turn }: ChatWriting): boolean {
   const blocks = [...turn.system, ...turn.messages.flatMap(({ content }) => content)];
   return blocks.some((block) => block.kind === 'text' && /json/i.test(block.text));
 }
 
-function instructionRole(writing: TurnWriting): string {
+function instructionRole(writing: ChatWriting): string {
   return isThinkingByRules(writing) ? 'developer' : 'system';
 }
 
-function writeAssistant(writing: TurnWriting, round: Round): readonly WireRecord[] {
+function writeAssistant(writing: ChatWriting, round: Round): readonly WireRecord[] {
   const { said: content, calls } = round;
   const said = writeSaid(writing, content);
   if (calls.length === 0 && said['content'] === null && said['refusal'] === undefined) return [];
@@ -149,7 +129,7 @@ function writeAssistant(writing: TurnWriting, round: Round): readonly WireRecord
   ];
 }
 
-function writeSaid(writing: TurnWriting, content: readonly Block[]): WireRecord {
+function writeSaid(writing: ChatWriting, content: readonly Block[]): WireRecord {
   const texts = content.filter(
     (block): block is TextBlock | RefusalBlock =>
       block.kind === 'text' || (block.kind === 'refusal' && !writing.knowsAll),
@@ -169,7 +149,7 @@ function joinTexts(blocks: readonly Block[]): string {
 }
 
 /** Elsewhere they are of no use, and older servers refuse them there. */
-function thoughtsWanted(writing: TurnWriting, calls: readonly ToolCallBlock[]): ThoughtsWanted {
+function thoughtsWanted(writing: ChatWriting, calls: readonly ToolCallBlock[]): ThoughtsWanted {
   const { dialect, reasoning } = writing.target;
   const setting = writing.turn.settings.reasoning;
   const isThinking = reasoning && (setting === null || effortOf(setting) !== 'none');
@@ -178,12 +158,12 @@ function thoughtsWanted(writing: TurnWriting, calls: readonly ToolCallBlock[]): 
 }
 
 /** State of another vendor's is of no use here; the caller is told where it was given in its own protocol. */
-function noteThoughts(writing: TurnWriting, thoughts: readonly ReasoningBlock[]): void {
+function noteThoughts(writing: ChatWriting, thoughts: readonly ReasoningBlock[]): void {
   if (thoughts.some(({ sealed }) => sealed?.origin === 'native'))
-    writing.lose(dropped(writing.turn.surface.sealed, 'of another model'));
+    writing.drop(writing.surface.sealed, 'of another model');
 }
 
-function writeCall(writing: TurnWriting, call: ToolCallBlock): WireRecord {
+function writeCall(writing: ChatWriting, call: ToolCallBlock): WireRecord {
   const name = writing.naming.sent(call);
   const id = writing.callId(call.id);
   const seal = returnCallSeal(call, writing.target.origin);
@@ -193,7 +173,7 @@ function writeCall(writing: TurnWriting, call: ToolCallBlock): WireRecord {
   return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...seal };
 }
 
-function writeReplies(writing: TurnWriting, { calls, replies }: Round): readonly WireRecord[] {
+function writeReplies(writing: ChatWriting, { calls, replies }: Round): readonly WireRecord[] {
   const results = replies.flatMap(({ content }) => content.filter((block) => block.kind === 'tool-result'));
   const answered = answerCalls(calls, results);
   const messages = answered.flatMap((block) =>
@@ -215,7 +195,7 @@ function isSaid(block: Block): boolean {
 }
 
 /** Blocks that a message with the result cannot hold: its media, and results that answer no call. */
-function shownToModel(writing: TurnWriting, block: Block): readonly Block[] {
+function shownToModel(writing: ChatWriting, block: Block): readonly Block[] {
   if (block.kind !== 'tool-result') return [block];
   const media = block.content.filter(isSeen);
   return media.length === 0
@@ -236,7 +216,7 @@ function withFirst(blocks: readonly Block[], messages: readonly Message[]): read
     : [{ role: 'user', content: blocks, name: null }, ...messages];
 }
 
-function writeResult(writing: TurnWriting, { callId, content, isError }: ToolResultBlock): WireRecord {
+function writeResult(writing: ChatWriting, { callId, content, isError }: ToolResultBlock): WireRecord {
   const texts = content.filter((block) => !isSeen(block)).map(resultText);
   const text = texts.join('\n');
   return {
@@ -251,23 +231,23 @@ function resultText(block: TextBlock | MediaBlock): string {
   return block.source.kind === 'text' ? block.source.text : '';
 }
 
-function writeReply(writing: TurnWriting, message: Message): WireRecord {
+function writeReply(writing: ChatWriting, message: Message): WireRecord {
   const content = message.content.filter((block) => block.kind === 'text' || block.kind === 'media');
   const role = message.role === 'system' ? instructionRole(writing) : message.role;
   return { role, ...writeName(writing, message), content: writeContent(writing, content) };
 }
 
 /** Not every server knows names. */
-function writeName(writing: TurnWriting, { name }: Pick<Message, 'name'>): WireRecord {
+function writeName(writing: ChatWriting, { name }: Pick<Message, 'name'>): WireRecord {
   if (name === null) return {};
   if (writing.knowsAll) return { name };
-  writing.lose(dropped('messages[].name'));
+  writing.drop('messages[].name');
   return {};
 }
 
 /** A content: one text where it is no more than that, since not every server takes lists of parts. */
 function writeContent(
-  writing: TurnWriting,
+  writing: ChatWriting,
   blocks: readonly (TextBlock | MediaBlock)[],
 ): string | readonly WireRecord[] {
   const [first] = blocks;
@@ -278,24 +258,24 @@ function writeContent(
   );
 }
 
-function keepsCache({ isOwn }: TurnWriting, { cacheTtl }: TextBlock): boolean {
+function keepsCache({ isOwn }: ChatWriting, { cacheTtl }: TextBlock): boolean {
   return isOwn && cacheTtl !== null;
 }
 
-function writeText(writing: TurnWriting, block: TextBlock): WireRecord {
+function writeText(writing: ChatWriting, block: TextBlock): WireRecord {
   return { type: 'text', text: block.text, ...writeCache(writing, block) };
 }
 
 /** For the caller's own protocol only: elsewhere caches need no marks, and servers refuse what they do not know. */
-function writeCache({ isOwn }: TurnWriting, { cacheTtl }: TextBlock | MediaBlock): WireRecord {
+function writeCache({ isOwn }: ChatWriting, { cacheTtl }: TextBlock | MediaBlock): WireRecord {
   return isOwn && cacheTtl !== null ? { cache_control: { type: 'ephemeral', ttl: cacheTtl } } : {};
 }
 
-function writeMedia(writing: TurnWriting, block: MediaBlock): readonly WireRecord[] {
+function writeMedia(writing: ChatWriting, block: MediaBlock): readonly WireRecord[] {
   const part = mediaPart(block);
   if (part !== null) return [{ ...part, ...writeCache(writing, block) }];
-  const field = writing.turn.surface.media[block.media];
-  writing.refuse(unsupported(field, 'send the content itself, in a format that this model takes'));
+  const remedy = 'send the content itself, in a format that this model takes';
+  writing.refuse(writing.surface.media[block.media], remedy);
   return [];
 }
 

@@ -1,30 +1,20 @@
 import type { TranslationTarget } from '../codec.ts';
-import { changed, type Loss } from '../codec.ts';
-import type { Fault } from '../error.ts';
 import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
-import { type SettingSupport, settingLosses, spellingOf } from '../translate/losses.ts';
+import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
-import { legalName, type NameRule, ToolNaming } from '../translate/tools.ts';
+import { legalName, type NameRule } from '../translate/tools.ts';
+import { TurnWriting } from '../translate/writing.ts';
 import type { OutputFormat, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
 import { callIdRule, chatSurface, nineLetterId } from './wire.ts';
 
 const toolRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 64 };
 
-/** One request while it is written: how things are named in it, and what is found that it cannot say. */
-export class TurnWriting {
-  readonly turn: Turn;
-  readonly target: TranslationTarget;
-  readonly naming: ToolNaming;
-  /** The first thing that may not be lost. */
-  fault: Fault | null = null;
-  readonly #losses = new Map<string, Loss>();
-
+/** One request while it is written, for the protocol's inventors or for a server that shares no more than all do. */
+export class ChatWriting extends TurnWriting {
   constructor(turn: Turn, target: TranslationTarget) {
-    this.turn = turn;
-    this.target = target;
-    this.naming = new ToolNaming(turn, toolRule);
+    super(turn, target, toolRule);
   }
 
   /** True when the caller wrote it in this protocol, so that it may stay as it is. */
@@ -37,22 +27,10 @@ export class TurnWriting {
     return this.isOwn || this.target.dialect.chatVocabulary === 'own';
   }
 
-  get losses(): readonly Loss[] {
-    return [...this.#losses.values()];
-  }
-
   /** An id as it is sent, for a call and for its result alike. */
   callId(id: string): string {
     if (this.target.dialect.callIds === 'any') return legalName(id, callIdRule);
     return nineLetterId(id);
-  }
-
-  lose(...losses: readonly Loss[]): void {
-    for (const loss of losses) this.#losses.set(loss.field, loss);
-  }
-
-  refuse(fault: Fault): void {
-    this.fault ??= fault;
   }
 }
 
@@ -69,18 +47,26 @@ function shortUser(user: string): string {
   return legalName(user, { ...toolRule, lengthMax: userCharsMax });
 }
 
+/** Caches of this protocol need no marks. */
+const traitSupport: TraitSupport = {
+  citations: 'dropped',
+  'cache-mark': 'dropped',
+  'image-detail': 'carried',
+  filename: 'carried',
+  'media-name': 'dropped',
+  'call-seal': 'dropped',
+};
+
 const stopMax = 4;
 
 /** A setting if it is to be sent, else null. */
 type Carried = <Name extends TurnSettingName>(name: Name) => TurnSettings[Name] | null;
 
 /** The members of a request that are settings; what is undefined is not sent. */
-export function writeSettings(writing: TurnWriting): WireRecord {
+export function writeSettings(writing: ChatWriting): WireRecord {
   const support = supportOf(writing);
   const settings = effectiveSettings(writing, support);
-  const lost = settingLosses({ ...writing.turn, settings }, support);
-  if (lost.ok) writing.lose(...lost.value);
-  else writing.refuse(lost.error);
+  writing.noteLosses(chatSurface, support, traitSupport, { ...writing.turn, settings });
   const carried: Carried = (name) => (support[name] === 'carried' ? settings[name] : null);
   return {
     ...writeLimit(writing, carried('maxOutputTokens')),
@@ -97,7 +83,7 @@ export function writeSettings(writing: TurnWriting): WireRecord {
   };
 }
 
-function supportOf(writing: TurnWriting): SettingSupport {
+function supportOf(writing: ChatWriting): SettingSupport {
   const { isOwn, knowsAll, target } = writing;
   const sampled = isThinkingByRules(writing) ? 'dropped' : 'carried';
   const ownOnly = isOwn ? 'carried' : 'dropped';
@@ -128,14 +114,14 @@ function supportOf(writing: TurnWriting): SettingSupport {
 }
 
 /** True of a model that the protocol's inventors let think, and keep from being sampled otherwise. */
-export function isThinkingByRules({ isOwn, target, turn }: TurnWriting): boolean {
+export function isThinkingByRules({ isOwn, target, turn }: ChatWriting): boolean {
   if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
   return turn.settings.reasoning === null || effortOf(turn.settings.reasoning) !== 'none';
 }
 
 /** Without what asks for no more than happens anyway. */
 function effectiveSettings(
-  { turn: { settings }, isOwn }: TurnWriting,
+  { turn: { settings }, isOwn }: ChatWriting,
   support: SettingSupport,
 ): TurnSettings {
   if (isOwn) return settings;
@@ -149,7 +135,7 @@ function effectiveSettings(
   };
 }
 
-function writeLimit({ target, knowsAll }: TurnWriting, tokens: number | null): WireRecord {
+function writeLimit({ target, knowsAll }: ChatWriting, tokens: number | null): WireRecord {
   if (tokens === null) return {};
   const { maxTokensField } = target.dialect;
   const usual = knowsAll ? 'max_completion_tokens' : 'max_tokens';
@@ -169,28 +155,27 @@ function writeSampling(carried: Carried): WireRecord {
   };
 }
 
-function writeStop(writing: TurnWriting, stop: TurnSettings['stop']): readonly string[] | undefined {
+function writeStop(writing: ChatWriting, stop: TurnSettings['stop']): readonly string[] | undefined {
   if (stop === null || stop.length === 0) return undefined;
   if (writing.isOwn || stop.length <= stopMax) return stop;
-  writing.lose(changed(spellingOf(writing.turn, 'stop'), `the first ${stopMax} only`));
+  writing.changeSetting('stop', `the first ${stopMax} only`);
   return stop.slice(0, stopMax);
 }
 
-function writeEffort(writing: TurnWriting, reasoning: TurnSettings['reasoning']): string | undefined {
+function writeEffort(writing: ChatWriting, reasoning: TurnSettings['reasoning']): string | undefined {
   const effort = reasoning === null ? null : effortOf(reasoning);
   if (effort === null) return undefined;
-  if (reasoning?.effort === null)
-    writing.lose(changed(spellingOf(writing.turn, 'reasoning'), `sent as ${effort} effort`));
+  if (reasoning?.effort === null) writing.changeSetting('reasoning', `sent as ${effort} effort`);
   return effort;
 }
 
-function writeUser(writing: TurnWriting, user: string | null): string | undefined {
+function writeUser(writing: ChatWriting, user: string | null): string | undefined {
   if (user === null || writing.isOwn || user.length <= userCharsMax) return user ?? undefined;
-  writing.lose(changed(spellingOf(writing.turn, 'user'), 'shortened'));
+  writing.changeSetting('user', 'shortened');
   return shortUser(user);
 }
 
-function writeFormat(writing: TurnWriting, format: OutputFormat | null): WireRecord | undefined {
+function writeFormat(writing: ChatWriting, format: OutputFormat | null): WireRecord | undefined {
   if (format === null) return undefined;
   switch (format.kind) {
     case 'text':
@@ -207,12 +192,12 @@ function writeFormat(writing: TurnWriting, format: OutputFormat | null): WireRec
 type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
 /** Other protocols hold the model to every schema; this one to those that are strict. */
-function writeSchema(writing: TurnWriting, format: SchemaFormat): WireRecord {
+function writeSchema(writing: ChatWriting, format: SchemaFormat): WireRecord {
   const { schema, strict } = format;
   const described = { name: schemaName(format.name), description: format.description ?? undefined };
   if (writing.turn.surface.enforcesSchemas) return { ...described, schema, strict: strict ?? undefined };
   const enforced = enforce({ schema, strict: strict !== false }, writing.turn.surface);
   if (!enforced.strict && strict !== false)
-    writing.lose(changed(spellingOf(writing.turn, 'outputFormat'), 'asked for, but not enforced'));
+    writing.changeSetting('outputFormat', 'asked for, but not enforced');
   return { ...described, ...enforced };
 }

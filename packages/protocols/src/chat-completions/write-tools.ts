@@ -1,17 +1,16 @@
-import { changed } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import { customAsFunction, customToolLosses } from '../translate/tools.ts';
 import type { CustomTool, FunctionTool, Tool, ToolChoice } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
-import type { TurnWriting } from './write-settings.ts';
+import type { ChatWriting } from './write-settings.ts';
 
 /** `tools` and what goes with them; nothing where there are none, since the choice alone is refused. */
-export function writeTools(writing: TurnWriting): WireRecord {
+export function writeTools(writing: ChatWriting): WireRecord {
   const { turn, knowsAll } = writing;
   const tools = knowsAll ? turn.tools : allowedTools(writing);
   if (tools.length === 0) return {};
-  if (!knowsAll) writing.lose(...customToolLosses(tools.filter(isCustom), 'tools[].format'));
+  if (!knowsAll) writing.lose(customToolLosses(tools));
   return {
     tools: tools.map((tool) => writeTool(writing, tool)),
     tool_choice: turn.toolChoice === null ? undefined : writeChoice(writing, turn.toolChoice),
@@ -24,18 +23,14 @@ export function writeTools(writing: TurnWriting): WireRecord {
 }
 
 /** Not every server has a choice among some of the tools: only those are sent. */
-function allowedTools(writing: TurnWriting): readonly Tool[] {
+function allowedTools(writing: ChatWriting): readonly Tool[] {
   const { surface, tools, toolChoice } = writing.turn;
   if (toolChoice?.kind !== 'allowed') return tools;
-  writing.lose(changed(surface.toolChoice, 'only the allowed tools are sent'));
+  writing.change(surface.toolChoice, 'only the allowed tools are sent');
   return tools.filter(({ name }) => toolChoice.names.includes(name));
 }
 
-function isCustom(tool: Tool): tool is CustomTool {
-  return tool.kind === 'custom';
-}
-
-function writeTool(writing: TurnWriting, tool: Tool): WireRecord {
+function writeTool(writing: ChatWriting, tool: Tool): WireRecord {
   switch (tool.kind) {
     case 'function':
       return writeFunction(writing, tool);
@@ -46,7 +41,7 @@ function writeTool(writing: TurnWriting, tool: Tool): WireRecord {
   }
 }
 
-function writeFunction(writing: TurnWriting, tool: FunctionTool): WireRecord {
+function writeFunction(writing: ChatWriting, tool: FunctionTool): WireRecord {
   const described = {
     name: writing.naming.sent(tool),
     description: tool.description === '' ? undefined : tool.description,
@@ -58,16 +53,15 @@ function writeFunction(writing: TurnWriting, tool: FunctionTool): WireRecord {
 }
 
 /** Servers insist on parameters, and on properties of theirs, if only on none. */
-function writeParameters(writing: TurnWriting, { parameters, strict }: FunctionTool): WireRecord {
+function writeParameters(writing: ChatWriting, { parameters, strict }: FunctionTool): WireRecord {
   if (writing.isOwn) return { parameters: parameters ?? undefined, strict: strict ?? undefined };
   const schema = { type: 'object', properties: {}, ...parameters };
   const enforced = enforce({ schema, strict: strict === true }, writing.turn.surface);
-  if (strict === true && !enforced.strict)
-    writing.lose(changed('tools[].strict', 'asked for, but not enforced'));
+  if (strict === true && !enforced.strict) writing.change('tools[].strict', 'asked for, but not enforced');
   return { parameters: enforced.schema, strict: enforced.strict ? true : undefined };
 }
 
-function writeCustom({ naming }: TurnWriting, tool: CustomTool): WireRecord {
+function writeCustom({ naming }: ChatWriting, tool: CustomTool): WireRecord {
   return {
     type: 'custom',
     custom: {
@@ -84,7 +78,7 @@ function nestedGrammar(format: WireRecord): WireRecord {
   return type === 'grammar' && grammar === undefined ? { type, grammar: rest } : format;
 }
 
-function writeChoice(writing: TurnWriting, choice: ToolChoice): unknown {
+function writeChoice(writing: ChatWriting, choice: ToolChoice): unknown {
   switch (choice.kind) {
     case 'auto':
     case 'none':
@@ -99,12 +93,12 @@ function writeChoice(writing: TurnWriting, choice: ToolChoice): unknown {
   }
 }
 
-function writeAllowed(writing: TurnWriting, choice: Extract<ToolChoice, { kind: 'allowed' }>): WireRecord {
+function writeAllowed(writing: ChatWriting, choice: Extract<ToolChoice, { kind: 'allowed' }>): WireRecord {
   const tools = choice.names.map((name) => namedTool(writing, name));
   return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools } };
 }
 
-function namedTool({ turn, naming, knowsAll }: TurnWriting, name: string): WireRecord {
+function namedTool({ turn, naming, knowsAll }: ChatWriting, name: string): WireRecord {
   const isCustomTool = knowsAll && turn.tools.some((tool) => tool.name === name && tool.kind === 'custom');
   const type = isCustomTool ? 'custom' : 'function';
   return { type, [type]: { name: naming.sentByName(name) } };

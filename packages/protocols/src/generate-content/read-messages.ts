@@ -4,16 +4,17 @@ import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { plainWord, TurnNotes } from '../translate/notes.ts';
-import type {
-  Block,
-  MediaBlock,
-  MediaKind,
-  MediaSource,
-  Message,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
-  Turn,
+import {
+  type Block,
+  type MediaBlock,
+  type MediaKind,
+  type MediaSource,
+  type Message,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type Turn,
+  textBlock,
 } from '../turn.ts';
 import { isRecord, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { readSettings, readSpelling, readTools } from './read-settings.ts';
@@ -64,7 +65,7 @@ function readSystem(wire: unknown): readonly TextBlock[] {
   const parts = typeof wire === 'string' ? [{ text: wire }] : elementsOf(inCamelCase(wire)['parts']);
   return parts.flatMap((part) => {
     const text = stringOf(inCamelCase(part)['text']) ?? '';
-    return text === '' ? [] : [{ kind: 'text', text, citations: [], cacheTtl: null }];
+    return text === '' ? [] : [textBlock(text)];
   });
 }
 
@@ -164,7 +165,7 @@ class ContentsReader {
       kind: 'tool-result',
       callId: call?.id ?? (stringOf(id) || `orphan_${this.#orphans++}`),
       isError,
-      content: [{ kind: 'text', text, citations: [], cacheTtl: null }, ...media],
+      content: [textBlock(text), ...media],
       cacheTtl: null,
     };
   }
@@ -206,7 +207,7 @@ function field(name: string): string {
 function textBlocks(text: string, part: WireRecord): readonly Block[] {
   const sealed = readSignature(part['thoughtSignature']);
   if (part['thought'] === true || sealed?.form === 'redacted') return [{ kind: 'reasoning', text, sealed }];
-  const said: readonly Block[] = text === '' ? [] : [{ kind: 'text', text, citations: [], cacheTtl: null }];
+  const said: readonly Block[] = text === '' ? [] : [textBlock(text)];
   return [...said, ...sealBlocks(part)];
 }
 

@@ -1,19 +1,18 @@
 import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
-import { fail, type Result, succeed, unreachable } from '../result.ts';
-import { extensionLosses, settingLosses, type TraitSupport, traitLosses } from '../translate/losses.ts';
-import { WriteNotes } from '../translate/notes.ts';
+import { type Result, unreachable } from '../result.ts';
+import type { TraitSupport } from '../translate/losses.ts';
 import { mayReturn } from '../translate/seals.ts';
-import { parseObject, ToolNaming, wrapInput } from '../translate/tools.ts';
+import { parseObject, wrapInput } from '../translate/tools.ts';
 import { type OrderedMessage, orderTurns } from '../translate/turn-order.ts';
+import { TurnWriting } from '../translate/writing.ts';
 import type {
   Block,
   MediaBlock,
   MediaKind,
   Message,
   ReasoningBlock,
-  Surface,
   ToolCallBlock,
   ToolResultBlock,
   Turn,
@@ -35,27 +34,16 @@ const traitSupport: TraitSupport = {
 };
 
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
-  const ofSettings = settingLosses(turn, settingSupport(turn, target));
-  if (!ofSettings.ok) return ofSettings;
-  const ofExtensions = extensionLosses(turn, generateContentSurface);
-  if (!ofExtensions.ok) return ofExtensions;
-  const notes = new WriteNotes();
-  const ofTraits = traitLosses(turn, generateContentSurface, traitSupport);
-  notes.add([...ofSettings.value, ...ofExtensions.value, ...ofTraits]);
-  const naming = new ToolNaming(turn, nameRule);
+  const writing = new TurnWriting(turn, target, nameRule);
+  writing.noteLosses(generateContentSurface, settingSupport(turn, target), traitSupport);
   const body = {
-    contents: writeContents(turn, { surface: turn.surface, notes, naming, origin: target.origin }),
+    contents: writeContents(writing),
     ...writeSystem(turn),
-    ...writeToolMembers(turn, target, { notes, naming }),
-    ...writeSettings(turn, target, notes),
+    ...writeToolMembers(writing),
+    ...writeSettings(writing),
   };
-  if (notes.fault !== null) return fail(notes.fault);
   const action = turn.stream ? 'streamGenerateContent' : 'generateContent';
-  return succeed({
-    request: jsonRequest(pathOf(target, action, turn.stream ? 'sse' : null), body),
-    losses: notes.losses,
-    names: naming.names,
-  });
+  return writing.finish(jsonRequest(pathOf(target, action, turn.stream ? 'sse' : null), body));
 }
 
 function writeSystem({ system }: Turn): object {
@@ -63,22 +51,14 @@ function writeSystem({ system }: Turn): object {
   return parts.length === 0 ? {} : { systemInstruction: { parts } };
 }
 
-interface ContentsContext {
-  /** The caller's protocol, in whose words losses are told. */
-  readonly surface: Surface;
-  readonly notes: WriteNotes;
-  readonly naming: ToolNaming;
-  /** The target's: state it has sealed may go back to it. */
-  readonly origin: string;
-}
-
 /** A part as it is sent. */
 type Part = Record<string, unknown>;
 
-function writeContents({ messages }: Turn, context: ContentsContext): readonly object[] {
-  if (messages.some(({ name }) => name !== null)) context.notes.drop('messages[].name');
-  const turns = orderTurns(messages.map((message) => returnable(message, context)));
-  const writer = new ContentsWriter(context);
+function writeContents(writing: TurnWriting): readonly object[] {
+  const { messages } = writing.turn;
+  if (messages.some(({ name }) => name !== null)) writing.drop('messages[].name');
+  const turns = orderTurns(messages.map((message) => returnable(message, writing)));
+  const writer = new ContentsWriter(writing);
   const currentAt = turns.findLastIndex(isAsked);
   return turns.map((turn, index) => ({
     role: turn.role === 'user' ? 'user' : 'model',
@@ -92,22 +72,22 @@ function isAsked({ role, content }: OrderedMessage): boolean {
 }
 
 /** Without thoughts that did not come from here: they would be refused, and are nobody's words. */
-function returnable(message: Message, { surface, notes, origin }: ContentsContext): Message {
+function returnable(message: Message, writing: TurnWriting): Message {
   const content = message.content.filter((block) => {
     if (block.kind !== 'reasoning') return true;
-    if (block.sealed?.origin === 'native') notes.drop(surface.sealed);
-    return mayReturn(block.sealed, origin);
+    if (block.sealed?.origin === 'native') writing.drop(writing.surface.sealed);
+    return mayReturn(block.sealed, writing.target.origin);
   });
   return { ...message, content };
 }
 
 class ContentsWriter {
-  readonly #context: ContentsContext;
+  readonly #writing: TurnWriting;
   /** The calls so far, by their ids: results name the tool they are from. */
   readonly #calls = new Map<string, ToolCallBlock>();
 
-  constructor(context: ContentsContext) {
-    this.#context = context;
+  constructor(writing: TurnWriting) {
+    this.#writing = writing;
   }
 
   /** Results stand first, and what they hold beside text behind all of them. */
@@ -139,7 +119,7 @@ class ContentsWriter {
       case 'refusal':
         return [{ text: block.text }];
       case 'media':
-        return writeMedia(block, this.#context);
+        return writeMedia(block, this.#writing);
       case 'reasoning':
       case 'tool-call':
       case 'tool-result':
@@ -160,9 +140,9 @@ class ContentsWriter {
   }
 
   #call(block: ToolCallBlock): Part {
-    const { naming, origin } = this.#context;
+    const { naming, target } = this.#writing;
     this.#calls.set(block.id, block);
-    const seal = mayReturn(block.sealed, origin) ? { thoughtSignature: block.sealed.data } : {};
+    const seal = mayReturn(block.sealed, target.origin) ? { thoughtSignature: block.sealed.data } : {};
     return {
       functionCall: { ...idMember(block.id), name: naming.sent(block), args: this.#args(block) },
       ...seal,
@@ -171,13 +151,13 @@ class ContentsWriter {
 
   #args({ form, input }: ToolCallBlock): object {
     const args = parseObject(form === 'custom' ? wrapInput(input) : input);
-    if (args === null) this.#context.notes.change(this.#context.surface.arguments, 'malformed, sent as none');
+    if (args === null) this.#writing.change(this.#writing.surface.arguments, 'malformed, sent as none');
     return args ?? {};
   }
 
   #result(block: ToolResultBlock): Part {
     const call = this.#calls.get(block.callId);
-    const name = call === undefined ? 'unknown' : this.#context.naming.sent(call);
+    const name = call === undefined ? 'unknown' : this.#writing.naming.sent(call);
     return { functionResponse: { ...idMember(block.callId), name, response: responseOf(block) } };
   }
 }
@@ -202,39 +182,30 @@ function responseOf({ content, isError }: ToolResultBlock): object {
   return parseObject(text) ?? { output: text };
 }
 
-interface MediaContext {
-  readonly surface: Surface;
-  readonly notes: WriteNotes;
-}
-
 /** Media as a part. What is still named by URL can be opened by this protocol's vendor only where it is its own. */
-function writeMedia(block: MediaBlock, context: MediaContext): readonly Record<string, unknown>[] {
+function writeMedia(block: MediaBlock, writing: TurnWriting): readonly Part[] {
   const { source, media, mediaType, filename } = block;
-  const { surface, notes } = context;
   switch (source.kind) {
     case 'base64': {
       const mimeType = mediaType ?? typeOfData(source.data, media);
       return [{ inlineData: { mimeType, data: source.data } }];
     }
     case 'text':
-      notes.change(surface.media[media], 'sent as text');
+      writing.change(writing.surface.media[media], 'sent as text');
       return [{ text: [filename, source.text].filter(Boolean).join('\n\n') }];
     case 'url':
     case 'id':
-      return writeReference(block, source.kind === 'url' ? source.url : source.id, context);
+      return writeReference(block, source.kind === 'url' ? source.url : source.id, writing);
     default:
       return unreachable(source);
   }
 }
 
-function writeReference(
-  { media, mediaType, source }: MediaBlock,
-  uri: string,
-  { surface, notes }: MediaContext,
-) {
+function writeReference({ media, mediaType, source }: MediaBlock, uri: string, writing: TurnWriting) {
+  const { surface } = writing;
   const isOwn = isVendorUri(uri, mediaType) && (source.kind === 'url' || surface === generateContentSurface);
   if (isOwn) return [{ fileData: { ...(mediaType === null ? {} : { mimeType: mediaType }), fileUri: uri } }];
-  notes.refuse(surface.media[media], 'send its content itself, in base64');
+  writing.refuse(surface.media[media], 'send its content itself, in base64');
   return [];
 }
 

@@ -1,9 +1,9 @@
 import type { TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
-import { type SettingSupport, spellingOf } from '../translate/losses.ts';
-import type { WriteNotes } from '../translate/notes.ts';
+import type { SettingSupport } from '../translate/losses.ts';
 import { budgetOf } from '../translate/reasoning-effort.ts';
+import { type TurnWriting, withoutNulls } from '../translate/writing.ts';
 import type { MediaBlock, ReasoningEffort, ReasoningSetting, Turn, TurnSettings } from '../turn.ts';
 import { generationOf, type ModelGeneration } from './wire.ts';
 
@@ -32,19 +32,20 @@ export function settingSupport({ settings }: Turn, { reasoning }: TranslationTar
 }
 
 /** The members that settings become; what is null is left to the upstream. */
-export function writeSettings(turn: Turn, target: TranslationTarget, notes: WriteNotes): object {
+export function writeSettings(writing: TurnWriting): object {
+  const { target, turn } = writing;
   const { settings } = turn;
   const generation = generationOf(target.upstreamModel);
   const generationConfig = withoutNulls({
-    maxOutputTokens: writeLimit(turn, target, notes),
+    maxOutputTokens: writeLimit(writing),
     temperature: settings.temperature,
     topP: settings.topP,
     topK: settings.topK,
-    stopSequences: writeStop(turn, notes),
-    seed: writeSeed(turn, notes),
+    stopSequences: writeStop(writing),
+    seed: writeSeed(writing),
     presencePenalty: settings.presencePenalty,
     frequencyPenalty: settings.frequencyPenalty,
-    thinkingConfig: target.reasoning ? writeThinking(turn, generation, notes) : null,
+    thinkingConfig: target.reasoning ? writeThinking(writing, generation) : null,
     ...writeFormat(settings.outputFormat, generation),
     mediaResolution: mediaResolution(turn),
   });
@@ -57,40 +58,37 @@ export function writeSettings(turn: Turn, target: TranslationTarget, notes: Writ
 
 const tiers = { auto: null, default: null, flex: 'flex', priority: 'priority' } as const;
 
-function withoutNulls(members: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
-}
-
 /** More than the model can write is refused here, and nothing else elsewhere. */
-function writeLimit(turn: Turn, { maxOutputTokens }: TranslationTarget, notes: WriteNotes): number | null {
-  const limit = turn.settings.maxOutputTokens;
+function writeLimit(writing: TurnWriting): number | null {
+  const limit = writing.turn.settings.maxOutputTokens;
+  const { maxOutputTokens } = writing.target;
   if (limit === null || maxOutputTokens === null || limit <= maxOutputTokens) return limit;
-  notes.change(spellingOf(turn, 'maxOutputTokens'), `lowered to ${maxOutputTokens}`);
+  writing.changeSetting('maxOutputTokens', `lowered to ${maxOutputTokens}`);
   return maxOutputTokens;
 }
 
 /** Seeds have 32 bits here. */
-function writeSeed(turn: Turn, notes: WriteNotes): number | null {
-  const { seed } = turn.settings;
+function writeSeed(writing: TurnWriting): number | null {
+  const { seed } = writing.turn.settings;
   if (seed === null || seed === Math.trunc(seed % 2 ** 31)) return seed;
-  notes.change(spellingOf(turn, 'seed'), 'cut to 32 bits');
+  writing.changeSetting('seed', 'cut to 32 bits');
   return Math.trunc(seed % 2 ** 31);
 }
 
 const stopsMax = 5;
 
-function writeStop(turn: Turn, notes: WriteNotes): readonly string[] | null {
-  const stop = turn.settings.stop ?? [];
-  if (stop.length > stopsMax) notes.change(spellingOf(turn, 'stop'), `only the first ${stopsMax}`);
+function writeStop(writing: TurnWriting): readonly string[] | null {
+  const stop = writing.turn.settings.stop ?? [];
+  if (stop.length > stopsMax) writing.changeSetting('stop', `only the first ${stopsMax}`);
   return stop.length === 0 ? null : stop.slice(0, stopsMax);
 }
 
 /** A word where the model knows words and the caller used one, else a budget; never both, which is refused. */
-function writeThinking(turn: Turn, generation: ModelGeneration, notes: WriteNotes): object | null {
-  const { reasoning } = turn.settings;
+function writeThinking(writing: TurnWriting, generation: ModelGeneration): object | null {
+  const { reasoning } = writing.turn.settings;
   if (reasoning === null) return null;
   const shown = reasoning.shown === true ? { includeThoughts: true } : {};
-  const amount = generation.knowsThinkingLevels ? thinkingLevel(turn, reasoning, notes) : null;
+  const amount = generation.knowsThinkingLevels ? thinkingLevel(writing, reasoning) : null;
   if (amount !== null) return { ...shown, thinkingLevel: amount };
   const budget = budgetOf(reasoning);
   const config = { ...shown, ...(budget === null ? {} : { thinkingBudget: Math.min(budget, budgetMax) }) };
@@ -110,10 +108,10 @@ const levels: Readonly<Record<ReasoningEffort, string>> = {
   max: 'HIGH',
 };
 
-function thinkingLevel(turn: Turn, { effort }: ReasoningSetting, notes: WriteNotes): string | null {
+function thinkingLevel(writing: TurnWriting, { effort }: ReasoningSetting): string | null {
   if (effort === null) return null;
   const level = levels[effort];
-  if (level !== effort.toUpperCase()) notes.change(spellingOf(turn, 'reasoning'), `thinking level ${level}`);
+  if (level !== effort.toUpperCase()) writing.changeSetting('reasoning', `thinking level ${level}`);
   return level;
 }
 

@@ -1,31 +1,20 @@
-import type { TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
-import type { WriteNotes } from '../translate/notes.ts';
 import { customAsFunction, customToolLosses, type NameRule, type ToolNaming } from '../translate/tools.ts';
-import type { Tool, ToolChoice, Turn } from '../turn.ts';
+import type { TurnWriting } from '../translate/writing.ts';
+import type { Tool, ToolChoice } from '../turn.ts';
 import { recordOf, type WireRecord } from '../wire-values.ts';
 import { generationOf } from './wire.ts';
 
 /** Names of functions; the vendor takes 128 characters by now, older servers fewer. */
 export const nameRule: NameRule = { legal: /^[\w.:-]$/, legalFirst: /^[a-zA-Z_]$/, lengthMax: 64 };
 
-interface ToolsContext {
-  readonly notes: WriteNotes;
-  readonly naming: ToolNaming;
-}
-
 /** How tools are used is only said where there are any. */
-export function writeToolMembers(turn: Turn, target: TranslationTarget, context: ToolsContext): object {
+export function writeToolMembers(writing: TurnWriting): object {
+  const { turn, target, naming } = writing;
   const { tools, toolChoice } = turn;
-  const { notes, naming } = context;
   if (tools.length === 0) return {};
-  notes.add(
-    customToolLosses(
-      tools.filter((tool) => tool.kind === 'custom'),
-      'tools[].format',
-    ),
-  );
+  writing.lose(customToolLosses(tools));
   const { knowsJsonSchema } = generationOf(target.upstreamModel);
   const functionDeclarations = tools.map((tool) => writeTool(tool, naming.sent(tool), knowsJsonSchema));
   const isStrict = knowsJsonSchema && tools.every((tool) => tool.kind === 'function' && tool.strict === true);

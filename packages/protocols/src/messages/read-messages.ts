@@ -4,16 +4,16 @@ import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { TurnNotes } from '../translate/notes.ts';
 import { readSealed } from '../translate/seals.ts';
-import type {
-  Block,
-  CacheTtl,
-  MediaBlock,
-  MediaSource,
-  Message,
-  ReasoningBlock,
-  TextBlock,
-  ToolCallBlock,
-  Turn,
+import {
+  type Block,
+  type MediaBlock,
+  type MediaSource,
+  type Message,
+  type ReasoningBlock,
+  type TextBlock,
+  type ToolCallBlock,
+  type Turn,
+  textBlock,
 } from '../turn.ts';
 import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { readCitations } from './answer.ts';
@@ -62,7 +62,7 @@ function readInstruction(block: WireRecord, notes: TurnNotes): readonly TextBloc
     return [];
   }
   if (accountingLine.test(text) || text === '') return [];
-  return [{ kind: 'text', text, citations: [], cacheTtl: readCacheTtl(block) }];
+  return [textBlock(text, readCacheTtl(block))];
 }
 
 function readMessage(wire: unknown, at: number, notes: TurnNotes): readonly Message[] {
@@ -117,7 +117,7 @@ function isNothing(value: unknown): boolean {
 
 /** The content of a message: a text, or blocks in order. */
 function readBlocks(content: unknown, notes: TurnNotes): readonly Block[] {
-  if (typeof content === 'string') return [textBlock(content, null)];
+  if (typeof content === 'string') return [textBlock(content)];
   const blocks: Block[] = [];
   for (const value of listOf(content)) {
     for (const block of readBlock(recordOf(value), notes)) append(blocks, block);
@@ -128,7 +128,7 @@ function readBlocks(content: unknown, notes: TurnNotes): readonly Block[] {
 function readBlock(wire: WireRecord, notes: TurnNotes): readonly Block[] {
   switch (wire['type']) {
     case 'text':
-      return [{ ...readText(wire), citations: readCitations(wire['citations']) }];
+      return [textBlock(stringOf(wire['text']) ?? '', readCacheTtl(wire), readCitations(wire['citations']))];
     case 'image':
     case 'document':
     case 'search_result':
@@ -146,8 +146,10 @@ function readBlock(wire: WireRecord, notes: TurnNotes): readonly Block[] {
   }
 }
 
+type Material = readonly (TextBlock | MediaBlock)[];
+
 /** All that a user or a tool can show a model beside text. */
-function readMaterial(wire: WireRecord, notes: TurnNotes): readonly (TextBlock | MediaBlock)[] {
+function readMaterial(wire: WireRecord, notes: TurnNotes): Material {
   switch (wire['type']) {
     case 'image':
       return readImage(wire, notes);
@@ -157,10 +159,6 @@ function readMaterial(wire: WireRecord, notes: TurnNotes): readonly (TextBlock |
       notes.flatten('messages[].content[].search_result');
       return [textBlock(flattenSearchResult(wire), readCacheTtl(wire))];
   }
-}
-
-function readText(wire: WireRecord): TextBlock {
-  return textBlock(stringOf(wire['text']) ?? '', readCacheTtl(wire));
 }
 
 function readThinking(wire: WireRecord): ReasoningBlock {
@@ -195,16 +193,16 @@ function readToolResult(wire: WireRecord, notes: TurnNotes): Block {
     isError: wire['is_error'] === true,
     content:
       typeof content === 'string'
-        ? [textBlock(content, null)]
+        ? [textBlock(content)]
         : listOf(content).flatMap((part) => readResultPart(recordOf(part), notes)),
     cacheTtl: readCacheTtl(wire),
   };
 }
 
-function readResultPart(wire: WireRecord, notes: TurnNotes): readonly (TextBlock | MediaBlock)[] {
+function readResultPart(wire: WireRecord, notes: TurnNotes): Material {
   switch (wire['type']) {
     case 'text':
-      return [readText(wire)];
+      return [textBlock(stringOf(wire['text']) ?? '', readCacheTtl(wire))];
     case 'image':
     case 'document':
     case 'search_result':
@@ -220,7 +218,7 @@ function readHosted(wire: WireRecord, notes: TurnNotes): readonly TextBlock[] {
   const text = flattenHosted(wire);
   if (text === null) notes.lose(field);
   else notes.flatten(field);
-  return text === null ? [] : [textBlock(text, null)];
+  return text === null ? [] : [textBlock(text)];
 }
 
 /** The state of a tool call is written as a thought without words right behind it (write-blocks.ts), and found again there. */
@@ -231,12 +229,6 @@ function append(blocks: Block[], block: Block): void {
     blocks[blocks.length - 1] = { ...last, sealed: block.sealed };
   } else blocks.push(block);
 }
-
-function textBlock(text: string, cacheTtl: CacheTtl): TextBlock {
-  return { kind: 'text', text, citations: [], cacheTtl };
-}
-
-type Material = readonly (TextBlock | MediaBlock)[];
 
 function readImage(wire: WireRecord, notes: TurnNotes): Material {
   if (wire['transformations']) notes.lose('messages[].content[].transformations');
@@ -252,11 +244,11 @@ function readDocument(wire: WireRecord, notes: TurnNotes): Material {
 }
 
 function readParts(content: unknown, notes: TurnNotes): Material {
-  if (typeof content === 'string') return [plainText(content)];
+  if (typeof content === 'string') return [textBlock(content)];
   return listOf(content)
     .map(recordOf)
     .flatMap((part) =>
-      part['type'] === 'image' ? readImage(part, notes) : [plainText(stringOf(part['text']) ?? '')],
+      part['type'] === 'image' ? readImage(part, notes) : [textBlock(stringOf(part['text']) ?? '')],
     );
 }
 
@@ -299,10 +291,6 @@ function readSource(source: WireRecord): MediaSource | null {
     default:
       return null;
   }
-}
-
-function plainText(text: string): TextBlock {
-  return { kind: 'text', text, citations: [], cacheTtl: null };
 }
 
 /** A result of a search that the caller has made, as the text it amounts to. */

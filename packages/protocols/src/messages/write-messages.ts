@@ -1,25 +1,25 @@
 import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
-import { fail, type Result, succeed, unreachable } from '../result.ts';
-import { extensionLosses, settingLosses, type TraitSupport, traitLosses } from '../translate/losses.ts';
+import { type Result, unreachable } from '../result.ts';
+import type { TraitSupport } from '../translate/losses.ts';
 import { showMedia } from '../translate/media.ts';
-import { WriteNotes } from '../translate/notes.ts';
 import { mayReturn } from '../translate/seals.ts';
-import { legalName, type NameRule, parseObject, ToolNaming } from '../translate/tools.ts';
+import { legalName, type NameRule, parseObject } from '../translate/tools.ts';
 import { type OrderedMessage, orderTurns } from '../translate/turn-order.ts';
-import type {
-  Block,
-  MediaBlock,
-  Message,
-  ReasoningBlock,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
-  Turn,
+import {
+  type Block,
+  type MediaBlock,
+  type Message,
+  type ReasoningBlock,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type Turn,
+  textBlock,
 } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
-import { CacheBreakpoints, messagesSurface, upstreamHeaders } from './wire.ts';
+import { messagesSurface, upstreamHeaders } from './wire.ts';
 import {
   jsonInstruction,
   settingSupport,
@@ -27,7 +27,7 @@ import {
   writeSettings,
   writeThinking,
 } from './write-settings.ts';
-import { toolNameRule, type WriteContext, writeTools } from './write-tools.ts';
+import { MessagesWriting, writeTools } from './write-tools.ts';
 
 const traitSupport: TraitSupport = {
   citations: 'dropped',
@@ -40,62 +40,40 @@ const traitSupport: TraitSupport = {
 
 /** Writes the turn for an upstream of this protocol. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
-  const ofSettings = settingLosses(turn, settingSupport);
-  if (!ofSettings.ok) return ofSettings;
-  const ofExtensions = extensionLosses(turn, messagesSurface);
-  if (!ofExtensions.ok) return ofExtensions;
-  const notes = new WriteNotes();
-  notes.add([
-    ...ofExtensions.value,
-    ...ofSettings.value,
-    ...traitLosses(turn, messagesSurface, traitSupport),
-  ]);
-  const naming = new ToolNaming(turn, toolNameRule);
-  const breakpoints = new CacheBreakpoints(turn);
-  const body = writeBody(turn, target, { surface: turn.surface, naming, notes, breakpoints });
-  if (notes.fault !== null) return fail(notes.fault);
-  const request = jsonRequest(
-    target.path,
-    body,
-    upstreamHeaders({ version: null, betas: null }, target.dialect),
-  );
-  return succeed({ request, losses: notes.losses, names: naming.names });
+  const writing = new MessagesWriting(turn, target);
+  writing.noteLosses(messagesSurface, settingSupport, traitSupport);
+  const headers = upstreamHeaders({ version: null, betas: null }, target.dialect);
+  return writing.finish(jsonRequest(target.path, writeBody(writing), headers));
 }
 
-function writeBody(turn: Turn, target: TranslationTarget, context: WriteContext): WireRecord {
-  const { notes } = context;
-  if (turn.messages.some(({ name }) => name !== null)) notes.drop('messages[].name');
-  const ordered = orderTurns(showMedia(withOwnThoughts(turn, target.origin, notes)));
-  const maxTokens = writeMaxTokens(turn, target, notes);
-  const isLoopUnsigned = isUnsignedLoop(ordered);
-  const thinking = writeThinking(turn, { target, maxTokens, isLoopUnsigned }, notes);
+function writeBody(writing: MessagesWriting): WireRecord {
+  const { turn, target } = writing;
+  if (turn.messages.some(({ name }) => name !== null)) writing.drop('messages[].name');
+  const ordered = orderTurns(showMedia(withOwnThoughts(writing)));
+  const maxTokens = writeMaxTokens(writing);
+  const thinking = writeThinking(writing, maxTokens, isUnsignedLoop(ordered));
   // In the order of the prompt, in which cache breakpoints are counted: tools, system, messages.
-  const tools = writeTools(turn, context);
-  const system = writeSystem(turn, context);
+  const tools = writeTools(writing);
+  const system = writeSystem(writing);
   return {
     model: target.upstreamModel,
     max_tokens: maxTokens,
     ...system,
-    messages: trimmedEnd(ordered).map((message) => writeMessage(message, context)),
+    messages: trimmedEnd(ordered).map((message) => writeMessage(message, writing)),
     ...tools,
-    ...writeSettings(turn, target, thinking, notes),
+    ...writeSettings(writing, thinking),
     ...(turn.stream ? { stream: true } : {}),
   };
 }
 
 /** One plain text is written as such. */
-function writeSystem(turn: Turn, context: WriteContext): WireRecord {
-  const blocks = [...turn.system, ...extraInstruction(turn, context.notes)].flatMap((block) =>
-    writeText(block, context),
-  );
+function writeSystem(writing: MessagesWriting): WireRecord {
+  const hint = jsonInstruction(writing);
+  const texts = [...writing.turn.system, ...(hint === null ? [] : [textBlock(hint)])];
+  const blocks = texts.flatMap((block) => writeText(block, writing));
   const [first, ...rest] = blocks;
   if (first === undefined) return {};
   return { system: rest.length === 0 && !('cache_control' in first) ? first['text'] : blocks };
-}
-
-function extraInstruction(turn: Turn, notes: WriteNotes): readonly TextBlock[] {
-  const text = jsonInstruction(turn, notes);
-  return text === null ? [] : [{ kind: 'text', text, citations: [], cacheTtl: null }];
 }
 
 /** True when results of tools come last, and the turn that called them has no thoughts to begin with. */
@@ -116,51 +94,44 @@ function trimmedEnd(messages: readonly OrderedMessage[]): readonly OrderedMessag
 export const callIdRule: NameRule = { legal: /[a-zA-Z0-9_-]/, legalFirst: /[a-zA-Z0-9_-]/, lengthMax: 128 };
 
 /** The messages with those thoughts only that this target has signed: any other is refused, and removed without a trace. */
-function withOwnThoughts(
-  { surface, messages }: Pick<Turn, 'surface' | 'messages'>,
-  origin: string,
-  notes: WriteNotes,
-): readonly Message[] {
-  return messages.map((message) => ({
+function withOwnThoughts(writing: MessagesWriting): readonly Message[] {
+  return writing.turn.messages.map((message) => ({
     ...message,
     content: message.content.filter((block) => {
       if (block.kind !== 'reasoning') return true;
       const { sealed } = block;
-      const isOwn: boolean = mayReturn(sealed, origin);
+      const isOwn: boolean = mayReturn(sealed, writing.target.origin);
       // Unmarked state is of an upstream of the caller's own protocol, which would have used it.
-      if (!isOwn && sealed?.origin === 'native') notes.drop(surface.sealed, 'sealed elsewhere');
+      if (!isOwn && sealed?.origin === 'native') writing.drop(writing.surface.sealed, 'sealed elsewhere');
       return isOwn;
     }),
   }));
 }
 
-function writeMessage({ role, content }: OrderedMessage, context: WriteContext): WireRecord {
-  return { role, content: content.flatMap((block) => writeBlock(block, context)) };
+function writeMessage({ role, content }: OrderedMessage, writing: MessagesWriting): WireRecord {
+  return { role, content: content.flatMap((block) => writeBlock(block, writing)) };
 }
 
-function writeBlock(block: Block, context: WriteContext): readonly WireRecord[] {
+function writeBlock(block: Block, writing: MessagesWriting): readonly WireRecord[] {
   switch (block.kind) {
     case 'text':
-      return writeText(block, context);
+      return writeText(block, writing);
     case 'refusal':
       return [{ type: 'text', text: block.text }];
     case 'reasoning':
       return [writeThought(block)];
     case 'media':
-      return writeMedia(block, context);
+      return writeMedia(block, writing);
     case 'tool-call':
-      return [writeCall(block, context)];
+      return [writeCall(block, writing)];
     case 'tool-result':
-      return [writeResult(block, context)];
+      return [writeResult(block, writing)];
     default:
       return unreachable(block);
   }
 }
 
-function writeText(
-  { text, cacheTtl }: TextBlock,
-  { breakpoints }: Pick<WriteContext, 'breakpoints'>,
-): readonly WireRecord[] {
+function writeText({ text, cacheTtl }: TextBlock, { breakpoints }: MessagesWriting): readonly WireRecord[] {
   if (text.trim() === '') return [];
   return [{ type: 'text', text, ...breakpoints.write(cacheTtl) }];
 }
@@ -172,48 +143,45 @@ function writeThought({ text, sealed }: ReasoningBlock): WireRecord {
     : { type: 'thinking', thinking: text, signature: data };
 }
 
-function writeCall(block: ToolCallBlock, context: WriteContext): WireRecord {
+function writeCall(block: ToolCallBlock, writing: MessagesWriting): WireRecord {
   return {
     type: 'tool_use',
     id: legalName(block.id, callIdRule),
-    name: context.naming.sent(block),
-    input: block.form === 'custom' ? { input: block.input } : readArguments(block.input, context),
+    name: writing.naming.sent(block),
+    input: block.form === 'custom' ? { input: block.input } : readArguments(block.input, writing),
   };
 }
 
 /** Arguments that a model wrote wrongly, or nested without end, cannot be said here; its call then has none. */
-function readArguments(input: string, { notes, surface }: WriteContext): WireRecord {
+function readArguments(input: string, writing: MessagesWriting): WireRecord {
   const value = parseObject(input);
   if (value !== null) return value;
-  notes.change(surface.arguments, 'malformed, sent as none');
+  writing.change(writing.surface.arguments, 'malformed, sent as none');
   return {};
 }
 
-function writeResult(block: ToolResultBlock, context: WriteContext): WireRecord {
-  const content = block.content.flatMap((part) => writeBlock(part, context));
+function writeResult(block: ToolResultBlock, writing: MessagesWriting): WireRecord {
+  const content = block.content.flatMap((part) => writeBlock(part, writing));
   return {
     type: 'tool_result',
     tool_use_id: legalName(block.callId, callIdRule),
     ...(content.length === 0 ? {} : { content }),
     ...(block.isError ? { is_error: true } : {}),
-    ...context.breakpoints.write(block.cacheTtl),
+    ...writing.breakpoints.write(block.cacheTtl),
   };
 }
 
 /** A picture or a file; a fault for what this protocol cannot show a model. */
-function writeMedia(
-  block: MediaBlock,
-  context: Pick<WriteContext, 'surface' | 'notes' | 'breakpoints'>,
-): readonly WireRecord[] {
+function writeMedia(block: MediaBlock, writing: MessagesWriting): readonly WireRecord[] {
   const source = sourceOf(block);
   if (source === null) {
-    context.notes.refuse(context.surface.media[block.media], remedyFor(block));
+    writing.refuse(writing.surface.media[block.media], remedyFor(block));
     return [];
   }
   const isImage = block.media === 'image';
   const title = isImage || block.filename === null || block.filename === '' ? {} : { title: block.filename };
   const type = isImage ? 'image' : 'document';
-  return [{ type, source, ...title, ...context.breakpoints.write(block.cacheTtl) }];
+  return [{ type, source, ...title, ...writing.breakpoints.write(block.cacheTtl) }];
 }
 
 function remedyFor({ media, source }: MediaBlock): string {

@@ -4,10 +4,19 @@ import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed, unreachable } from '../result.ts';
 import { plainWord, TurnNotes } from '../translate/notes.ts';
-import type { Block, Message, TextBlock, Tool, ToolCallBlock, ToolResultBlock, Turn } from '../turn.ts';
+import {
+  type Block,
+  type Message,
+  type TextBlock,
+  type Tool,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type Turn,
+  textBlock,
+} from '../turn.ts';
 import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { unpack } from './edits.ts';
-import { imageBlock, type Part, type Place, readParts, textBlock, thoughtsOf } from './read-parts.ts';
+import { imageBlock, type Part, type Place, readParts, thoughtsOf } from './read-parts.ts';
 import { noteExtensions, readSettings, spellingIn } from './read-settings.ts';
 import { noteHosted, readToolChoice, readTools } from './read-tools.ts';
 import { responsesSurface } from './wire.ts';

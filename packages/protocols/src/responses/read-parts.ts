@@ -1,15 +1,16 @@
 import type { ReaderContext } from '../codec.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
 import type { TurnNotes } from '../translate/notes.ts';
-import type {
-  Block,
-  CacheTtl,
-  Citation,
-  MediaBlock,
-  RefusalBlock,
-  TextBlock,
-  ToolCallBlock,
-  ToolResultBlock,
+import {
+  type Block,
+  type CacheTtl,
+  type Citation,
+  type MediaBlock,
+  type RefusalBlock,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  textBlock,
 } from '../turn.ts';
 import type { Finish } from '../turn-event.ts';
 import { type FinishReason, readFinishReason } from '../turn-event.ts';
@@ -30,10 +31,6 @@ export function readParts(content: unknown, place: Place, notes: TurnNotes): rea
     return content.flatMap((part, index) => readPart(recordOf(part), `${place}[${index}]`, notes));
   notes.blame(place, `'${place}' must be a text or a list of parts.`);
   return [];
-}
-
-export function textBlock(text: string, rest: Partial<Omit<TextBlock, 'kind' | 'text'>> = {}): TextBlock {
-  return { kind: 'text', text, citations: [], cacheTtl: null, ...rest };
 }
 
 function readPart(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
@@ -63,7 +60,7 @@ function readText(part: WireRecord, place: Place, notes: TurnNotes): readonly Pa
     notes.blame(`${place}.text`, `'${place}.text' must be a text.`);
     return [];
   }
-  return [textBlock(text, { citations: readCitations(part['annotations']), cacheTtl: cacheTtlOf(part) })];
+  return [textBlock(text, cacheTtlOf(part), readCitations(part['annotations']))];
 }
 
 /** Annotations that name a page. Those that name a file of the vendor's mean nothing elsewhere. */
@@ -203,16 +200,12 @@ export function blockOfPart(part: WireRecord): AnswerBlock | null {
   switch (part['type']) {
     case 'output_text':
     case 'text':
-      return text === '' ? null : citedText(text, part);
+      return text === '' ? null : textBlock(text, null, readCitations(part['annotations']));
     case 'refusal':
       return refusal === '' ? null : { kind: 'refusal', text: refusal };
     default:
       return null;
   }
-}
-
-function citedText(text: string, part: WireRecord): TextBlock {
-  return textBlock(text, { citations: readCitations(part['annotations']) });
 }
 
 function reasoningOf(item: WireRecord, { origin }: ReaderContext): AnswerBlock | null {

@@ -1,12 +1,12 @@
 import type { TranslationTarget, WrittenTurn } from '../codec.ts';
-import { changed, dropped } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
-import { fail, type Result, succeed, unreachable } from '../result.ts';
-import { extensionLosses, settingLosses, type TraitSupport, traitLosses } from '../translate/losses.ts';
+import { type Result, unreachable } from '../result.ts';
+import type { TraitSupport } from '../translate/losses.ts';
 import { dataUrl } from '../translate/media.ts';
 import { mayReturn } from '../translate/seals.ts';
-import { legalName, type NameRule, ToolNaming } from '../translate/tools.ts';
+import { legalName, type NameRule } from '../translate/tools.ts';
+import { TurnWriting } from '../translate/writing.ts';
 import type {
   Block,
   Citation,
@@ -21,7 +21,7 @@ import type {
   Turn,
 } from '../turn.ts';
 import { responsesSurface } from './wire.ts';
-import { settingSupport, WriteNotes, writeSettings } from './write-settings.ts';
+import { settingSupport, writeSettings } from './write-settings.ts';
 import { nameRule, upstreamNames, writeToolChoice, writeTools } from './write-tools.ts';
 
 /** Prefixes are cached without marks; the newest models alone take any. */
@@ -36,34 +36,20 @@ const traitSupport: TraitSupport = {
 
 /** A request for an upstream of this protocol. Nothing of it is stored there, so that nothing has to be found again. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
-  const ofSettings = settingLosses(turn, settingSupport(turn, target));
-  if (!ofSettings.ok) return ofSettings;
-  const ofExtensions = extensionLosses(turn, responsesSurface);
-  if (!ofExtensions.ok) return ofExtensions;
-  const notes = new WriteNotes(turn.surface);
-  const naming = new ToolNaming(turn, nameRule);
-  const body = bodyOf(turn, target, naming, notes);
-  if (notes.fault !== null) return fail(notes.fault);
-  return succeed({
-    request: jsonRequest(target.path, body),
-    losses: [
-      ...ofSettings.value,
-      ...ofExtensions.value,
-      ...traitLosses(turn, responsesSurface, traitSupport),
-      ...notes.losses,
-    ],
-    names: naming.names,
-  });
+  const writing = new TurnWriting(turn, target, nameRule);
+  writing.noteLosses(responsesSurface, settingSupport(turn, target), traitSupport);
+  return writing.finish(jsonRequest(target.path, writeBody(writing)));
 }
 
-function bodyOf(turn: Turn, target: TranslationTarget, naming: ToolNaming, notes: WriteNotes): object {
+function writeBody(writing: TurnWriting): object {
+  const { turn, target } = writing;
   const instructions = turn.system.map(({ text }) => text).join('\n\n');
   return {
     model: target.upstreamModel,
     ...(instructions === '' ? {} : { instructions }),
-    input: writeInput(turn, target, naming, notes),
-    ...toolMembers(turn, naming),
-    ...writeSettings(turn, target, notes),
+    input: writeInput(writing),
+    ...toolMembers(writing),
+    ...writeSettings(writing),
     store: false,
     // A model that does not think refuses to be asked for its thoughts.
     ...(target.reasoning ? { include: ['reasoning.encrypted_content'] } : {}),
@@ -71,19 +57,14 @@ function bodyOf(turn: Turn, target: TranslationTarget, naming: ToolNaming, notes
   };
 }
 
-function writeInput(
-  { messages }: Turn,
-  { origin }: TranslationTarget,
-  naming: ToolNaming,
-  notes: WriteNotes,
-): readonly object[] {
-  const writer = new ItemsWriter({ notes, naming, origin }, messages);
-  for (const message of messages) writer.write(message);
+function writeInput(writing: TurnWriting): readonly object[] {
+  const writer = new ItemsWriter(writing);
+  for (const message of writing.turn.messages) writer.write(message);
   return writer.items;
 }
 
 /** How tools are used is only said where there are any: else it is refused. */
-function toolMembers(turn: Turn, naming: ToolNaming): object {
+function toolMembers({ turn, naming }: TurnWriting): object {
   const { tools, toolChoice, settings } = turn;
   if (tools.length === 0) return {};
   const nameOf = upstreamNames(naming);
@@ -101,25 +82,18 @@ const orphanNote = '[Output of a tool call that is not part of this conversation
 
 const failedPart = { type: 'input_text', text: 'Error:' };
 
-export interface ItemsContext {
-  readonly notes: WriteNotes;
-  readonly naming: ToolNaming;
-  /** The target's word for itself: state it has sealed may go back to it. */
-  readonly origin: string;
-}
-
 /** The items of an input, without ids: nothing in it is to be looked up at the upstream. */
 class ItemsWriter {
-  readonly #context: ItemsContext;
+  readonly #writing: TurnWriting;
   readonly #items: object[] = [];
   /** Calls that have no output yet, by their ids. */
   readonly #open = new Map<string, ToolCallBlock>();
   /** Ids for which there is an output later. */
   readonly #results: ReadonlySet<string>;
 
-  constructor(context: ItemsContext, messages: readonly Message[]) {
-    this.#context = context;
-    this.#results = new Set(messages.flatMap(({ content }) => content.flatMap(resultId)));
+  constructor(writing: TurnWriting) {
+    this.#writing = writing;
+    this.#results = new Set(writing.turn.messages.flatMap(({ content }) => content.flatMap(resultId)));
   }
 
   get items(): readonly object[] {
@@ -127,7 +101,7 @@ class ItemsWriter {
   }
 
   write({ role, content, name }: Message): void {
-    if (name !== null) this.#context.notes.lose(dropped('messages[].name'));
+    if (name !== null) this.#writing.drop('messages[].name');
     if (role === 'assistant') this.#writeAssistant(content);
     else this.#writeOther(role, content);
   }
@@ -142,17 +116,17 @@ class ItemsWriter {
   }
 
   #inputPart(block: TextBlock | MediaBlock | RefusalBlock): readonly object[] {
-    const part = writeInputPart(block, this.#context.notes);
+    const part = writeInputPart(block, this.#writing);
     return part === null ? [] : [part];
   }
 
   /** Writes the words of the model in one go. Reasoning that led to nothing is left out: it must have an item behind it. */
   #writeAssistant(content: readonly Block[]): void {
-    const { notes } = this.#context;
+    const writing = this.#writing;
     const thoughts: object[] = [];
     for (const block of content) {
       if (block.kind === 'reasoning') {
-        if (block.sealed?.origin === 'native') notes.lose(dropped(notes.surface.sealed));
+        if (block.sealed?.origin === 'native') writing.drop(writing.surface.sealed);
         thoughts.push(...this.#reasoning(block.text, block.sealed));
         continue;
       }
@@ -182,14 +156,14 @@ class ItemsWriter {
 
   /** A picture the model made is shown to it again by the user: it can name one of its own by id alone. */
   #assistantMedia(block: MediaBlock): object | null {
-    const part = writeInputPart(block, this.#context.notes);
+    const part = writeInputPart(block, this.#writing);
     return part === null ? null : { type: 'message', role: 'user', content: [part] };
   }
 
   #call(block: ToolCallBlock): object {
     this.#open.set(block.id, block);
     const call_id = legalName(block.id, callIdRule);
-    const { naming } = this.#context;
+    const { naming } = this.#writing;
     const name = block.namespace === null ? naming.sent(block) : block.name;
     const namespace = block.namespace === null ? {} : { namespace: block.namespace };
     return block.form === 'custom'
@@ -198,7 +172,7 @@ class ItemsWriter {
   }
 
   #reasoning(text: string, sealed: Sealed | null): readonly object[] {
-    if (!mayReturn(sealed, this.#context.origin)) return [];
+    if (!mayReturn(sealed, this.#writing.target.origin)) return [];
     const summary = text === '' ? [] : [{ type: 'summary_text', text }];
     return [{ type: 'reasoning', summary, encrypted_content: sealed.data }];
   }
@@ -249,13 +223,13 @@ function outputItem({ id, form }: ToolCallBlock, output: string | readonly objec
 }
 
 /** A piece of what somebody other than the model says. */
-function writeInputPart(block: TextBlock | MediaBlock | RefusalBlock, notes: WriteNotes): object | null {
+function writeInputPart(block: TextBlock | MediaBlock | RefusalBlock, writing: TurnWriting): object | null {
   switch (block.kind) {
     case 'text':
     case 'refusal':
       return { type: 'input_text', text: block.text };
     case 'media':
-      return writeMedia(block, notes);
+      return writeMedia(block, writing);
     default:
       return unreachable(block);
   }
@@ -280,21 +254,21 @@ function writeCitation({ url, title, start, end }: Citation, length: number): ob
   return { type: 'url_citation', url, title: title ?? '', start_index: start ?? 0, end_index: end ?? length };
 }
 
-function writeMedia(block: MediaBlock, notes: WriteNotes): object | null {
+function writeMedia(block: MediaBlock, writing: TurnWriting): object | null {
   switch (block.media) {
     case 'image':
-      return writeImage(block, notes);
+      return writeImage(block, writing);
     case 'file':
-      return writeFile(block, notes);
+      return writeFile(block, writing);
     case 'audio':
-      notes.refuse(notes.surface.media.audio, 'send its text instead');
+      writing.refuse(writing.surface.media.audio, 'send its text instead');
       return null;
     default:
       return unreachable(block.media);
   }
 }
 
-function writeImage(block: MediaBlock, notes: WriteNotes): object | null {
+function writeImage(block: MediaBlock, writing: TurnWriting): object | null {
   const { source, mediaType } = block;
   const common = { type: 'input_image', detail: block.detail ?? 'auto' };
   switch (source.kind) {
@@ -303,7 +277,7 @@ function writeImage(block: MediaBlock, notes: WriteNotes): object | null {
     case 'base64':
       return { ...common, image_url: dataUrl(mediaType ?? 'image/png', source.data) };
     case 'id':
-      return writeFileId(common, source.id, block, notes);
+      return writeFileId(common, source.id, block, writing);
     case 'text':
       return { type: 'input_text', text: source.text };
     default:
@@ -311,7 +285,7 @@ function writeImage(block: MediaBlock, notes: WriteNotes): object | null {
   }
 }
 
-function writeFile(block: MediaBlock, notes: WriteNotes): object | null {
+function writeFile(block: MediaBlock, writing: TurnWriting): object | null {
   const { source } = block;
   const common = { type: 'input_file' };
   switch (source.kind) {
@@ -326,9 +300,9 @@ function writeFile(block: MediaBlock, notes: WriteNotes): object | null {
       };
     }
     case 'id':
-      return writeFileId(common, source.id, block, notes);
+      return writeFileId(common, source.id, block, writing);
     case 'text':
-      notes.lose(changed(notes.surface.media.file, 'sent as text'));
+      writing.change(writing.surface.media.file, 'sent as text');
       return { type: 'input_text', text: [block.filename, source.text].filter(Boolean).join('\n\n') };
     default:
       return unreachable(source);
@@ -341,8 +315,8 @@ function filenameOf(mediaType: string): string {
 }
 
 /** A file that a vendor has can be named to that vendor alone. */
-function writeFileId(common: object, id: string, { media }: MediaBlock, notes: WriteNotes): object | null {
-  if (notes.surface === responsesSurface) return { ...common, file_id: id };
-  notes.refuse(notes.surface.media[media], 'send its content instead of an id');
+function writeFileId(common: object, id: string, { media }: MediaBlock, writing: TurnWriting): object | null {
+  if (writing.surface === responsesSurface) return { ...common, file_id: id };
+  writing.refuse(writing.surface.media[media], 'send its content instead of an id');
   return null;
 }

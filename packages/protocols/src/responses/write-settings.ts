@@ -1,11 +1,10 @@
-import type { Loss, TranslationTarget } from '../codec.ts';
-import { changed, dropped } from '../codec.ts';
-import type { Fault } from '../error.ts';
+import type { TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
-import { type SettingSupport, spellingOf, unsupported } from '../translate/losses.ts';
+import type { SettingSupport } from '../translate/losses.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
+import { type TurnWriting, withoutNulls } from '../translate/writing.ts';
 import type { OutputFormat, Turn, TurnSettings } from '../turn.ts';
 import { nameRule } from './write-tools.ts';
 
@@ -41,57 +40,55 @@ export function settingSupport(
 }
 
 /** The members that settings become; what is null is left to the upstream. */
-export function writeSettings(turn: Turn, target: TranslationTarget, notes: WriteNotes): object {
+export function writeSettings(writing: TurnWriting): object {
+  const { target, turn } = writing;
   const { settings } = turn;
   const support = settingSupport(turn, target);
   const carried = (name: 'temperature' | 'topP') =>
     support[name] === 'carried' && settings[name] !== 1 ? settings[name] : null;
   return withoutNulls({
-    max_output_tokens: writeLimit(turn, notes),
+    max_output_tokens: writeLimit(writing),
     temperature: carried('temperature'),
     top_p: carried('topP'),
-    reasoning: target.reasoning ? writeReasoning(turn, notes) : null,
-    text: writeText(turn, notes),
+    reasoning: target.reasoning ? writeReasoning(writing) : null,
+    text: writeText(writing),
     safety_identifier: shortened(settings.user),
     prompt_cache_key: shortened(settings.promptCacheKey),
     service_tier: settings.serviceTier,
-    metadata: writeMetadata(turn, notes),
+    metadata: writeMetadata(writing),
   });
-}
-
-function withoutNulls(members: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 /** Tokens; the vendor takes no fewer. */
 const limitMin = 16;
 
-function writeLimit(turn: Turn, notes: WriteNotes): number | null {
-  const limit = turn.settings.maxOutputTokens;
+function writeLimit(writing: TurnWriting): number | null {
+  const limit = writing.turn.settings.maxOutputTokens;
   if (limit === null || limit >= limitMin) return limit;
-  notes.lose(changed(spellingOf(turn, 'maxOutputTokens'), `raised to ${limitMin}`));
+  writing.changeSetting('maxOutputTokens', `raised to ${limitMin}`);
   return limitMin;
 }
 
-function writeReasoning(turn: Turn, notes: WriteNotes): object | null {
-  const { reasoning } = turn.settings;
+function writeReasoning(writing: TurnWriting): object | null {
+  const { reasoning } = writing.turn.settings;
   if (reasoning === null) return null;
   const effort = effortOf(reasoning);
   if (reasoning.effort === null && effort !== null)
-    notes.lose(changed(spellingOf(turn, 'reasoning'), `as an effort: ${effort}`));
+    writing.changeSetting('reasoning', `as an effort: ${effort}`);
   const isShown = reasoning.shown === true;
   return effort === null && !isShown ? null : withoutNulls({ effort, summary: isShown ? 'auto' : null });
 }
 
-function writeText({ settings, surface }: Turn, notes: WriteNotes): object | null {
-  const { outputFormat, verbosity } = settings;
+function writeText(writing: TurnWriting): object | null {
+  const { outputFormat, verbosity } = writing.turn.settings;
   if (outputFormat === null && verbosity === null) return null;
-  const format = outputFormat === null ? null : writeFormat(outputFormat, surface, notes);
+  const format = outputFormat === null ? null : writeFormat(outputFormat, writing);
   return withoutNulls({ format, verbosity });
 }
 
 /** A schema stands beside its name here, not within a member of its own. */
-function writeFormat(format: OutputFormat, surface: Turn['surface'], notes: WriteNotes): object {
+function writeFormat(format: OutputFormat, writing: TurnWriting): object {
+  const { surface } = writing;
   switch (format.kind) {
     case 'text':
       return { type: 'text' };
@@ -103,7 +100,7 @@ function writeFormat(format: OutputFormat, surface: Turn['surface'], notes: Writ
       const legal = legalName(name ?? 'response', nameRule);
       // A schema of the other protocols is enforced unless it is said not to be.
       const enforced = enforce({ ...format, strict: format.strict ?? !surface.enforcesSchemas }, surface);
-      if (format.strict === true && !enforced.strict) notes.lose(changed('strict', 'the schema is advice'));
+      if (format.strict === true && !enforced.strict) writing.change('strict', 'the schema is advice');
       return { type: 'json_schema', name: legal, ...about, ...enforced };
     }
     default:
@@ -118,10 +115,10 @@ function shortened(word: string | null): string | null {
   return word === null ? null : legalName(word, wordRule);
 }
 
-function writeMetadata(turn: Turn, notes: WriteNotes): TurnSettings['metadata'] {
-  const { metadata } = turn.settings;
+function writeMetadata(writing: TurnWriting): TurnSettings['metadata'] {
+  const { metadata } = writing.turn.settings;
   if (metadata === null || isShort(metadata)) return metadata;
-  notes.lose(dropped(spellingOf(turn, 'metadata'), 'too large'));
+  writing.dropSetting('metadata', 'too large');
   return null;
 }
 
@@ -129,27 +126,4 @@ function writeMetadata(turn: Turn, notes: WriteNotes): TurnSettings['metadata'] 
 function isShort(metadata: Readonly<Record<string, string>>): boolean {
   const pairs = Object.entries(metadata);
   return pairs.length <= 16 && pairs.every(([name, value]) => name.length <= 64 && value.length <= 512);
-}
-
-/** Notes on a request that is being written: its losses, and the first thing that cannot be sent. */
-export class WriteNotes {
-  fault: Fault | null = null;
-  readonly surface: Turn['surface'];
-  readonly #losses = new Map<string, Loss>();
-
-  constructor(surface: Turn['surface']) {
-    this.surface = surface;
-  }
-
-  get losses(): readonly Loss[] {
-    return [...this.#losses.values()];
-  }
-
-  lose(loss: Loss): void {
-    if (!this.#losses.has(loss.field)) this.#losses.set(loss.field, loss);
-  }
-
-  refuse(field: string, remedy?: string): void {
-    this.fault ??= unsupported(field, remedy);
-  }
 }

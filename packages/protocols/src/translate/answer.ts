@@ -1,7 +1,7 @@
 import { readSseEvent } from '../bytes/sse.ts';
 import { parseJson } from '../refusal.ts';
 import { unreachable } from '../result.ts';
-import type { Block, Citation, Sealed, ToolCallBlock } from '../turn.ts';
+import { type Block, type Citation, type Sealed, type ToolCallBlock, textBlock } from '../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { isRecord, stringOf, type WireRecord } from '../wire-values.ts';
 
@@ -158,7 +158,7 @@ function grow(block: Growing, delta: BlockDelta): void {
 function closedBlock({ open, text, citations, sealed }: Growing): Block {
   switch (open.kind) {
     case 'text':
-      return { kind: 'text', text, citations, cacheTtl: null };
+      return textBlock(text, null, citations);
     case 'reasoning':
       return { kind: 'reasoning', text, sealed };
     case 'refusal':

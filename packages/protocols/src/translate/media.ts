@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../error.ts';
-import type { Block, MediaBlock, MediaKind, Message, Turn } from '../turn.ts';
+import { type Block, type MediaBlock, type MediaKind, type Message, type Turn, textBlock } from '../turn.ts';
 import type { TurnNotes } from './notes.ts';
 
 /** The data that was found under a URL. */
@@ -81,8 +81,7 @@ export function showMedia(messages: readonly Message[]): readonly Message[] {
     const made = message.role === 'assistant' ? message.content.filter(isMedia) : [];
     if (made.length === 0) return [message];
     const said = { ...message, content: message.content.filter((block) => !isMedia(block)) };
-    const text: Block = { kind: 'text', text: note, citations: [], cacheTtl: null };
-    return [said, { role: 'user', content: [text, ...made], name: null }];
+    return [said, { role: 'user', content: [textBlock(note), ...made], name: null }];
   });
 }
 

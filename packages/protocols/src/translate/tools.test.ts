@@ -96,7 +96,7 @@ test('a tool of free text becomes a function of one text', () => {
     description: 'Changes files.',
   });
   expect(parameters).toMatchObject({ properties: { input: { type: 'string' } }, required: ['input'] });
-  expect(customToolLosses([plain], 'tools[].format')).toEqual([]);
+  expect(customToolLosses([plain])).toEqual([]);
 });
 
 test.each([
@@ -107,7 +107,7 @@ test.each([
   expect(customAsFunction(tool).description).toBe(
     'Changes files.\n\nThe input must follow this lark grammar:\nstart: "a"',
   );
-  expect(customToolLosses([plain, tool], 'tools[].format')).toEqual([
+  expect(customToolLosses([plain, tool])).toEqual([
     { field: 'tools[].format', action: 'dropped', note: 'told to the model in words' },
   ]);
 });

@@ -141,9 +141,9 @@ export function customAsFunction(tool: CustomTool): FunctionTool {
 }
 
 /** A grammar that is told in words loses its force: nothing holds the model to it. */
-export function customToolLosses(tools: readonly CustomTool[], field: string): readonly Loss[] {
-  const hasGrammar = tools.some((tool) => grammarWords(tool).length > 0);
-  return hasGrammar ? [dropped(field, 'told to the model in words')] : [];
+export function customToolLosses(tools: readonly Tool[]): readonly Loss[] {
+  const hasGrammar = tools.some((tool) => tool.kind === 'custom' && grammarWords(tool).length > 0);
+  return hasGrammar ? [dropped('tools[].format', 'told to the model in words')] : [];
 }
 
 /** The input of a tool of free text as the arguments of the function in its place. */

@@ -1,5 +1,13 @@
 import { unreachable } from '../result.ts';
-import type { Block, MediaBlock, Message, TextBlock, ToolCallBlock, ToolResultBlock } from '../turn.ts';
+import {
+  type Block,
+  type MediaBlock,
+  type Message,
+  type TextBlock,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  textBlock,
+} from '../turn.ts';
 
 /** All that one side says before the other does. Never empty. */
 export interface OrderedMessage {
@@ -40,7 +48,7 @@ function alternate(messages: readonly Message[]): readonly OrderedMessage[] {
     if (turns.at(-1)?.role === role) turns.at(-1)?.content.push(...content);
     else turns.push({ role, content });
   }
-  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: [plainText(openingText)] }, ...turns];
+  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: [textBlock(openingText)] }, ...turns];
 }
 
 function spoken({ role }: Message, block: Block): Block {
@@ -82,18 +90,14 @@ function missingResult(callId: string): ToolResultBlock {
     kind: 'tool-result',
     callId,
     isError: true,
-    content: [plainText(noResultText)],
+    content: [textBlock(noResultText)],
     cacheTtl: null,
   };
 }
 
 /** A result of no call of this conversation, as what a user says. */
 function orphanBlocks({ content }: ToolResultBlock): readonly (TextBlock | MediaBlock)[] {
-  return [plainText(orphanText), ...content.filter(hasContent)];
-}
-
-function plainText(text: string): TextBlock {
-  return { kind: 'text', text, citations: [], cacheTtl: null };
+  return [textBlock(orphanText), ...content.filter(hasContent)];
 }
 
 function isCall(block: Block): block is ToolCallBlock {
