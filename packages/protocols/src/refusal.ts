@@ -1,6 +1,6 @@
 import type { UpstreamRefusal } from './protocol.ts';
 import { unreachable } from './result.ts';
-import { isRecord, recordOf, type WireRecord } from './wire-values.ts';
+import { byWord, isRecord, recordOf, type WireRecord } from './wire-values.ts';
 
 type Kind = UpstreamRefusal['kind'];
 
@@ -214,54 +214,26 @@ const statusesByType: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Kinds that a code or type names, whatever the status. Lower case. */
-const kindsByCode: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ['content_policy_violation', 'content-policy'],
-  ['content_filter', 'content-policy'],
-  ['responsibleaipolicyviolation', 'content-policy'],
-  ['data_inspection_failed', 'content-policy'],
-  ['datainspectionfailed', 'content-policy'],
-  ['moderation_blocked', 'content-policy'],
-  ['invalid_prompt', 'content-policy'],
-  ['image_content_policy_violation', 'content-policy'],
-  ['bio_policy', 'content-policy'],
-  ['cyber_policy', 'content-policy'],
-  ['misalignment_policy_violation', 'content-policy'],
-  ['previous_response_not_found', 'answer-missing'],
-  ['context_length_exceeded', 'context-length'],
-  ['context_window_exceeded', 'context-length'],
-  ['invalid_api_key', 'credential'],
-  ['invalid_api_key_error', 'credential'],
-  ['authentication_error', 'credential'],
-  ['unauthenticated', 'credential'],
-  ['insufficient_quota', 'credential'],
-  ['insufficient_balance', 'credential'],
-  ['exceeded_current_quota_error', 'credential'],
-  ['billing_error', 'credential'],
-  ['billing_not_active', 'credential'],
-  ['billing_hard_limit_reached', 'credential'],
-  ['account_deactivated', 'credential'],
-  ['organization_restricted', 'credential'],
-  ['access_terminated', 'credential'],
-  ['arrearage', 'credential'],
-  ['unsupported_country_region_territory', 'credential'],
-  ['model_not_found', 'model-missing'],
-  ['model_not_exist', 'model-missing'],
-  ['modelnotfound', 'model-missing'],
-  ['invalid_model', 'model-missing'],
-  ['deploymentnotfound', 'model-missing'],
-  ['rate_limit_exceeded', 'rate-limited'],
-  ['rate_limit_error', 'rate-limited'],
-  ['rate_limit_reached_error', 'rate-limited'],
-  ['resource_exhausted', 'rate-limited'],
-  ['throttlingexception', 'rate-limited'],
-  ['overloaded', 'overloaded'],
-  ['overloaded_error', 'overloaded'],
-  ['engine_overloaded_error', 'overloaded'],
-  ['service_unavailable_error', 'overloaded'],
-  ['server_is_overloaded', 'overloaded'],
-  ['slow_down', 'overloaded'],
-  ['insufficient_system_resource', 'overloaded'],
-]);
+const kindsByCode: ReadonlyMap<string, Kind> = byWord({
+  'content-policy': `
+    content_policy_violation content_filter responsibleaipolicyviolation data_inspection_failed
+    datainspectionfailed moderation_blocked invalid_prompt image_content_policy_violation bio_policy
+    cyber_policy misalignment_policy_violation`,
+  'answer-missing': 'previous_response_not_found',
+  'context-length': 'context_length_exceeded context_window_exceeded',
+  credential: `
+    invalid_api_key invalid_api_key_error authentication_error unauthenticated insufficient_quota
+    insufficient_balance exceeded_current_quota_error billing_error billing_not_active
+    billing_hard_limit_reached account_deactivated organization_restricted access_terminated
+    arrearage unsupported_country_region_territory`,
+  'model-missing': 'model_not_found model_not_exist modelnotfound invalid_model deploymentnotfound',
+  'rate-limited': `
+    rate_limit_exceeded rate_limit_error rate_limit_reached_error resource_exhausted
+    throttlingexception`,
+  overloaded: `
+    overloaded overloaded_error engine_overloaded_error service_unavailable_error
+    server_is_overloaded slow_down insufficient_system_resource`,
+});
 
 /** A model's name in a message, where nothing but a name may stand between two words of the server. */
 const modelName = '[\\w./:@+-]{1,200}';

@@ -1,5 +1,6 @@
 import type { Block, Citation, MediaBlock, Sealed } from './turn.ts';
 import type { Usage } from './usage.ts';
+import { byWord } from './wire-values.ts';
 
 /**
  * An answer as it comes, in no protocol's words. The order is always: `start`, then each block from its `block-start`
@@ -49,6 +50,8 @@ export interface Finish {
   readonly usage: Usage | null;
 }
 
+export const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
+
 /** A whole answer. */
 export interface TurnAnswer {
   readonly answerId: string | null;
@@ -68,28 +71,14 @@ export type FinishReason =
   | 'unknown';
 
 /** The words servers use for why they stopped: those of every protocol, since compatible ones mix them. */
-const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['pause_turn', 'stop'],
-  ['completed', 'stop'],
-  ['compaction', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['max_output_tokens', 'length'],
-  ['model_length', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_calls', 'tool-calls'],
-  ['function_call', 'tool-calls'],
-  ['tool_use', 'tool-calls'],
-  ['content_filter', 'content-filter'],
-  ['safety', 'content-filter'],
-  ['refusal', 'refusal'],
-  ['error', 'error'],
-  ['insufficient_system_resource', 'error'],
-]);
+const finishReasons: ReadonlyMap<string, FinishReason> = byWord({
+  stop: 'stop eos end_turn stop_sequence pause_turn completed compaction',
+  length: 'length max_tokens max_output_tokens model_length model_context_window_exceeded',
+  'tool-calls': 'tool_calls function_call tool_use',
+  'content-filter': 'content_filter safety',
+  refusal: 'refusal',
+  error: 'error insufficient_system_resource',
+});
 
 export function readFinishReason(raw: string): FinishReason {
   return finishReasons.get(raw.toLowerCase()) ?? 'unknown';

@@ -39,3 +39,22 @@ export function tokenCount(value: unknown): number | null {
   // JSON has a negative zero.
   return Math.abs(Math.round(value));
 }
+
+/** What each word stands for, from the words that stand for the same, with spaces between them. */
+export function byWord<Meaning extends string>(
+  words: Readonly<Partial<Record<Meaning, string>>>,
+): ReadonlyMap<string, Meaning> {
+  const meanings = Object.keys(words) as Meaning[]; // The keys of a record over a closed union are that union.
+  return new Map(
+    meanings.flatMap((meaning) => wordsOf(words[meaning] ?? '').map((word) => [word, meaning] as const)),
+  );
+}
+
+/** The words of a text, which may have many lines. */
+export function wordSet(text: string): ReadonlySet<string> {
+  return new Set(wordsOf(text));
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}

@@ -5,6 +5,7 @@ import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
 import { plainWord, TurnNotes } from '../translate/notes.ts';
+import { MemberReader, noteOwnMembers } from '../translate/read-members.ts';
 import {
   type Block,
   type MediaBlock,
@@ -17,7 +18,7 @@ import {
   type Turn,
   textBlock,
 } from '../turn.ts';
-import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { isRecord, listOf, recordOf, stringOf, type WireRecord, wordSet } from '../wire-values.ts';
 import { readSettings, readSpelling } from './read-settings.ts';
 import { readTools } from './read-tools.ts';
 import { readCallSeal, readThoughts } from './thoughts.ts';
@@ -28,7 +29,8 @@ export function readTurn({ body }: RequestInput): Result<Turn, Fault> {
   if (!isRecord(wire)) return invalid('The request body must be a JSON object in UTF-8.');
   const notes = new TurnNotes();
   const turn = readBody(wire, notes);
-  noteOwnMembers(wire, notes);
+  noteModalities(wire['modalities'], notes);
+  noteOwnMembers(wire, known, notes);
   if (notes.fault !== null) return fail(notes.fault);
   return succeed({ ...turn, extensions: notes.extensions });
 }
@@ -41,67 +43,23 @@ function readBody(wire: WireRecord, notes: TurnNotes): Turn {
     ...readMessages(wire['messages'], notes),
     ...readTools(wire, notes),
     settings: readSettings(wire, notes),
-    spelling: readSpelling(wire),
+    spelling: readSpelling(new MemberReader(wire, notes)),
     extensions: [],
   };
 }
 
-/** Members that have a place in a turn, and what says nothing about the answer. */
-const unified: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'tools',
-  'tool_choice',
-  'functions',
-  'function_call',
-  'web_search_options',
-  'max_completion_tokens',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
-  'seed',
-  'presence_penalty',
-  'frequency_penalty',
-  'logprobs',
-  'top_logprobs',
-  'n',
-  'parallel_tool_calls',
-  'reasoning_effort',
-  'reasoning',
-  'thinking',
-  'response_format',
-  'verbosity',
-  'safety_identifier',
-  'user',
-  'service_tier',
-  'prompt_cache_key',
-  'metadata',
-]);
-
-/** Members the answer depends on and no other protocol has; whatever is not known is a hint. */
-const insisted: ReadonlySet<string> = new Set(['audio', 'moderation']);
-
-function noteOwnMembers(wire: WireRecord, notes: TurnNotes): void {
-  for (const [name, value] of Object.entries(wire)) {
-    if (unified.has(name) || isUnset(value)) continue;
-    if (insisted.has(name)) notes.insist(name);
-    else if (name === 'modalities') noteModalities(value, notes);
-    else notes.lose(plainWord(name));
-  }
-}
-
-/** Members that ask for nothing but what happens anyway. */
-function isUnset(value: unknown): boolean {
-  return value === null || value === false || (Object.keys(recordOf(value)).length === 0 && isRecord(value));
-}
+/** Members of a request that a turn has a place for, or that say nothing about the answer. */
+const known = {
+  understood: wordSet(`
+    model messages stream stream_options modalities tools tool_choice functions function_call web_search_options
+    max_completion_tokens max_tokens temperature top_p top_k stop seed presence_penalty frequency_penalty logprobs
+    top_logprobs n parallel_tool_calls reasoning_effort reasoning thinking response_format verbosity
+    safety_identifier user service_tier prompt_cache_key metadata`),
+  insisted: wordSet('audio moderation'),
+};
 
 function noteModalities(value: unknown, notes: TurnNotes): void {
-  const others = listOf(value).filter((modality) => modality !== 'text');
-  if (others.length > 0) notes.insist('modalities');
+  if (listOf(value).some((modality) => modality !== 'text')) notes.insist('modalities');
 }
 
 export interface Conversation {

@@ -1,9 +1,18 @@
 import type { EventWriter, WriterContext } from '../codec.ts';
 import { unreachable } from '../result.ts';
+import { AnswerWriter, type Start } from '../translate/answer-writer.ts';
 import { dataUrl } from '../translate/media.ts';
 import { legalName } from '../translate/tools.ts';
-import type { Block, MediaBlock, ReasoningBlock, Sealed, TextBlock, ToolCallBlock } from '../turn.ts';
-import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
+import type {
+  Block,
+  Citation,
+  MediaBlock,
+  ReasoningBlock,
+  Sealed,
+  TextBlock,
+  ToolCallBlock,
+} from '../turn.ts';
+import type { OpenBlock, TurnAnswer } from '../turn-event.ts';
 import { totalInput, totalOutput, type Usage } from '../usage.ts';
 import { listOf, type WireRecord } from '../wire-values.ts';
 import { expectsFunctionCall } from './read-settings.ts';
@@ -12,7 +21,7 @@ import { callIdRule, finishWordOf, writeCitation } from './wire.ts';
 
 type OpenCall = Extract<OpenBlock, { kind: 'tool-call' }>;
 
-export class ChatEventWriter implements EventWriter {
+export class ChatEventWriter extends AnswerWriter<string> implements EventWriter {
   readonly #context: WriterContext;
   /** Before there were tools, an answer held one call. */
   readonly #isOlder: boolean;
@@ -30,36 +39,17 @@ export class ChatEventWriter implements EventWriter {
   #details = 0;
   #media = 0;
   #hasRefusal = false;
-  #finish: Finish | null = null;
 
   constructor(context: WriterContext) {
+    super('');
     this.#context = context;
     this.#isOlder = expectsFunctionCall(context.turn);
     this.#identify(null);
   }
 
-  write(event: TurnEvent): string {
-    switch (event.kind) {
-      case 'start':
-        this.#identify(event.model);
-        return '';
-      case 'block-start':
-        return this.#open(event.block);
-      case 'delta':
-        return this.#add(event.delta);
-      case 'block-stop':
-        return this.#close();
-      case 'finish':
-        this.#finish = event;
-        return '';
-      default:
-        return unreachable(event);
-    }
-  }
-
   end(): string {
     const kind = { hasCalls: this.#calls > 0, hasRefusal: this.#hasRefusal };
-    const word = finishWordOf(this.#finish?.reason ?? 'unknown', kind);
+    const word = finishWordOf(this.finish.reason, kind);
     const finish = word === 'tool_calls' && this.#isOlder ? 'function_call' : word;
     return `${this.#role('')}${this.#chunk({}, finish)}${this.#usageChunk()}data: [DONE]\n\n`;
   }
@@ -89,12 +79,17 @@ export class ChatEventWriter implements EventWriter {
   }
 
   #usageChunk(): string {
-    const usage = this.#finish?.usage ?? null;
+    const { usage } = this.finish;
     if (usage === null || !this.#context.wantsUsageFrame) return '';
     return `${this.#opening}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`;
   }
 
-  #open(block: OpenBlock): string {
+  protected start({ model }: Start): string {
+    this.#identify(model);
+    return '';
+  }
+
+  protected open(block: OpenBlock): string {
     this.#block = block;
     const role = this.#role(block.kind === 'tool-call' ? null : '');
     switch (block.kind) {
@@ -121,23 +116,17 @@ export class ChatEventWriter implements EventWriter {
     return this.#chunk(writeMedia(block, this.#media++, this.#context));
   }
 
-  #add(delta: BlockDelta): string {
-    switch (delta.kind) {
-      case 'text':
-        return delta.text === '' ? '' : this.#addText(delta.text);
-      case 'citation': {
-        const annotation = writeCitation(delta.citation, this.#offset, this.#length);
-        return annotation === null ? '' : this.#chunk({ annotations: [annotation] });
-      }
-      case 'sealed':
-        this.#seal = delta.sealed;
-        return '';
-      default:
-        return unreachable(delta);
-    }
+  protected addCitation(citation: Citation): string {
+    const annotation = writeCitation(citation, this.#offset, this.#length);
+    return annotation === null ? '' : this.#chunk({ annotations: [annotation] });
   }
 
-  #addText(text: string): string {
+  protected addSeal(sealed: Sealed): string {
+    this.#seal = sealed;
+    return '';
+  }
+
+  protected addText(text: string): string {
     const block = this.#block;
     switch (block?.kind) {
       case 'text':
@@ -166,7 +155,7 @@ export class ChatEventWriter implements EventWriter {
     return this.#chunk({ tool_calls: [{ index, ...inputPart(form, text) }] });
   }
 
-  #close(): string {
+  protected close(): string {
     const seal = this.#seal;
     const text = seal === null ? '' : this.#writeSeal(seal);
     this.#seal = null;

@@ -4,6 +4,7 @@ import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { plainWord, TurnNotes } from '../translate/notes.ts';
+import { noteOwnMembers } from '../translate/read-members.ts';
 import {
   type Block,
   type MediaBlock,
@@ -16,7 +17,7 @@ import {
   type Turn,
   textBlock,
 } from '../turn.ts';
-import { isRecord, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { isRecord, recordOf, stringOf, type WireRecord, wordSet } from '../wire-values.ts';
 import { readSettings, readSpelling, readTools } from './read-settings.ts';
 import { readSignature, readThoughts } from './signature.ts';
 import { elementsOf, generateContentSurface, inCamelCase, spelledBy } from './wire.ts';
@@ -37,28 +38,17 @@ export function readTurn({ body, params }: RequestInput): Result<Turn, Fault> {
     settings: readSettings(members, notes),
     spelling: readSpelling(wire),
   };
-  for (const [name, value] of Object.entries(members)) {
-    if (value === null || unified.has(name)) continue;
-    if (insisted.has(name)) notes.insist(plainWord(spelledBy(wire, name)));
-    else notes.lose(plainWord(spelledBy(wire, name)));
-  }
+  noteOwnMembers(members, known, notes, (name) => spelledBy(wire, name));
   return notes.fault === null ? succeed({ ...turn, extensions: notes.extensions }) : fail(notes.fault);
 }
 
-/** Members that have a place in a turn. */
-const unified: ReadonlySet<string> = new Set([
-  'model',
-  'contents',
-  'systemInstruction',
-  'tools',
-  'toolConfig',
-  'generationConfig',
-  'labels',
-  'serviceTier',
-]);
-
-/** A part of the conversation that only the vendor has. */
-const insisted: ReadonlySet<string> = new Set(['cachedContent', 'continuationToken']);
+/** Members that have a place in a turn, and those that are a part of the conversation which only the vendor has. */
+const known = {
+  understood: wordSet(
+    'model contents systemInstruction tools toolConfig generationConfig labels serviceTier',
+  ),
+  insisted: wordSet('cachedContent continuationToken'),
+};
 
 /** One block for each part: its role does not matter, and anything but text is refused by the vendor itself. */
 function readSystem(wire: unknown): readonly TextBlock[] {
@@ -190,14 +180,7 @@ function sealedData(block: Block): string | null {
 const roles: ReadonlySet<unknown> = new Set(['', 'user', 'model', 'function', 'tool']);
 
 /** Members that are about a part and not what it is. */
-const modifiers: ReadonlySet<string> = new Set([
-  'thought',
-  'thoughtSignature',
-  'videoMetadata',
-  'mediaResolution',
-  'partMetadata',
-  'text',
-]);
+const modifiers = wordSet('thought thoughtSignature videoMetadata mediaResolution partMetadata text');
 
 function field(name: string): string {
   return `contents[].parts[].${plainWord(name)}`;

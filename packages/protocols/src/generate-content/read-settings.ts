@@ -1,5 +1,6 @@
 import { fromNativeSchema } from '../translate/json-schema/native-schema.ts';
 import { plainWord, type TurnNotes } from '../translate/notes.ts';
+import { MemberReader, textMembers } from '../translate/read-members.ts';
 import {
   type FunctionTool,
   noSettings,
@@ -11,31 +12,41 @@ import {
   type TurnSettingName,
   type TurnSettings,
 } from '../turn.ts';
-import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { isRecord, listOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { elementsOf, inCamelCase, spelledBy } from './wire.ts';
+
+/** Reads `generationConfig`, whose numbers may be texts, as in all of this protocol's JSON. */
+class ConfigReader extends MemberReader {
+  override number(name: string): number | null {
+    const value = this.value(name);
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (number === null || (typeof number === 'number' && Number.isFinite(number))) return number;
+    this.blame(name, 'be a number');
+    return null;
+  }
+}
 
 /** All that a request sets beside its conversation. `members`: of the request, in camelCase. */
 export function readSettings(members: WireRecord, notes: TurnNotes): TurnSettings {
-  const config = inCamelCase(members['generationConfig']);
-  noteOwnMembers(config, members['generationConfig'], notes);
-  const numberAt = (name: string) => readNumber(config, name, notes);
+  const config = new ConfigReader(inCamelCase(members['generationConfig']), notes, 'generationConfig.');
+  noteConfigMembers(config.wire, members['generationConfig'], notes);
   return {
     ...noSettings,
     // Zero is what a number is that has not been set.
-    maxOutputTokens: numberAt('maxOutputTokens') || null,
-    temperature: numberAt('temperature'),
-    topP: numberAt('topP'),
-    topK: numberAt('topK'),
-    stop: readStop(config['stopSequences'], notes),
-    seed: numberAt('seed'),
-    presencePenalty: numberAt('presencePenalty'),
-    frequencyPenalty: numberAt('frequencyPenalty'),
-    logprobs: config['responseLogprobs'] === true ? (numberAt('logprobs') ?? 0) : null,
-    choices: numberAt('candidateCount') || null,
-    reasoning: readThinking(config['thinkingConfig'], notes),
-    outputFormat: readFormat(config, notes),
+    maxOutputTokens: config.number('maxOutputTokens') || null,
+    temperature: config.number('temperature'),
+    topP: config.number('topP'),
+    topK: config.number('topK'),
+    stop: config.texts('stopSequences'),
+    seed: config.number('seed'),
+    presencePenalty: config.number('presencePenalty'),
+    frequencyPenalty: config.number('frequencyPenalty'),
+    logprobs: config.value('responseLogprobs') === true ? (config.number('logprobs') ?? 0) : null,
+    choices: config.number('candidateCount') || null,
+    reasoning: readThinking(config.value('thinkingConfig'), notes),
+    outputFormat: readFormat(config.wire, notes),
     serviceTier: readTier(members['serviceTier']),
-    metadata: readLabels(members['labels']),
+    metadata: textMembers(members['labels']),
   };
 }
 
@@ -77,7 +88,7 @@ const unified: ReadonlySet<string> = new Set([
   'mediaResolution',
 ]);
 
-function noteOwnMembers(config: WireRecord, wire: unknown, notes: TurnNotes): void {
+function noteConfigMembers(config: WireRecord, wire: unknown, notes: TurnNotes): void {
   for (const [name, value] of Object.entries(config)) {
     if (value === null || unified.has(name)) continue;
     const field = `generationConfig.${plainWord(spelledBy(wire, name))}`;
@@ -93,24 +104,6 @@ function noteModalities(value: unknown, field: string, notes: TurnNotes): void {
   if (!isText) notes.insist(field);
 }
 
-/** A number, or one in a string, as this protocol's JSON may have it. */
-function readNumber(config: WireRecord, name: string, notes: TurnNotes): number | null {
-  const value = config[name] ?? null;
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (number === null || (typeof number === 'number' && Number.isFinite(number))) return number;
-  const place = `generationConfig.${name}`;
-  notes.blame(place, `'${place}' must be a number.`);
-  return null;
-}
-
-function readStop(value: unknown, notes: TurnNotes): readonly string[] | null {
-  if (value === undefined || value === null) return null;
-  const list = typeof value === 'string' ? [value] : value;
-  if (Array.isArray(list) && list.every((text): text is string => typeof text === 'string')) return list;
-  notes.blame('generationConfig.stopSequences', "'generationConfig.stopSequences' must be a list of texts.");
-  return null;
-}
-
 const levels: ReadonlyMap<string, ReasoningEffort | null> = new Map([
   ['THINKING_LEVEL_UNSPECIFIED', null],
   ['MINIMAL', 'minimal'],
@@ -121,17 +114,16 @@ const levels: ReadonlyMap<string, ReasoningEffort | null> = new Map([
 
 function readThinking(wire: unknown, notes: TurnNotes): ReasoningSetting | null {
   if (!isRecord(wire)) return null;
-  const config = inCamelCase(wire);
-  const budget = readNumber(config, 'thinkingBudget', notes);
-  const level = stringOf(config['thinkingLevel'])?.toUpperCase() ?? 'THINKING_LEVEL_UNSPECIFIED';
+  const config = new ConfigReader(inCamelCase(wire), notes, 'generationConfig.thinkingConfig.');
+  const budget = config.number('thinkingBudget');
+  const level = stringOf(config.value('thinkingLevel'))?.toUpperCase() ?? 'THINKING_LEVEL_UNSPECIFIED';
   const effort = levels.get(level);
-  const place = 'generationConfig.thinkingConfig.thinkingLevel';
-  if (effort === undefined) notes.blame(place, `'${place}' must be MINIMAL, LOW, MEDIUM or HIGH.`);
+  if (effort === undefined) config.blame('thinkingLevel', 'be MINIMAL, LOW, MEDIUM or HIGH');
   return {
     effort: budget === 0 ? 'none' : (effort ?? null),
     // Less than nothing leaves it to the model.
     budgetTokens: budget !== null && budget > 0 ? budget : null,
-    shown: config['includeThoughts'] === true,
+    shown: config.value('includeThoughts') === true,
   };
 }
 
@@ -177,13 +169,6 @@ function readTier(wire: unknown): TurnSettings['serviceTier'] {
     default:
       return null;
   }
-}
-
-function readLabels(wire: unknown): TurnSettings['metadata'] {
-  const labels = Object.entries(recordOf(wire)).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return labels.length === 0 ? null : Object.fromEntries(labels);
 }
 
 /** `members`: of the request, in camelCase. */

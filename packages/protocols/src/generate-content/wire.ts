@@ -1,6 +1,6 @@
 import type { Surface } from '../turn.ts';
 import { type FinishReason, readFinishReason } from '../turn-event.ts';
-import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
+import { byWord, isRecord, recordOf, type WireRecord } from '../wire-values.ts';
 
 /** Members of a request that are read, in both spellings; one that is given twice is refused. */
 export const requestMembers = [
@@ -76,28 +76,16 @@ const partMetadata = [
 export const partMembers = ['text', 'inlineData', 'functionCall', ...partMetadata] as const;
 
 /** Why servers of this protocol stopped, and why they did not begin (`blockReason`). Capitals as on the wire. */
-export const finishReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ['STOP', 'stop'],
-  ['MAX_TOKENS', 'length'],
-  ['SAFETY', 'content-filter'],
-  ['RECITATION', 'content-filter'],
-  ['BLOCKLIST', 'content-filter'],
-  ['PROHIBITED_CONTENT', 'content-filter'],
-  ['SPII', 'content-filter'],
-  ['JAILBREAK', 'content-filter'],
-  ['MODEL_ARMOR', 'content-filter'],
-  ['IMAGE_SAFETY', 'content-filter'],
-  ['IMAGE_PROHIBITED_CONTENT', 'content-filter'],
-  ['IMAGE_RECITATION', 'content-filter'],
-  ['LANGUAGE', 'error'],
-  ['OTHER', 'error'],
-  ['MALFORMED_FUNCTION_CALL', 'error'],
-  ['MALFORMED_RESPONSE', 'error'],
-  ['UNEXPECTED_TOOL_CALL', 'error'],
-  ['TOO_MANY_TOOL_CALLS', 'error'],
-  ['NO_IMAGE', 'error'],
-  ['IMAGE_OTHER', 'error'],
-]);
+export const finishReasons: ReadonlyMap<string, FinishReason> = byWord({
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  'content-filter': `
+    SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII JAILBREAK MODEL_ARMOR
+    IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION`,
+  error: `
+    LANGUAGE OTHER MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS
+    NO_IMAGE IMAGE_OTHER`,
+});
 
 /** Why an answer ended, as the canonical form has it. Calls end with an ordinary stop here. */
 export function readFinishWord(raw: string | null, hasCalls: boolean): FinishReason {

@@ -1,9 +1,10 @@
 import type { EventWriter, WriterContext } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { answerEvents } from '../translate/answer.ts';
+import { AnswerWriter, type Start } from '../translate/answer-writer.ts';
 import { parseObject } from '../translate/tools.ts';
 import type { Citation, MediaBlock, Sealed } from '../turn.ts';
-import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
+import type { OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { totalInput, type Usage } from '../usage.ts';
 import { carriedSignature, carriedThoughts, type SealedThought, unsealedSignature } from './signature.ts';
 import { finishWord } from './wire.ts';
@@ -18,23 +19,52 @@ interface Identity {
 }
 
 /** Turns the blocks of an answer into parts, text as it comes and everything else when it is whole. */
-class PartWriter {
+class PartWriter extends AnswerWriter<AnswerPart | null> {
   readonly citations: PlacedCitation[] = [];
+  #identity: Identity;
+  readonly #context: WriterContext;
   readonly #showsThoughts: boolean;
   #open: OpenBlock | null = null;
   #text = '';
   #sealed: Sealed | null = null;
-  #cited: BlockDelta[] = [];
+  #cited: Citation[] = [];
   /** All that has been thought since anything else was written. */
   #thoughts: SealedThought[] = [];
   #parts = 0;
 
   /** Thoughts that are not sealed are left out when they were not asked for: naive clients print whatever text there is. */
-  constructor({ turn }: WriterContext) {
-    this.#showsThoughts = turn.settings.reasoning?.shown === true;
+  constructor(context: WriterContext) {
+    super(null);
+    this.#context = context;
+    this.#identity = identityOf(context, null, null);
+    this.#showsThoughts = context.turn.settings.reasoning?.shown === true;
   }
 
-  start(block: OpenBlock): AnswerPart | null {
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  /** The chunk that says how the answer ended. `parts`: those of a whole answer, or those a stream still has. */
+  last(parts: readonly AnswerPart[]): object {
+    const { reason, usage } = this.finish;
+    const content = parts.length === 0 ? {} : { content: { parts, role: 'model' } };
+    const estimate = this.#context.inputTokensEstimate;
+    const grounding = writeGrounding(this.citations);
+    return {
+      candidates: [{ ...content, finishReason: finishWord(reason), index: 0, ...grounding }],
+      // Clients insist on it; where the upstream has counted nothing, the input is as it was estimated.
+      usageMetadata:
+        usage === null ? { promptTokenCount: estimate, totalTokenCount: estimate } : writeUsage(usage),
+      ...this.#identity,
+    };
+  }
+
+  protected start({ answerId, model }: Start): null {
+    this.#identity = identityOf(this.#context, answerId, model);
+    return null;
+  }
+
+  protected open(block: OpenBlock): AnswerPart | null {
     this.#open = block;
     this.#text = '';
     this.#sealed = null;
@@ -43,22 +73,17 @@ class PartWriter {
     return block.kind === 'media' ? this.#counted(mediaPart(block)) : null;
   }
 
-  take(delta: BlockDelta): AnswerPart | null {
-    switch (delta.kind) {
-      case 'text':
-        return this.#takeText(delta.text);
-      case 'sealed':
-        this.#sealed = delta.sealed;
-        return null;
-      case 'citation':
-        this.#cited.push(delta);
-        return null;
-      default:
-        return unreachable(delta);
-    }
+  protected addCitation(citation: Citation): null {
+    this.#cited.push(citation);
+    return null;
   }
 
-  stop(): AnswerPart | null {
+  protected addSeal(sealed: Sealed): null {
+    this.#sealed = sealed;
+    return null;
+  }
+
+  protected close(): AnswerPart | null {
     const open = this.#open;
     this.#open = null;
     switch (open?.kind) {
@@ -78,7 +103,7 @@ class PartWriter {
     }
   }
 
-  #takeText(text: string): AnswerPart | null {
+  protected addText(text: string): AnswerPart | null {
     this.#text += text;
     switch (this.#open?.kind) {
       case 'text':
@@ -103,9 +128,7 @@ class PartWriter {
   #placeCitations(): void {
     // In the order of parts as a client puts them together, which is that of the last one written.
     const partIndex = Math.max(0, this.#parts - 1);
-    for (const delta of this.#cited)
-      if (delta.kind === 'citation')
-        this.citations.push({ citation: delta.citation, partIndex, text: this.#text });
+    for (const citation of this.#cited) this.citations.push({ citation, partIndex, text: this.#text });
   }
 
   /** Arguments that are no object, as when the limit cut them off, are none. */
@@ -144,24 +167,6 @@ function mediaPart({ source, mediaType }: MediaBlock): AnswerPart | null {
   }
 }
 
-/** The chunk that says how the answer ended. `parts`: those of a whole answer, or those a stream still has. */
-function lastChunk(
-  parts: readonly AnswerPart[],
-  { reason, usage }: Pick<Finish, 'reason' | 'usage'>,
-  citations: readonly PlacedCitation[],
-  { identity, context }: { readonly identity: Identity; readonly context: WriterContext },
-): object {
-  const content = parts.length === 0 ? {} : { content: { parts, role: 'model' } };
-  const estimate = context.inputTokensEstimate;
-  return {
-    candidates: [{ ...content, finishReason: finishWord(reason), index: 0, ...writeGrounding(citations) }],
-    // Clients insist on it; where the upstream has counted nothing, the input is as it was estimated.
-    usageMetadata:
-      usage === null ? { promptTokenCount: estimate, totalTokenCount: estimate } : writeUsage(usage),
-    ...identity,
-  };
-}
-
 function identityOf(
   { turn, traceId }: WriterContext,
   answerId: string | null,
@@ -170,51 +175,34 @@ function identityOf(
   return { modelVersion: model ?? turn.model, responseId: answerId ?? traceId };
 }
 
-const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
-
 /** Writes an answer chunk by chunk: events with CR LF, or the elements of one array, which only `end` closes. */
 export class NativeEventWriter implements EventWriter {
   readonly #context: WriterContext;
   readonly #parts: PartWriter;
-  #identity: Identity;
   /** The identity as it closes every chunk: behind the other members. */
-  #closing: string;
-  #finish = noFinish;
+  #closing = '';
   #isOpen = false;
 
   constructor(context: WriterContext) {
     this.#context = context;
     this.#parts = new PartWriter(context);
-    this.#identity = identityOf(context, null, null);
-    this.#closing = JSON.stringify(this.#identity).slice(1);
+    this.#identify();
   }
 
   write(event: TurnEvent): string {
-    switch (event.kind) {
-      case 'start':
-        this.#identity = identityOf(this.#context, event.answerId, event.model);
-        this.#closing = JSON.stringify(this.#identity).slice(1);
-        return '';
-      case 'block-start':
-        return this.#chunk(this.#parts.start(event.block));
-      case 'delta':
-        return this.#chunk(this.#parts.take(event.delta));
-      case 'block-stop':
-        return this.#chunk(this.#parts.stop());
-      case 'finish':
-        this.#finish = event;
-        return '';
-      default:
-        return unreachable(event);
-    }
+    const part = this.#parts.write(event);
+    if (event.kind === 'start') this.#identify();
+    return this.#chunk(part);
   }
 
   /** An empty text, as the vendor's own last chunk has it: clients look for parts in every chunk. */
   end(): string {
-    const { citations } = this.#parts;
-    const told = { identity: this.#identity, context: this.#context };
-    const closing = this.#framed(JSON.stringify(lastChunk([{ text: '' }], this.#finish, citations, told)));
+    const closing = this.#framed(JSON.stringify(this.#parts.last([{ text: '' }])));
     return this.#context.framing === 'sse' ? closing : `${closing}\n]`;
+  }
+
+  #identify(): void {
+    this.#closing = JSON.stringify(this.#parts.identity).slice(1);
   }
 
   #chunk(part: AnswerPart | null): string {
@@ -236,28 +224,8 @@ const encoder = new TextEncoder();
 /** The answer in one object. */
 export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array {
   const writer = new PartWriter(context);
-  const parts: AnswerPart[] = [];
-  for (const event of answerEvents(answer)) {
-    const part = partOf(writer, event);
-    if (part !== null) parts.push(part);
-  }
-  const identity = identityOf(context, answer.answerId, answer.model);
-  const whole = lastChunk(joined(parts), answer.finish, writer.citations, { identity, context });
-  return encoder.encode(JSON.stringify(whole));
-}
-
-function partOf(writer: PartWriter, event: TurnEvent): AnswerPart | null {
-  switch (event.kind) {
-    case 'block-start':
-      return writer.start(event.block);
-    case 'delta':
-      return writer.take(event.delta);
-    case 'block-stop':
-      return writer.stop();
-    case 'start':
-    case 'finish':
-      return null;
-  }
+  const parts = [...answerEvents(answer)].map((event) => writer.write(event)).filter((part) => part !== null);
+  return encoder.encode(JSON.stringify(writer.last(joined(parts))));
 }
 
 /** A thought and its seal, which a stream has in two parts, in one. */

@@ -1,8 +1,8 @@
 import type { EventReader, ReaderContext } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
-import { readEvent } from '../translate/answer.ts';
+import { collectAnswer, readEvent } from '../translate/answer.ts';
 import { unwrapInput } from '../translate/tools.ts';
-import type { Block, RefusalBlock } from '../turn.ts';
+import type { Citation } from '../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { readFinishReason } from '../turn-event.ts';
 import type { Usage } from '../usage.ts';
@@ -60,6 +60,15 @@ export class MessagesEventReader implements EventReader {
     return this.#close();
   }
 
+  /** A whole message. What the vendor's own tools have done and said is not part of the answer. */
+  *readMessage(message: WireRecord): Generator<TurnEvent, void, undefined> {
+    yield* this.#start(message);
+    for (const block of listOf(message['content'])) yield* this.#openBlock(recordOf(block));
+    yield* this.#close();
+    yield* explanation(message);
+    yield { kind: 'finish', ...readFinish(message, readUsage(message['usage'])) };
+  }
+
   /** A second beginning, which some proxies send, begins nothing. */
   #start(message: WireRecord): readonly TurnEvent[] {
     if (this.#isStarted) return [];
@@ -88,7 +97,7 @@ export class MessagesEventReader implements EventReader {
     const input = recordOf(wire['input']);
     switch (wire['type']) {
       case 'text':
-        return this.#text(wire['text']);
+        return [...this.#text(wire['text']), ...readCitations(wire['citations']).map(citationDelta)];
       case 'thinking':
         this.#sign(wire['signature']);
         return this.#text(wire['thinking']);
@@ -112,7 +121,7 @@ export class MessagesEventReader implements EventReader {
         this.#sign(wire['signature']);
         return [];
       case 'citations_delta':
-        return [delta({ kind: 'citation', citation: readCitation(recordOf(wire['citation'])) })];
+        return [citationDelta(readCitation(recordOf(wire['citation'])))];
       default:
         return [];
     }
@@ -179,16 +188,23 @@ function closingDeltas(open: Open, origin: string): readonly TurnEvent[] {
   return open.signature === '' ? [] : [sealedDelta(origin, open.signature, 'signature')];
 }
 
+/** The vendor's words on why it refuses, which stand outside the content. */
 function explanation(wire: WireRecord): readonly TurnEvent[] {
-  return readExplanation(wire).flatMap(({ text }) => [
-    { kind: 'block-start' as const, block: { kind: 'refusal' as const } },
+  const text = stringOf(recordOf(wire['stop_details'])['explanation']) ?? '';
+  if (text === '') return [];
+  return [
+    { kind: 'block-start', block: { kind: 'refusal' } },
     delta({ kind: 'text', text }),
-    { kind: 'block-stop' as const },
-  ]);
+    { kind: 'block-stop' },
+  ];
 }
 
 function sealedDelta(origin: string, data: string, form: 'signature' | 'redacted'): TurnEvent {
   return delta({ kind: 'sealed', sealed: { origin, data, form } });
+}
+
+function citationDelta(citation: Citation): TurnEvent {
+  return delta({ kind: 'citation', citation });
 }
 
 function delta(inner: BlockDelta): TurnEvent {
@@ -197,16 +213,9 @@ function delta(inner: BlockDelta): TurnEvent {
 
 const decoder = new TextDecoder();
 
-/** Reads a whole message of an upstream. What its own tools have done and said is not part of the answer. */
 export function readTurnAnswer(body: Uint8Array, context: ReaderContext): TurnAnswer {
   const message = recordOf(parseJson(decoder.decode(body)));
-  const blocks = listOf(message['content']).flatMap((block) => readBlock(recordOf(block), context));
-  return {
-    answerId: stringOf(message['id']),
-    model: stringOf(message['model']),
-    content: [...blocks, ...readExplanation(message)],
-    finish: readFinish(message, readUsage(message['usage'])),
-  };
+  return collectAnswer(new MessagesEventReader(context).readMessage(message));
 }
 
 /** `stop_reason` and what belongs to it, of a message or of the last delta of one. */
@@ -220,48 +229,10 @@ function readFinish(wire: WireRecord, usage: Usage | null): Finish {
   };
 }
 
-/** The vendor's words on why it refuses, which stand outside the content. */
-function readExplanation(wire: WireRecord): readonly RefusalBlock[] {
-  const text = stringOf(recordOf(wire['stop_details'])['explanation']) ?? '';
-  return text === '' ? [] : [{ kind: 'refusal', text }];
-}
-
 /** A call under the caller's name for its tool. */
 function openCall(wire: WireRecord, { names, traceId }: ReaderContext): OpenBlock & { kind: 'tool-call' } {
   const sent = stringOf(wire['name']) ?? '';
   const own = names.get(sent) ?? { name: sent, namespace: null, form: 'function' as const };
   const { name, namespace, form } = own;
   return { kind: 'tool-call', id: stringOf(wire['id']) ?? `toolu_${traceId}`, name, namespace, form };
-}
-
-function readBlock(wire: WireRecord, context: ReaderContext): readonly Block[] {
-  switch (wire['type']) {
-    case 'text': {
-      const citations = readCitations(wire['citations']);
-      return [{ kind: 'text', text: stringOf(wire['text']) ?? '', citations, cacheTtl: null }];
-    }
-    case 'thinking':
-      return [readThinking(wire, context)];
-    case 'redacted_thinking': {
-      const data = stringOf(wire['data']) ?? '';
-      const sealed = { origin: context.origin, data, form: 'redacted' as const };
-      return [{ kind: 'reasoning', text: '', sealed }];
-    }
-    case 'tool_use':
-      return [readCall(wire, context)];
-    default:
-      return [];
-  }
-}
-
-function readThinking(wire: WireRecord, { origin }: ReaderContext): Block {
-  const data = stringOf(wire['signature']) ?? '';
-  const sealed = data === '' ? null : { origin, data, form: 'signature' as const };
-  return { kind: 'reasoning', text: stringOf(wire['thinking']) ?? '', sealed };
-}
-
-function readCall(wire: WireRecord, context: ReaderContext): Block {
-  const open = openCall(wire, context);
-  const text = JSON.stringify(recordOf(wire['input']));
-  return { ...open, input: open.form === 'custom' ? unwrapInput(text) : text, sealed: null };
 }

@@ -3,6 +3,7 @@ import { type Fault, fault } from '../error.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { TurnNotes } from '../translate/notes.ts';
+import { noteOwnMembers } from '../translate/read-members.ts';
 import { readSealed } from '../translate/seals.ts';
 import {
   type Block,
@@ -15,7 +16,7 @@ import {
   type Turn,
   textBlock,
 } from '../turn.ts';
-import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { isRecord, listOf, recordOf, stringOf, type WireRecord, wordSet } from '../wire-values.ts';
 import { readCitations } from './answer.ts';
 import { readSettings, readToolChoice, readTools, spellingOf } from './read-settings.ts';
 import { messagesSurface, readCacheTtl } from './wire.ts';
@@ -40,7 +41,7 @@ export function readTurn({ body }: RequestInput): Result<Turn, Fault> {
     settings: readSettings(wire, notes),
     spelling: spellingOf(wire),
   };
-  noteMembers(wire, notes);
+  noteOwnMembers(wire, known, notes);
   return notes.fault === null ? succeed({ ...turn, extensions: notes.extensions }) : fail(notes.fault);
 }
 
@@ -79,41 +80,13 @@ function readMessage(wire: unknown, at: number, notes: TurnNotes): readonly Mess
   return [{ role, content: readBlocks(content, notes), name: null }];
 }
 
-/** Members that the canonical form has a place for. */
-const shared: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'stream',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tools',
-  'tool_choice',
-  'metadata',
-  'service_tier',
-]);
-
-/** Members without which the answer would not be what was asked for: places to work in, tools elsewhere, where data may go. */
-const binding: ReadonlySet<string> = new Set(['container', 'mcp_servers', 'inference_geo']);
-
-/** Notes the members of a request that only this protocol has, of days to come too. */
-function noteMembers(wire: WireRecord, notes: TurnNotes): void {
-  for (const [name, value] of Object.entries(wire)) {
-    if (shared.has(name) || isNothing(value)) continue;
-    if (binding.has(name)) notes.insist(name);
-    else notes.lose(name);
-  }
-}
-
-function isNothing(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && listOf(value).length === 0);
-}
+/** Members that a turn has a place for. Without places to work in, tools elsewhere and where data may go, no answer is right. */
+const known = {
+  understood: wordSet(`
+    model messages system max_tokens temperature top_p top_k stop_sequences stream thinking output_config
+    output_format tools tool_choice metadata service_tier`),
+  insisted: wordSet('container mcp_servers inference_geo'),
+};
 
 /** The content of a message: a text, or blocks in order. */
 function readBlocks(content: unknown, notes: TurnNotes): readonly Block[] {

@@ -1,8 +1,8 @@
 import type { TurnNotes } from '../translate/notes.ts';
+import { efforts } from '../translate/read-members.ts';
 import {
   noSettings,
   type OutputFormat,
-  type ReasoningEffort,
   type ReasoningSetting,
   type Tool,
   type ToolChoice,
@@ -64,23 +64,10 @@ function readParallel(choice: WireRecord): boolean | null {
   return isDisabled === null ? null : !isDisabled;
 }
 
-const efforts: ReadonlySet<unknown> = new Set<ReasoningEffort>([
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-]);
-
-function isEffort(value: unknown): value is ReasoningEffort {
-  return efforts.has(value);
-}
-
 /** How much is to be thought, by budget, by word or by the model itself; null when nothing is said of it. */
 function readReasoning(wire: WireRecord, notes: TurnNotes): ReasoningSetting | null {
   const said = recordOf(wire['output_config'])['effort'];
-  const effort = isEffort(said) ? said : null;
+  const effort = efforts.find((word) => word === said && word !== 'none') ?? null;
   const thinking = recordOf(wire['thinking']);
   const shown = readShown(thinking['display']);
   switch (thinking['type']) {

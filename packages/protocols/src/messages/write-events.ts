@@ -1,9 +1,10 @@
 import type { EventWriter, WriterContext } from '../codec.ts';
 import { unreachable } from '../result.ts';
+import { AnswerWriter, type Start } from '../translate/answer-writer.ts';
 import { markSealed } from '../translate/seals.ts';
 import { legalName, wrapInput } from '../translate/tools.ts';
-import type { Sealed } from '../turn.ts';
-import type { BlockDelta, Finish, OpenBlock, TurnEvent } from '../turn-event.ts';
+import type { Citation, Sealed } from '../turn.ts';
+import type { OpenBlock } from '../turn-event.ts';
 import { noUsage, type Usage } from '../usage.ts';
 import type { WireRecord } from '../wire-values.ts';
 import {
@@ -16,8 +17,6 @@ import {
 } from './answer.ts';
 import { callIdRule } from './write-messages.ts';
 
-const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
-
 /** The block that is open for the caller. `held`: it is opened with the first that is known of it. */
 interface Open {
   readonly block: OpenBlock;
@@ -28,7 +27,7 @@ interface Open {
 }
 
 /** Writes a stream of this protocol, each frame with its name, block after block. */
-export class MessagesEventWriter implements EventWriter {
+export class MessagesEventWriter extends AnswerWriter<string> implements EventWriter {
   readonly #context: WriterContext;
   #isStarted = false;
   #index = 0;
@@ -38,47 +37,25 @@ export class MessagesEventWriter implements EventWriter {
   #isBehindText = false;
   /** Thoughts without words behind a text, which are written only when something comes behind them. */
   readonly #waiting: Open[] = [];
-  #finish = noFinish;
 
   constructor(context: WriterContext) {
+    super('');
     this.#context = context;
   }
 
-  write(event: TurnEvent): string {
-    switch (event.kind) {
-      case 'start':
-        return this.#start(event);
-      case 'block-start':
-        return this.#openBlock(event.block);
-      case 'delta':
-        return this.#delta(event.delta);
-      case 'block-stop':
-        return this.#close();
-      case 'finish':
-        this.#finish = event;
-        return '';
-      default:
-        return unreachable(event);
-    }
-  }
-
   end(): string {
-    const { usage } = this.#finish;
-    const delta = stopMembers(this.#finish, this.#hasCall);
+    const { usage } = this.finish;
+    const delta = stopMembers(this.finish, this.#hasCall);
     const last = usageMembers(usage ?? this.#estimate());
     return [
       this.#begun(),
-      this.#close(),
+      this.close(),
       frame('message_delta', { delta, usage: last }),
       frame('message_stop', {}),
     ].join('');
   }
 
-  #start({
-    answerId,
-    model,
-    usage,
-  }: Pick<TurnEvent & { kind: 'start' }, 'answerId' | 'model' | 'usage'>): string {
+  protected start({ answerId, model, usage }: Omit<Start, 'kind'>): string {
     if (this.#isStarted) return '';
     this.#isStarted = true;
     const message = {
@@ -99,11 +76,11 @@ export class MessagesEventWriter implements EventWriter {
   }
 
   #begun(): string {
-    return this.#start({ answerId: null, model: null, usage: null });
+    return this.start({ answerId: null, model: null, usage: null });
   }
 
-  #openBlock(block: OpenBlock): string {
-    const before = this.#begun() + this.#close();
+  protected open(block: OpenBlock): string {
+    const before = this.#begun() + this.close();
     // Only the first of them tells whether thoughts are shown or withheld; text may turn out to be empty.
     const isHeld = block.kind !== 'tool-call';
     this.#open = { block, isHeld, input: '', sealed: null };
@@ -133,26 +110,19 @@ export class MessagesEventWriter implements EventWriter {
     return frame('content_block_stop', { index: this.#index++ });
   }
 
-  #delta(delta: BlockDelta): string {
-    const open = this.#open;
-    if (open === null) return '';
-    switch (delta.kind) {
-      case 'text':
-        return delta.text === '' ? '' : this.#text(open, delta.text);
-      case 'citation':
-        return (
-          this.#opened(open) +
-          this.#blockDelta({ type: 'citations_delta', citation: writeCitation(delta.citation) })
-        );
-      case 'sealed':
-        open.sealed = delta.sealed;
-        return '';
-      default:
-        return unreachable(delta);
-    }
+  protected addCitation(citation: Citation): string {
+    const delta = { type: 'citations_delta', citation: writeCitation(citation) };
+    return this.#open === null ? '' : this.#opened(this.#open) + this.#blockDelta(delta);
   }
 
-  #text(open: Open, text: string): string {
+  protected addSeal(sealed: Sealed): string {
+    if (this.#open !== null) this.#open.sealed = sealed;
+    return '';
+  }
+
+  protected addText(text: string): string {
+    const open = this.#open;
+    if (open === null) return '';
     switch (open.block.kind) {
       case 'text':
       case 'refusal':
@@ -177,7 +147,7 @@ export class MessagesEventWriter implements EventWriter {
     return this.#blockStart(openingOf(open.block));
   }
 
-  #close(): string {
+  protected close(): string {
     const open = this.#open;
     this.#open = null;
     if (open === null) return '';

@@ -1,6 +1,5 @@
 import { legalName } from '../translate/tools.ts';
 import type { Citation, MediaBlock, Sealed, ToolCallBlock } from '../turn.ts';
-import type { BlockDelta } from '../turn-event.ts';
 import { carry } from './edits.ts';
 import { callIdRule, writeCitations } from './write-messages.ts';
 
@@ -12,7 +11,8 @@ export type ItemStatus = 'completed' | 'incomplete';
 
 /** An item of the output while it is being said. It tells its events as they come, and is in the end what they add up to. */
 export interface OutputItem {
-  add(delta: BlockDelta): void;
+  addText(text: string): void;
+  seal(sealed: Sealed): void;
   /** The block at hand is whole. */
   stop(): void;
   /** The item itself is. */
@@ -68,10 +68,20 @@ export class MessageItem implements OutputItem {
     this.#tell('content_part.added', { part: encodePart(this.#open, []) });
   }
 
-  add(delta: BlockDelta): void {
-    if (this.#open === null) return;
-    if (delta.kind === 'citation') this.#open.citations.push(delta.citation);
-    else if (delta.kind === 'text') this.#addText(this.#open, delta.text);
+  addText(delta: string): void {
+    const part = this.#open;
+    if (part === null) return;
+    part.text += delta;
+    if (part.kind === 'text') this.#tell('output_text.delta', { delta, logprobs: [] });
+    else this.#tell('refusal.delta', { delta });
+  }
+
+  cite(citation: Citation): void {
+    this.#open?.citations.push(citation);
+  }
+
+  seal(): void {
+    // Words are not sealed.
   }
 
   /** Citations come at the end of their text: only then is it known how far those go that name no place in it. */
@@ -96,12 +106,6 @@ export class MessageItem implements OutputItem {
     return item;
   }
 
-  #addText(part: OpenPart, delta: string): void {
-    part.text += delta;
-    if (part.kind === 'text') this.#tell('output_text.delta', { delta, logprobs: [] });
-    else this.#tell('refusal.delta', { delta });
-  }
-
   #tell(name: string, members: object): void {
     this.#place.tell(name, { content_index: this.#parts.length, ...members });
   }
@@ -121,21 +125,22 @@ function encodePart({ kind, text }: OpenPart, annotations: readonly object[]): o
 export class ReasoningItem implements OutputItem {
   readonly #place: ItemPlace;
   #text: string | null = null;
-  #encrypted: string | null = null;
+  /** State as it is to be handed back. */
+  encrypted: string | null = null;
 
   constructor(place: ItemPlace) {
     this.#place = place;
     place.added(this.#item([]));
   }
 
-  add(delta: BlockDelta): void {
-    if (delta.kind === 'sealed') this.#encrypted = carry(delta.sealed, delta.sealed.form);
-    else if (delta.kind === 'text') this.#addText(delta.text);
+  addText(delta: string): void {
+    if (this.#text === null) this.#tell('reasoning_summary_part.added', { part: summaryPart('') });
+    this.#text = (this.#text ?? '') + delta;
+    this.#tell('reasoning_summary_text.delta', { delta });
   }
 
-  /** State as it is to be handed back. */
-  seal(encrypted: string): void {
-    this.#encrypted = encrypted;
+  seal(sealed: Sealed): void {
+    this.encrypted = carry(sealed, sealed.form);
   }
 
   stop(): void {
@@ -152,19 +157,13 @@ export class ReasoningItem implements OutputItem {
     return item;
   }
 
-  #addText(delta: string): void {
-    if (this.#text === null) this.#tell('reasoning_summary_part.added', { part: summaryPart('') });
-    this.#text = (this.#text ?? '') + delta;
-    this.#tell('reasoning_summary_text.delta', { delta });
-  }
-
   #tell(name: string, members: object): void {
     this.#place.tell(name, { summary_index: 0, ...members });
   }
 
   /** State that is not there is left out: one schema has no null for it. */
   #item(summary: readonly object[]): object {
-    const sealed = this.#encrypted === null ? {} : { encrypted_content: this.#encrypted };
+    const sealed = this.encrypted === null ? {} : { encrypted_content: this.encrypted };
     return { id: this.#place.id, type: 'reasoning', summary, ...sealed };
   }
 }
@@ -187,9 +186,14 @@ export class CallItem implements OutputItem {
     place.added(this.#item('in_progress'));
   }
 
-  add(delta: BlockDelta): void {
-    if (delta.kind === 'sealed') this.sealed = delta.sealed;
-    else if (delta.kind === 'text') this.#addInput(delta.text);
+  addText(delta: string): void {
+    this.#input += delta;
+    const family = this.#call.form === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments';
+    this.#place.tell(`${family}.delta`, { delta });
+  }
+
+  seal(sealed: Sealed): void {
+    this.sealed = sealed;
   }
 
   stop(): void {
@@ -198,19 +202,13 @@ export class CallItem implements OutputItem {
 
   close(status: ItemStatus): object {
     // Clients parse the arguments, and nothing is no JSON.
-    if (this.#call.form === 'function' && this.#input === '') this.#addInput('{}');
+    if (this.#call.form === 'function' && this.#input === '') this.addText('{}');
     const { name, form } = this.#call;
     if (form === 'custom') this.#place.tell('custom_tool_call_input.done', { input: this.#input });
     else this.#place.tell('function_call_arguments.done', { name, arguments: this.#input });
     const item = this.#item(status);
     this.#place.done(item);
     return item;
-  }
-
-  #addInput(delta: string): void {
-    this.#input += delta;
-    const family = this.#call.form === 'custom' ? 'custom_tool_call_input' : 'function_call_arguments';
-    this.#place.tell(`${family}.delta`, { delta });
   }
 
   #item(status: ItemStatus | 'in_progress'): object {
@@ -236,8 +234,12 @@ export class ImageItem implements OutputItem {
     place.added(this.#item('in_progress', null));
   }
 
-  add(): void {
+  addText(): void {
     // Nothing is added to what is whole.
+  }
+
+  seal(): void {
+    // Pictures are not sealed.
   }
 
   stop(): void {

@@ -1,11 +1,10 @@
 import type { EventReader, ReaderContext } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
-import { unreachable } from '../result.ts';
-import { BlockSequencer, readEvent } from '../translate/answer.ts';
-import type { Block, Citation, Sealed } from '../turn.ts';
+import { type AnswerBlock, BlockSequencer, deltasOf, openingOf, readEvent } from '../translate/answer.ts';
+import type { Block } from '../turn.ts';
 import type { Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { listOf, numberOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
-import { type AnswerBlock, blockOfPart, blocksOfItem, callOf, finishOf, readCitation } from './read-parts.ts';
+import { blockOfPart, blocksOfItem, callOf, finishOf, readCitation } from './read-parts.ts';
 
 /** A block as far as it has been told. */
 interface Told {
@@ -169,14 +168,9 @@ export class ResponsesEventReader implements EventReader {
     const key = partKey(event);
     const told = this.#told.get(key);
     const citation = readCitation(recordOf(event['annotation']));
-    if (told !== undefined && citation !== null) this.#cite(key, told, [citation]);
-  }
-
-  #cite(key: string, told: Told, citations: readonly Citation[]): void {
-    for (const citation of citations) {
-      told.hasCitations = true;
-      this.#blocks.add(key, { kind: 'citation', citation });
-    }
+    if (told === undefined || citation === null) return;
+    told.hasCitations = true;
+    this.#blocks.add(key, { kind: 'citation', citation });
     this.#pass();
   }
 
@@ -196,14 +190,13 @@ export class ResponsesEventReader implements EventReader {
 
   /** Tells what of the whole block has not been told. */
   #closeBlock(key: string, block: AnswerBlock): void {
-    const opening = openingOf(block);
-    const told = this.#told.get(key) ?? this.#open(key, opening);
+    const told = this.#told.get(key) ?? this.#open(key, openingOf(block));
     if (told.isWhole) return;
     told.isWhole = true;
-    const { text, citations, sealed } = contentOf(block);
-    if (!told.hasText && text !== '') this.#addTo(key, told, text);
-    if (!told.hasCitations) this.#cite(key, told, citations);
-    if (sealed !== null) this.#blocks.add(key, { kind: 'sealed', sealed });
+    for (const delta of deltasOf(block)) {
+      const isTold = delta.kind === 'text' ? told.hasText : delta.kind === 'citation' && told.hasCitations;
+      if (!isTold) this.#blocks.add(key, delta);
+    }
     this.#blocks.close(key);
     this.#pass();
   }
@@ -232,47 +225,6 @@ function keyOf(index: number, part: number | null = null): string {
 
 function partKey(event: WireRecord): string {
   return keyOf(indexOf(event), numberOf(event['content_index']) ?? 0);
-}
-
-function openingOf(block: AnswerBlock): OpenBlock {
-  switch (block.kind) {
-    case 'text':
-    case 'reasoning':
-    case 'refusal':
-      return { kind: block.kind };
-    case 'tool-call': {
-      const { kind, id, name, namespace, form } = block;
-      return { kind, id, name, namespace, form };
-    }
-    case 'media':
-      return block;
-    default:
-      return unreachable(block);
-  }
-}
-
-interface BlockContent {
-  readonly text: string;
-  readonly citations: readonly Citation[];
-  readonly sealed: Sealed | null;
-}
-
-function contentOf(block: AnswerBlock): BlockContent {
-  const nothing = { text: '', citations: [], sealed: null };
-  switch (block.kind) {
-    case 'text':
-      return { ...nothing, text: block.text, citations: block.citations };
-    case 'refusal':
-      return { ...nothing, text: block.text };
-    case 'reasoning':
-      return { ...nothing, text: block.text, sealed: block.sealed };
-    case 'tool-call':
-      return { ...nothing, text: block.input, sealed: block.sealed };
-    case 'media':
-      return nothing;
-    default:
-      return unreachable(block);
-  }
 }
 
 const decoder = new TextDecoder();

@@ -39,7 +39,7 @@ function turnOf(wire: WireRecord, notes: TurnNotes): Omit<Turn, 'extensions'> {
   const tools = [...offered.tools, ...conversation.tools];
   const toolChoice = readToolChoice(wire['tool_choice'], notes);
   noteHosted({ tools, hosted: [...offered.hosted, ...conversation.hosted] }, toolChoice, notes);
-  noteExtensions(wire, notes, plainWord);
+  noteExtensions(wire, notes);
   return {
     surface: responsesSurface,
     model: stringOf(wire['model']) ?? '',

@@ -1,4 +1,5 @@
 import type { ReaderContext } from '../codec.ts';
+import type { AnswerBlock } from '../translate/answer.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
 import type { TurnNotes } from '../translate/notes.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type RefusalBlock,
   type TextBlock,
   type ToolCallBlock,
-  type ToolResultBlock,
   textBlock,
 } from '../turn.ts';
 import type { Finish } from '../turn-event.ts';
@@ -152,9 +152,6 @@ function readAudio(part: WireRecord, place: Place, notes: TurnNotes): readonly P
   const mediaType = Object.hasOwn(audioTypes, format) ? (audioTypes[format] ?? null) : null;
   return [{ ...commonOf(part), media: 'audio', source: { kind: 'base64', data }, mediaType }];
 }
-
-/** A block of an answer: a model answers with no results of tools. */
-export type AnswerBlock = Exclude<Block, ToolResultBlock>;
 
 /**
  * The blocks of an item of an answer, by its part: messages have parts, everything else is one. Items of tools that the vendor

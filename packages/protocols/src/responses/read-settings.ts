@@ -1,13 +1,22 @@
 import type { TurnNotes } from '../translate/notes.ts';
-import type {
-  OutputFormat,
-  ReasoningEffort,
-  ReasoningSetting,
-  Turn,
-  TurnSettingName,
-  TurnSettings,
+import {
+  efforts,
+  MemberReader,
+  noteOwnMembers,
+  readOutputFormat,
+  serviceTiers,
+  textMembers,
+  verbosities,
+} from '../translate/read-members.ts';
+import {
+  noSettings,
+  type OutputFormat,
+  type ReasoningSetting,
+  type Turn,
+  type TurnSettingName,
+  type TurnSettings,
 } from '../turn.ts';
-import { booleanOf, isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
+import { booleanOf, listOf, stringOf, type WireRecord, wordSet } from '../wire-values.ts';
 
 /** How this protocol spells its settings, where it is not as in the canonical form. */
 const spelling = {
@@ -36,168 +45,62 @@ export function spellingIn(body: WireRecord): Turn['spelling'] {
 }
 
 export function readSettings(body: WireRecord, notes: TurnNotes): TurnSettings {
-  const text = memberRecord(body, 'text', notes);
+  const members = new MemberReader(body, notes);
+  const text = members.object('text');
   return {
-    maxOutputTokens: numberAt(body, 'max_output_tokens', notes),
-    temperature: numberAt(body, 'temperature', notes),
-    topP: numberAt(body, 'top_p', notes),
-    topK: null,
-    stop: null,
-    seed: null,
-    presencePenalty: numberAt(body, 'presence_penalty', notes),
-    frequencyPenalty: numberAt(body, 'frequency_penalty', notes),
-    logprobs: readLogprobs(body, notes),
-    choices: null,
+    ...noSettings,
+    maxOutputTokens: members.number('max_output_tokens'),
+    temperature: members.number('temperature'),
+    topP: members.number('top_p'),
+    presencePenalty: members.number('presence_penalty'),
+    frequencyPenalty: members.number('frequency_penalty'),
+    logprobs: readLogprobs(members),
     parallelToolCalls: booleanOf(body['parallel_tool_calls']),
-    reasoning: readReasoning(memberRecord(body, 'reasoning', notes), notes),
-    outputFormat: readFormat(recordOf(text['format']), notes),
-    verbosity: readVerbosity(text['verbosity'], notes),
+    reasoning: readReasoning(members.object('reasoning')),
+    outputFormat: readFormat(text),
+    verbosity: text.hint('verbosity', verbosities),
     user: stringOf(body['safety_identifier']) ?? stringOf(body['user']),
-    serviceTier: readServiceTier(body['service_tier'], notes),
+    serviceTier: members.hint('service_tier', serviceTiers),
     promptCacheKey: stringOf(body['prompt_cache_key']),
-    metadata: readMetadata(memberRecord(body, 'metadata', notes)),
+    metadata: textMembers(members.object('metadata').wire),
   };
 }
 
-/** A member that is an object; an empty one when it is absent or null. */
-function memberRecord(body: WireRecord, name: string, notes: TurnNotes): WireRecord {
-  const value = body[name] ?? null;
-  if (value !== null && !isRecord(value)) notes.blame(name, `'${name}' must be an object.`);
-  return recordOf(value);
-}
-
-function numberAt(body: WireRecord, name: string, notes: TurnNotes): number | null {
-  const value = body[name] ?? null;
-  if (value === null || typeof value === 'number') return value;
-  notes.blame(name, `'${name}' must be a number.`);
-  return null;
-}
-
 /** They come when they are included; a number of alternatives alone brings none. */
-function readLogprobs(body: WireRecord, notes: TurnNotes): number | null {
-  const alternatives = numberAt(body, 'top_logprobs', notes);
-  const isIncluded = listOf(body['include']).includes('message.output_text.logprobs');
+function readLogprobs(members: MemberReader): number | null {
+  const alternatives = members.number('top_logprobs');
+  const isIncluded = listOf(members.value('include')).includes('message.output_text.logprobs');
   if (isIncluded) return alternatives ?? 0;
   return alternatives === 0 ? null : alternatives;
 }
 
-const efforts: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
-
-function isEffort(value: unknown): value is ReasoningEffort {
-  return typeof value === 'string' && efforts.includes(value);
-}
-
-function readReasoning(reasoning: WireRecord, notes: TurnNotes): ReasoningSetting | null {
-  const effort = reasoning['effort'] ?? null;
-  const summary = reasoning['summary'] ?? reasoning['generate_summary'] ?? null;
-  for (const name of ['context', 'mode'])
-    if ((reasoning[name] ?? null) !== null) notes.lose(`reasoning.${name}`);
-  if (effort !== null && !isEffort(effort))
-    notes.blame('reasoning.effort', `'reasoning.effort' must be one of ${efforts.join(', ')}.`);
+function readReasoning(reasoning: MemberReader): ReasoningSetting | null {
+  const effort = reasoning.word('effort', efforts);
+  const summary = reasoning.value('summary') ?? reasoning.value('generate_summary');
+  for (const name of ['context', 'mode']) if (reasoning.has(name)) reasoning.notes.lose(`reasoning.${name}`);
   if (effort === null && summary === null) return null;
-  const shown = summary === null ? null : summary !== 'none';
-  return { effort: isEffort(effort) ? effort : null, budgetTokens: null, shown };
+  return { effort, budgetTokens: null, shown: summary === null ? null : summary !== 'none' };
 }
 
-function readFormat(format: WireRecord, notes: TurnNotes): OutputFormat | null {
-  switch (format['type']) {
-    case undefined:
-      return null;
-    case 'text':
-      return { kind: 'text' };
-    case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      return readSchemaFormat(format, notes);
-    default:
-      notes.blame('text.format.type', "'text.format.type' must be 'text', 'json_object' or 'json_schema'.");
-      return null;
-  }
+function readFormat(text: MemberReader): OutputFormat | null {
+  const format = new MemberReader(text.value('format'), text.notes, 'text.format.');
+  return format.wire['type'] === undefined ? null : readOutputFormat(format, format);
 }
 
-function readSchemaFormat(format: WireRecord, notes: TurnNotes): OutputFormat | null {
-  const { schema } = format;
-  if (!isRecord(schema)) {
-    notes.blame('text.format.schema', "'text.format.schema' must be a JSON Schema.");
-    return null;
-  }
-  return {
-    kind: 'json-schema',
-    name: stringOf(format['name']),
-    description: stringOf(format['description']),
-    schema,
-    strict: booleanOf(format['strict']),
-  };
-}
-
-function readVerbosity(value: unknown, notes: TurnNotes): TurnSettings['verbosity'] {
-  if (value === 'low' || value === 'medium' || value === 'high') return value;
-  if ((value ?? null) !== null) notes.lose(spelling.verbosity);
-  return null;
-}
-
-function readServiceTier(value: unknown, notes: TurnNotes): TurnSettings['serviceTier'] {
-  if (value === 'auto' || value === 'default' || value === 'flex' || value === 'priority') return value;
-  if ((value ?? null) !== null) notes.lose(spelling.serviceTier);
-  return null;
-}
-
-function readMetadata(metadata: WireRecord): TurnSettings['metadata'] {
-  const pairs = Object.entries(metadata).filter(
-    (pair): pair is [string, string] => typeof pair[1] === 'string',
-  );
-  return pairs.length === 0 ? null : Object.fromEntries(pairs);
-}
-
-/** Members that are read above, or say nothing that an answer depends on. */
-const understood: ReadonlySet<string> = new Set([
-  'model',
-  'input',
-  'instructions',
-  'stream',
-  'stream_options',
-  'tools',
-  'tool_choice',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'presence_penalty',
-  'frequency_penalty',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'user',
-  'safety_identifier',
-  'service_tier',
-  'prompt_cache_key',
-  'metadata',
-  'include',
-]);
-
-/** Members without which the answer would be another one. Everything else that is not understood is a hint. */
-const essential: ReadonlySet<string> = new Set([
-  'previous_response_id',
-  'conversation',
-  'prompt',
-  'background',
-]);
-
-/** Values that ask for what happens anyway. */
-const asksNothing: Readonly<Record<string, unknown>> = {
-  background: false,
-  store: false,
-  truncation: 'disabled',
+/** Members that are read, or say nothing that an answer depends on; and those without which it would be another one. */
+const known = {
+  understood: wordSet(`
+    model input instructions stream stream_options tools tool_choice max_output_tokens temperature top_p
+    top_logprobs presence_penalty frequency_penalty parallel_tool_calls reasoning text user safety_identifier
+    service_tier prompt_cache_key metadata include`),
+  insisted: wordSet('previous_response_id conversation prompt background'),
 };
 
 /** Notes the members that only this protocol has. */
-export function noteExtensions(body: WireRecord, notes: TurnNotes, word: (name: string) => string): void {
-  for (const [name, value] of Object.entries(body)) {
-    if (understood.has(name) || value === null) continue;
-    if (Object.hasOwn(asksNothing, name) && value === asksNothing[name]) continue;
-    if (essential.has(name)) notes.insist(name);
-    else notes.lose(word(name));
-  }
+export function noteExtensions(body: WireRecord, notes: TurnNotes): void {
+  const { truncation } = body;
+  // As it is anyway.
+  noteOwnMembers({ ...body, truncation: truncation === 'disabled' ? null : truncation }, known, notes);
   const included = listOf(body['include']).filter(
     (name) => name !== 'reasoning.encrypted_content' && name !== 'message.output_text.logprobs',
   );

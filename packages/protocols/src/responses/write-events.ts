@@ -1,8 +1,9 @@
 import type { EventWriter, WriterContext } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { answerEvents } from '../translate/answer.ts';
-import type { MediaBlock, OutputFormat, Turn } from '../turn.ts';
-import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
+import { AnswerWriter, type Start } from '../translate/answer-writer.ts';
+import type { Citation, MediaBlock, OutputFormat, Sealed, Turn } from '../turn.ts';
+import type { Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { totalInput, type Usage } from '../usage.ts';
 import { listOf, recordOf } from '../wire-values.ts';
 import { carry } from './edits.ts';
@@ -29,12 +30,12 @@ export class ResponsesEventWriter implements EventWriter {
   }
 
   write(event: TurnEvent): string {
-    this.#maker.take(event);
+    this.#maker.write(event);
     return this.#taken();
   }
 
   end(): string {
-    const { status, response } = this.#maker.finish();
+    const { status, response } = this.#maker.end();
     this.#emit(status, { response });
     return this.#taken();
   }
@@ -56,29 +57,47 @@ export class ResponsesEventWriter implements EventWriter {
 type Prefix = 'msg' | 'rs' | 'fc' | 'ctc' | 'ig';
 
 /**
- * Makes the items of a response out of blocks. An item is closed when something else begins: texts that follow each other
- * are parts of one message, and whether the last item was cut off is known at the end only.
+ * Makes a response out of the events of an answer, and tells its own as they arise: so whole and streamed ones agree. An item
+ * is closed when something else begins: texts that follow each other are parts of one message, and whether the last item was
+ * cut off is known at the end only.
  */
-export class OutputBuilder {
-  readonly items: object[] = [];
-  readonly #traceId: string;
+class ResponseMaker extends AnswerWriter<void> {
+  readonly #context: WriterContext;
   readonly #emit: Emit;
-  #open: OutputItem | null = null;
+  readonly #items: object[] = [];
+  #model: string;
+  #item: OutputItem | null = null;
+  #isStarted = false;
 
-  constructor(traceId: string, emit: Emit) {
-    this.#traceId = traceId;
+  constructor(context: WriterContext, emit: Emit) {
+    super(undefined);
+    this.#context = context;
     this.#emit = emit;
+    this.#model = context.turn.model;
   }
 
-  start(block: OpenBlock): void {
+  /** Closes the last item, and gives the response as it ended. */
+  end(): ReturnType<typeof closedResponse> {
+    this.#begin();
+    this.#closeItem(isCutOff(this.finish) ? 'incomplete' : 'completed');
+    return closedResponse(this.#context, this.#model, this.#items, this.finish);
+  }
+
+  protected start({ model }: Start): void {
+    this.#model = model ?? this.#model;
+    this.#begin();
+  }
+
+  protected open(block: OpenBlock): void {
+    this.#begin();
     switch (block.kind) {
       case 'text':
       case 'refusal':
         return this.#message().openPart(block.kind);
       case 'reasoning':
-        return this.#begin('rs', (place) => new ReasoningItem(place));
+        return this.#openItem('rs', (place) => new ReasoningItem(place));
       case 'tool-call':
-        return this.#begin(block.form === 'custom' ? 'ctc' : 'fc', (place) => new CallItem(place, block));
+        return this.#openItem(block.form === 'custom' ? 'ctc' : 'fc', (place) => new CallItem(place, block));
       case 'media':
         return this.#picture(block);
       default:
@@ -86,108 +105,67 @@ export class OutputBuilder {
     }
   }
 
-  add(delta: BlockDelta): void {
-    this.#open?.add(delta);
+  protected addText(text: string): void {
+    this.#item?.addText(text);
   }
 
-  stop(): void {
-    this.#open?.stop();
+  protected addCitation(citation: Citation): void {
+    if (this.#item instanceof MessageItem) this.#item.cite(citation);
   }
 
-  /** Closes the item at hand. */
-  close(status: ItemStatus): void {
-    const item = this.#open;
-    if (item === null) return;
-    this.#open = null;
-    this.items.push(item.close(status));
-    if (item instanceof CallItem && item.sealed !== null) this.#carrySealOf(item.sealed);
+  protected addSeal(sealed: Sealed): void {
+    this.#item?.seal(sealed);
   }
 
-  /** State that came with a call follows it in an item of its own. */
-  #carrySealOf(sealed: NonNullable<CallItem['sealed']>): void {
-    const carrier = new ReasoningItem(this.#place('rs'));
-    carrier.seal(carry(sealed, 'call'));
-    this.items.push(carrier.close());
+  protected close(): void {
+    this.#item?.stop();
   }
 
-  #begin(prefix: Prefix, make: (place: ItemPlace) => OutputItem): void {
-    this.close('completed');
-    this.#open = make(this.#place(prefix));
-  }
-
-  #message(): MessageItem {
-    if (this.#open instanceof MessageItem) return this.#open;
-    this.close('completed');
-    const message = new MessageItem(this.#place('msg'));
-    this.#open = message;
-    return message;
-  }
-
-  /** This protocol has pictures in its answers, and neither sounds nor files. */
-  #picture(block: MediaBlock): void {
-    if (block.media === 'image') this.#begin('ig', (place) => new ImageItem(place, block));
-    else this.close('completed');
-  }
-
-  #place(prefix: Prefix): ItemPlace {
-    const index = this.items.length;
-    return new ItemPlace(`${prefix}_${this.#traceId}_${index}`, index, this.#emit);
-  }
-}
-
-const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
-
-/** Makes a response out of the events of an answer, and tells its own as they arise: so whole and streamed ones agree. */
-export class ResponseMaker {
-  readonly #context: WriterContext;
-  readonly #emit: Emit;
-  readonly #output: OutputBuilder;
-  #model: string;
-  #finish = noFinish;
-  #isStarted = false;
-
-  constructor(context: WriterContext, emit: Emit) {
-    this.#context = context;
-    this.#emit = emit;
-    this.#model = context.turn.model;
-    this.#output = new OutputBuilder(context.traceId, emit);
-  }
-
-  take(event: TurnEvent): void {
-    switch (event.kind) {
-      case 'start':
-        this.#model = event.model ?? this.#model;
-        return this.#start();
-      case 'block-start':
-        this.#start();
-        return this.#output.start(event.block);
-      case 'delta':
-        return this.#output.add(event.delta);
-      case 'block-stop':
-        return this.#output.stop();
-      case 'finish': {
-        const { kind: _, ...finish } = event;
-        this.#finish = finish;
-        return undefined;
-      }
-      default:
-        return unreachable(event);
-    }
-  }
-
-  /** The last item, and the response as it ended. */
-  finish(): ReturnType<typeof closedResponse> {
-    this.#start();
-    this.#output.close(isCutOff(this.#finish) ? 'incomplete' : 'completed');
-    return closedResponse(this.#context, this.#model, this.#output.items, this.#finish);
-  }
-
-  #start(): void {
+  #begin(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     const response = openResponse(this.#context, this.#model);
     this.#emit('created', { response });
     this.#emit('in_progress', { response });
+  }
+
+  #closeItem(status: ItemStatus): void {
+    const item = this.#item;
+    if (item === null) return;
+    this.#item = null;
+    this.#items.push(item.close(status));
+    if (item instanceof CallItem && item.sealed !== null) this.#carrySealOf(item.sealed);
+  }
+
+  /** State that came with a call follows it in an item of its own. */
+  #carrySealOf(sealed: Sealed): void {
+    const carrier = new ReasoningItem(this.#place('rs'));
+    carrier.encrypted = carry(sealed, 'call');
+    this.#items.push(carrier.close());
+  }
+
+  #openItem(prefix: Prefix, make: (place: ItemPlace) => OutputItem): void {
+    this.#closeItem('completed');
+    this.#item = make(this.#place(prefix));
+  }
+
+  #message(): MessageItem {
+    if (this.#item instanceof MessageItem) return this.#item;
+    this.#closeItem('completed');
+    const message = new MessageItem(this.#place('msg'));
+    this.#item = message;
+    return message;
+  }
+
+  /** This protocol has pictures in its answers, and neither sounds nor files. */
+  #picture(block: MediaBlock): void {
+    if (block.media === 'image') this.#openItem('ig', (place) => new ImageItem(place, block));
+    else this.#closeItem('completed');
+  }
+
+  #place(prefix: Prefix): ItemPlace {
+    const index = this.#items.length;
+    return new ItemPlace(`${prefix}_${this.#context.traceId}_${index}`, index, this.#emit);
   }
 }
 
@@ -324,8 +302,8 @@ export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Ar
   const maker = new ResponseMaker(context, () => {
     // Nobody listens to the events of an answer that is sent as a whole.
   });
-  for (const event of answerEvents(answer)) maker.take(event);
-  return encoder.encode(JSON.stringify(maker.finish().response));
+  for (const event of answerEvents(answer)) maker.write(event);
+  return encoder.encode(JSON.stringify(maker.end().response));
 }
 
 /** The usage object: its input includes what a cache read and wrote, its output the reasoning. Both details are always there. */

@@ -1,9 +1,17 @@
 import { readSseEvent } from '../bytes/sse.ts';
 import { parseJson } from '../refusal.ts';
 import { unreachable } from '../result.ts';
-import { type Block, type Citation, type Sealed, type ToolCallBlock, textBlock } from '../turn.ts';
-import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
+import {
+  type Block,
+  type Citation,
+  type Sealed,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  textBlock,
+} from '../turn.ts';
+import type { BlockDelta, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { isRecord, stringOf, type WireRecord } from '../wire-values.ts';
+import { AnswerWriter, type Start } from './answer-writer.ts';
 
 /** A whole answer as the events that would make it; the other way round than `collectAnswer`. */
 export function* answerEvents(answer: TurnAnswer): Generator<TurnEvent, void, undefined> {
@@ -14,15 +22,18 @@ export function* answerEvents(answer: TurnAnswer): Generator<TurnEvent, void, un
 }
 
 function* blockEvents(block: Block): Generator<TurnEvent, void, undefined> {
-  const open = openingOf(block);
   // A model answers with no results of tools.
-  if (open === null) return;
-  yield { kind: 'block-start', block: open };
+  if (block.kind === 'tool-result') return;
+  yield { kind: 'block-start', block: openingOf(block) };
   for (const delta of deltasOf(block)) yield { kind: 'delta', delta };
   yield { kind: 'block-stop' };
 }
 
-function openingOf(block: Block): OpenBlock | null {
+/** A block of an answer. */
+export type AnswerBlock = Exclude<Block, ToolResultBlock>;
+
+/** A block as it opens. */
+export function openingOf(block: AnswerBlock): OpenBlock {
   switch (block.kind) {
     case 'text':
     case 'reasoning':
@@ -30,20 +41,17 @@ function openingOf(block: Block): OpenBlock | null {
       return { kind: block.kind };
     case 'media':
       return block;
-    case 'tool-call':
-      return openCall(block);
-    case 'tool-result':
-      return null;
+    case 'tool-call': {
+      const { kind, id, name, namespace, form } = block;
+      return { kind, id, name, namespace, form };
+    }
     default:
       return unreachable(block);
   }
 }
 
-function openCall({ kind, id, name, namespace, form }: ToolCallBlock): OpenBlock {
-  return { kind, id, name, namespace, form };
-}
-
-function deltasOf(block: Block): readonly BlockDelta[] {
+/** All that comes to a block once it is open. */
+export function deltasOf(block: AnswerBlock): readonly BlockDelta[] {
   switch (block.kind) {
     case 'text':
       return [
@@ -57,7 +65,6 @@ function deltasOf(block: Block): readonly BlockDelta[] {
     case 'tool-call':
       return [...textDelta(block.input), ...sealedDelta(block.sealed)];
     case 'media':
-    case 'tool-result':
       return [];
     default:
       return unreachable(block);
@@ -80,53 +87,44 @@ interface Growing {
   sealed: Sealed | null;
 }
 
-const noFinish: Finish = { reason: 'unknown', rawReason: null, stopSequence: null, usage: null };
-
-/** Puts an answer together from its events. Each is taken once; a block that was never closed counts as it stands. */
-class AnswerCollector {
-  #answerId: string | null = null;
-  #model: string | null = null;
-  #finish = noFinish;
+/** Puts an answer together from its events; a block that was never closed counts as it stands. */
+class AnswerCollector extends AnswerWriter<void> {
+  #begun: Pick<TurnAnswer, 'answerId' | 'model'> = { answerId: null, model: null };
   #growing: Growing | null = null;
   readonly #content: Block[] = [];
 
-  take(event: TurnEvent): void {
-    switch (event.kind) {
-      case 'start':
-        this.#answerId = event.answerId;
-        this.#model = event.model;
-        break;
-      case 'block-start':
-        this.#close();
-        this.#growing = { open: event.block, text: '', citations: [], sealed: null };
-        break;
-      case 'delta':
-        if (this.#growing !== null) grow(this.#growing, event.delta);
-        break;
-      case 'block-stop':
-        this.#close();
-        break;
-      case 'finish': {
-        const { kind: _, ...finish } = event;
-        this.#finish = finish;
-        break;
-      }
-      default:
-        unreachable(event);
-    }
+  constructor() {
+    super(undefined);
   }
 
   answer(): TurnAnswer {
-    this.#close();
-    return {
-      answerId: this.#answerId,
-      model: this.#model,
-      content: [...this.#content],
-      finish: this.#finish,
-    };
+    this.close();
+    const { answerId, model } = this.#begun;
+    return { answerId, model, content: this.#content, finish: this.finish };
   }
 
-  #close(): void {
+  protected start(start: Start): void {
+    this.#begun = start;
+  }
+
+  protected open(block: OpenBlock): void {
+    this.close();
+    this.#growing = { open: block, text: '', citations: [], sealed: null };
+  }
+
+  protected addText(text: string): void {
+    if (this.#growing !== null) this.#growing.text += text;
+  }
+
+  protected addCitation(citation: Citation): void {
+    this.#growing?.citations.push(citation);
+  }
+
+  protected addSeal(sealed: Sealed): void {
+    if (this.#growing !== null) this.#growing.sealed = sealed;
+  }
+
+  protected close(): void {
     if (this.#growing !== null) this.#content.push(closedBlock(this.#growing));
     this.#growing = null;
   }
@@ -134,24 +132,8 @@ class AnswerCollector {
 
 export function collectAnswer(events: Iterable<TurnEvent>): TurnAnswer {
   const collector = new AnswerCollector();
-  for (const event of events) collector.take(event);
+  for (const event of events) collector.write(event);
   return collector.answer();
-}
-
-function grow(block: Growing, delta: BlockDelta): void {
-  switch (delta.kind) {
-    case 'text':
-      block.text += delta.text;
-      break;
-    case 'citation':
-      block.citations.push(delta.citation);
-      break;
-    case 'sealed':
-      block.sealed = delta.sealed;
-      break;
-    default:
-      unreachable(delta);
-  }
 }
 
 /** The block that has been opened and filled. */
