@@ -1,5 +1,11 @@
 import { FrameTemplate } from './bytes/frame-template.ts';
-import type { FrameRole, Reading, StreamReader, UpstreamRefusal } from './protocol.ts';
+import { readSseEvent } from './bytes/sse.ts';
+import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from './protocol.ts';
+import { parseJson, refusalOf } from './refusal.ts';
+import { type FinishReason, readFinishReason } from './turn-event.ts';
+import type { Usage } from './usage.ts';
+
+const decoder = new TextDecoder();
 
 /** Readers of streams share this: frames that are known by their likeness to an earlier one, and the first error. */
 export abstract class FrameReader implements StreamReader {
@@ -24,13 +30,80 @@ export abstract class FrameReader implements StreamReader {
   /** Takes a frame that is like no other. */
   protected abstract readOther(frame: Uint8Array): FrameRole;
 
+  /** Takes the data of an event that is not of the usual shape: comments, several lines, and what has no data at all. */
+  protected abstract readData(data: string, name: string | null, frame: Uint8Array): FrameRole;
+
+  protected readUnusual(frame: Uint8Array): FrameRole {
+    const { isWellFormed, name, data } = readSseEvent(frame);
+    // An answer that is not framed: JSON or HTML under the name of an event stream.
+    if (!isWellFormed) return this.failWith(decoder.decode(frame));
+    return this.readData(data?.trim() ?? '', name, frame);
+  }
+
   /** Takes what `plain` has matched, of which the last frame ends at `end`. */
   protected takePlain(_bytes: Uint8Array, _end: number): void {
     this.reading.outputBytes += this.plain.textBytes;
+  }
+
+  /** Fails with text in the place of a frame. */
+  protected failWith(text: string): FrameRole {
+    return this.fail(refusalOf(parseJson(text), text));
   }
 
   protected fail(refusal: UpstreamRefusal): FrameRole {
     this.refusal ??= refusal;
     return refusal.kind === 'garbled' ? 'garbled' : 'error';
   }
+}
+
+/** One answer as far as it has been read. */
+export abstract class RunningReading implements Reading {
+  abstract usage: Usage | null;
+  finishReasonRaw: string | null = null;
+  modelServed: string | null = null;
+  answerId: string | null = null;
+  /** Counts output that can be seen; reasoning that is kept back shows in `usage` alone. */
+  hasOutput = false;
+  outputBytes = 0;
+  usageAtOutputBytes = 0;
+  protected hasCalls = false;
+  protected hasRefusal = false;
+
+  /** Servers say `stop` for tool calls, too, and always for a refusal: what was produced knows better. */
+  get finishReason(): FinishReason | null {
+    const reason = this.finishReasonRaw === null ? null : this.readReason(this.finishReasonRaw);
+    if (reason === 'stop' && this.hasCalls) return 'tool-calls';
+    return reason === 'stop' && this.hasRefusal ? 'refusal' : reason;
+  }
+
+  protected readReason(raw: string): FinishReason {
+    return readFinishReason(raw);
+  }
+
+  /** Usage is cumulative where it is repeated: the last one counts, and it covers the output it came with. */
+  protected takeUsage(usage: Usage | null): void {
+    if (usage === null) return;
+    this.usage = usage;
+    this.usageAtOutputBytes = this.outputBytes;
+  }
+}
+
+/** The answers of one stream, told apart by their index, as far as they have finished. */
+export class FinishedChoices {
+  readonly #seen = new Map<number, boolean>();
+
+  get areAll(): boolean {
+    return this.#seen.values().every((isFinished) => isFinished);
+  }
+
+  take(open: readonly number[], finished: readonly number[]): void {
+    for (const index of open) if (!this.#seen.has(index)) this.#seen.set(index, false);
+    for (const index of finished) this.#seen.set(index, true);
+  }
+}
+
+/** A body of status 200 that is no answer of the protocol: an error, or nothing that is known. */
+export function notAnAnswer(body: Uint8Array): AnswerReading {
+  const text = decoder.decode(body);
+  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
 }

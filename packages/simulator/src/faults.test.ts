@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { faultNames } from './command/command.ts';
 import type { JsonRecord } from './json.ts';
 import { isRecord, listOf, parseJson, recordOf } from './json.ts';
+import type { ManualClock } from './manual-clock.fixture.ts';
+import { manualClock } from './manual-clock.fixture.ts';
+import type { RawAnswer, RawConnection } from './raw-exchange.fixture.ts';
+import { chatRequest, exchange, openRaw, readAnswer } from './raw-exchange.fixture.ts';
 import type { SimulatedRequest } from './server/request-log.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './simulator.ts';
-import type { ManualClock } from './testing/manual-clock.ts';
-import { manualClock } from './testing/manual-clock.ts';
-import type { RawAnswer, RawConnection } from './testing/raw-exchange.ts';
-import { chatRequest, exchange, openRaw, readAnswer } from './testing/raw-exchange.ts';
 
 /**
  * The events on a client's socket, in order. `end` is a whole HTTP message on a connection that stays open,

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chatRequest, exchange, openRaw } from './raw-exchange.fixture.ts';
 import { type SimulatorFleet, startSimulatorFleet } from './simulator-fleet.ts';
-import { chatRequest, exchange, openRaw } from './testing/raw-exchange.ts';
 
 let fleet: SimulatorFleet;
 

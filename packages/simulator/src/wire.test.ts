@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ManualClock } from './manual-clock.fixture.ts';
+import { manualClock } from './manual-clock.fixture.ts';
+import { chatRequest, exchange, openRaw, readAnswer } from './raw-exchange.fixture.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './simulator.ts';
-import type { ManualClock } from './testing/manual-clock.ts';
-import { manualClock } from './testing/manual-clock.ts';
-import { chatRequest, exchange, openRaw, readAnswer } from './testing/raw-exchange.ts';
 
 let clock: ManualClock;
 let simulator: Simulator;

@@ -1,32 +1,30 @@
-import { dataStart, readSseEvent } from '../bytes/sse.ts';
-import type { AnswerReading, FrameRole, Reading, UpstreamRefusal } from '../protocol.ts';
-import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
+import { dataStart } from '../bytes/sse.ts';
+import type { AnswerReading, FrameRole, UpstreamRefusal } from '../protocol.ts';
+import { answeredStatus, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Dialect } from '../request.ts';
-import { FrameReader } from '../stream-reader.ts';
-import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import { FinishedChoices, FrameReader, notAnAnswer, RunningReading } from '../stream-reader.ts';
+import { readFinishReason } from '../turn-event.ts';
 import type { Usage } from '../usage.ts';
 import { readUsage } from './meter.ts';
 import { ChunkWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 export class ChatStreamReader extends FrameReader {
   readonly #dialect: Dialect;
-  readonly reading: RunningReading;
+  readonly reading: ChatReading;
   #chunk = new ChunkWalk(new Uint8Array(0), 0);
-  /** Tells of each choice seen so far, by its index, if it has finished. */
-  readonly #choices = new Map<number, boolean>();
+  readonly #choices = new FinishedChoices();
 
   constructor(dialect: Dialect) {
     super();
     this.#dialect = dialect;
-    this.reading = new RunningReading(dialect);
+    this.reading = new ChatReading(dialect);
   }
 
   protected readOther(frame: Uint8Array): FrameRole {
     const at = dataStart(frame);
-    if (at === -1 || !this.#walk(frame, at)) return this.#readUnusual(frame);
+    if (at === -1 || !this.#walk(frame, at)) return this.readUnusual(frame);
     const role = this.#takeChunk();
     const text = role === 'content' ? this.#chunk.onlyText : null;
     if (text !== null) this.plain.learn(frame, text, this.#chunk.padding);
@@ -37,21 +35,16 @@ export class ChatStreamReader extends FrameReader {
     return (
       this.#dialect.streamEnd === 'finish-reason' &&
       this.reading.finishReasonRaw !== null &&
-      this.#choices.values().every((isFinished) => isFinished) &&
+      this.#choices.areAll &&
       this.refusal === null
     );
   }
 
-  /** Comments, `[DONE]`, named events, data over several lines, and what is no event stream at all. */
-  #readUnusual(frame: Uint8Array): FrameRole {
-    const event = readSseEvent(frame);
-    // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!event.isWellFormed) return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
-    const data = event.data?.trim() ?? '';
+  protected readData(data: string, name: string | null): FrameRole {
     if (data === '[DONE]') return 'terminal';
-    if (data === '' || event.name === 'ping') return 'liveness';
-    const isChunk = event.name !== 'error' && this.#walk(encoder.encode(data), 0);
-    return isChunk ? this.#takeChunk() : this.fail(refusalInPlaceOfAnswer(data));
+    if (data === '' || name === 'ping') return 'liveness';
+    const isChunk = name !== 'error' && this.#walk(encoder.encode(data), 0);
+    return isChunk ? this.#takeChunk() : this.failWith(data);
   }
 
   #walk(bytes: Uint8Array, at: number): boolean {
@@ -64,28 +57,20 @@ export class ChatStreamReader extends FrameReader {
     const refusal = refusalIn(chunk);
     if (refusal !== null) return this.fail(refusal);
     this.reading.take(chunk);
-    for (const index of chunk.openChoices) this.#choices.set(index, this.#choices.get(index) ?? false);
-    for (const index of chunk.finishedChoices) this.#choices.set(index, true);
+    this.#choices.take(chunk.openChoices, chunk.finishedChoices);
     if (chunk.hasOutput) return 'content';
     if (chunk.finishReason !== null) return 'finish';
     return chunk.choices === 0 && chunk.hasUsage ? 'usage' : 'preamble';
   }
 }
 
-/** One answer as far as it has been read; a stream takes a chunk at a time, a JSON answer is one. */
-export class RunningReading implements Reading {
-  readonly #dialect: Dialect;
+/** A stream takes a chunk at a time; a JSON answer is one. */
+class ChatReading extends RunningReading {
   usage: Usage | null = null;
-  finishReasonRaw: string | null = null;
-  modelServed: string | null = null;
-  /** Counts output that can be seen; reasoning that is kept back shows in `usage` alone. */
-  hasOutput = false;
-  outputBytes = 0;
-  usageAtOutputBytes = 0;
-  #hasToolCalls = false;
-  #hasRefusal = false;
+  readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
+    super();
     this.#dialect = dialect;
   }
 
@@ -94,26 +79,9 @@ export class RunningReading implements Reading {
     this.modelServed ??= chunk.model;
     this.hasOutput ||= chunk.hasOutput;
     this.outputBytes += chunk.outputBytes;
-    if (chunk.hasUsage) this.#takeUsage(chunk.usage);
-    this.#hasToolCalls ||= chunk.hasToolCalls;
-    this.#hasRefusal ||= chunk.hasRefusal;
-  }
-
-  /** Usage is cumulative where it is repeated: the last one counts, and it covers the chunk it came with. */
-  #takeUsage(wire: unknown): void {
-    const usage = readUsage(wire, this.#dialect);
-    if (usage === null) return;
-    this.usage = usage;
-    this.usageAtOutputBytes = this.outputBytes;
-  }
-
-  /** Servers say `stop` for tool calls, too, and always for a refusal: what was produced knows better. */
-  get finishReason(): FinishReason | null {
-    if (this.finishReasonRaw === null) return null;
-    const reason = readFinishReason(this.finishReasonRaw);
-    if (reason === 'stop' && this.#hasToolCalls) return 'tool-calls';
-    if (reason === 'stop' && this.#hasRefusal) return 'refusal';
-    return reason;
+    if (chunk.hasUsage) this.takeUsage(readUsage(chunk.usage, this.#dialect));
+    this.hasCalls ||= chunk.hasToolCalls;
+    this.hasRefusal ||= chunk.hasRefusal;
   }
 }
 
@@ -127,23 +95,14 @@ function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
   return chunk.hasChoices || chunk.hasUsage ? null : readErrorValue(answeredStatus, chunk.value);
 }
 
-/** Reads text that is neither a chunk nor an answer. */
-function refusalInPlaceOfAnswer(text: string): UpstreamRefusal {
-  return refusalOf(parseJson(text), text);
-}
-
 /** Reads a whole JSON answer of status 200, which may be an error all the same. */
 export function readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading {
   const answer = new ChunkWalk(body, 0);
-  if (!answer.isWhole) return refuse(body);
+  if (!answer.isWhole) return notAnAnswer(body);
   const refusal = refusalIn(answer);
   if (refusal !== null) return { kind: 'refusal', refusal };
-  if (!answer.hasChoices) return refuse(body);
-  const reading = new RunningReading(dialect);
+  if (!answer.hasChoices) return notAnAnswer(body);
+  const reading = new ChatReading(dialect);
   reading.take(answer);
   return { kind: 'answer', reading };
-}
-
-function refuse(body: Uint8Array): AnswerReading {
-  return { kind: 'refusal', refusal: refusalInPlaceOfAnswer(decoder.decode(body)) };
 }

@@ -1,26 +1,21 @@
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import { type AnswerReading, countReading, type Reading, type UpstreamRefusal } from '../protocol.ts';
+import { type AnswerReading, countReading, type UpstreamRefusal } from '../protocol.ts';
 import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Work } from '../request.ts';
+import { notAnAnswer, RunningReading } from '../stream-reader.ts';
 import { type FinishReason, readFinishReason } from '../turn-event.ts';
 import { noUsage, Remainder, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 import { ChunkWalk } from './walk.ts';
 import { finishReasons } from './wire.ts';
 
-/** All that has been read of one answer so far; a stream takes a chunk at a time, a JSON answer is one. */
-export class RunningReading implements Reading {
-  finishReasonRaw: string | null = null;
-  modelServed: string | null = null;
-  hasOutput = false;
-  outputBytes = 0;
-  usageAtOutputBytes = 0;
-  #usage: Usage | null = null;
+/** A stream takes a chunk at a time; a JSON answer is one. */
+export class NativeReading extends RunningReading {
   /** The usage that has not been read yet; null when there is none. */
   #usageBytes: Uint8Array | null = null;
+  #usage: Usage | null = null;
   #countsOutput = false;
-  #hasCalls = false;
   #isBlocked = false;
 
   take(chunk: ChunkWalk): void {
@@ -28,17 +23,9 @@ export class RunningReading implements Reading {
     this.modelServed ??= chunk.model;
     this.hasOutput ||= chunk.hasOutput;
     this.outputBytes += chunk.outputBytes;
-    this.#hasCalls ||= chunk.hasCalls;
-    this.#takeUsage(chunk);
+    this.hasCalls ||= chunk.hasCalls;
+    this.#takeUsageOf(chunk);
     if (!chunk.hasCandidates) this.#takeFeedback(chunk.promptFeedback);
-  }
-
-  /** Calls finish with an ordinary stop. */
-  get finishReason(): FinishReason | null {
-    if (this.finishReasonRaw === null) return null;
-    if (this.#isBlocked) return 'content-filter';
-    const reason = finishReasons.get(this.finishReasonRaw) ?? readFinishReason(this.finishReasonRaw);
-    return reason === 'stop' && this.#hasCalls ? 'tool-calls' : reason;
   }
 
   /** Read when it is asked for: it is on every chunk, and only the last one counts. */
@@ -50,11 +37,19 @@ export class RunningReading implements Reading {
     return this.#usage;
   }
 
+  set usage(usage: Usage | null) {
+    this.#usage = usage;
+  }
+
+  protected override readReason(raw: string): FinishReason {
+    return this.#isBlocked ? 'content-filter' : (finishReasons.get(raw) ?? readFinishReason(raw));
+  }
+
   /**
    * It is cumulative: the last one counts, and covers the chunk it came with if it counts output. The first ones of a stream
    * count the prompt alone. A count that is missing at the end, where thoughts are counted, is zero.
    */
-  #takeUsage(chunk: ChunkWalk): void {
+  #takeUsageOf(chunk: ChunkWalk): void {
     const isLast = chunk.finishedCandidates.length > 0;
     const countsOutput = chunk.countsCandidates || (isLast && chunk.countsThoughts);
     if (chunk.hasCounts) this.takeCounts(chunk.usageBytes, countsOutput);
@@ -85,11 +80,6 @@ export function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
   return isAnswer ? null : readErrorValue(answeredStatus, chunk.value);
 }
 
-/** Reads text that is neither a chunk nor an answer. */
-export function refusalInPlaceOfAnswer(text: string): UpstreamRefusal {
-  return refusalOf(parseJson(text), text);
-}
-
 const decoder = new TextDecoder();
 const embeddingNames = new KeyNames(['embedding', 'embeddings', 'usageMetadata']);
 
@@ -112,7 +102,7 @@ function readGenerated(body: Uint8Array): AnswerReading {
   if (refusal !== null) return { kind: 'refusal', refusal };
   const isAnswer = walk.hasCandidates || walk.promptFeedback !== undefined || walk.hasUsage;
   if (!isAnswer) return notAnAnswer(body);
-  const reading = new RunningReading();
+  const reading = new NativeReading();
   reading.take(walk);
   return { kind: 'answer', reading };
 }
@@ -153,10 +143,6 @@ function embeddedReading(wire: unknown) {
     outputBytes: 0,
     usageAtOutputBytes: 0,
   };
-}
-
-function notAnAnswer(body: Uint8Array): AnswerReading {
-  return { kind: 'refusal', refusal: refusalInPlaceOfAnswer(decoder.decode(body)) };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { TextSpan } from '../bytes/json-text.ts';
 import { skipSpace } from '../bytes/scan.ts';
-import { dataStart, readSseEvent } from '../bytes/sse.ts';
+import { dataStart } from '../bytes/sse.ts';
 import type { FrameRole } from '../protocol.ts';
 import type { StreamFraming } from '../request.ts';
-import { FrameReader } from '../stream-reader.ts';
-import { RunningReading, refusalIn, refusalInPlaceOfAnswer } from './meter.ts';
+import { FinishedChoices, FrameReader } from '../stream-reader.ts';
+import { NativeReading, refusalIn } from './meter.ts';
 import { ChunkWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
@@ -20,10 +20,9 @@ interface PlainCounts {
 /** Reads a stream of either framing: its chunks are the same objects. */
 export class GenerateContentStreamReader extends FrameReader {
   readonly #framing: StreamFraming;
-  readonly reading = new RunningReading();
+  readonly reading = new NativeReading();
   #chunk = new ChunkWalk(new Uint8Array(0), 0);
-  /** The candidates seen so far by their index, true once they have finished. */
-  readonly #candidates = new Map<number, boolean>();
+  readonly #candidates = new FinishedChoices();
   #isOpen = false;
   #counts: PlainCounts | null = null;
 
@@ -64,40 +63,32 @@ export class GenerateContentStreamReader extends FrameReader {
   }
 
   #isFinished(): boolean {
-    return (
-      this.reading.finishReasonRaw !== null &&
-      this.#candidates.values().every((isFinished) => isFinished) &&
-      this.refusal === null
-    );
+    return this.reading.finishReasonRaw !== null && this.#candidates.areAll && this.refusal === null;
   }
 
   #readEvent(frame: Uint8Array): FrameRole {
     const at = dataStart(frame);
-    if (at === -1 || !this.#walk(frame, at)) return this.#readUnusual(frame);
+    if (at === -1 || !this.#walk(frame, at)) return this.readUnusual(frame);
     const role = this.#takeChunk();
     if (role === 'content') this.#learn(frame);
     return role;
   }
 
-  /** Comments and `[DONE]`, which callers of this protocol do not know; data over several lines; what is no event stream. */
-  #readUnusual(frame: Uint8Array): FrameRole {
-    const event = readSseEvent(frame);
-    if (!event.isWellFormed) return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
-    const data = event.data?.trim() ?? '';
+  protected readData(data: string, name: string | null, frame: Uint8Array): FrameRole {
     // The end of the line end of the frame before.
     if (frame.every((byte) => byte <= 0x20)) return 'liveness';
+    // Comments and `[DONE]`, which callers of this protocol do not know.
     if (data === '' || data === '[DONE]') return 'foreign';
-    const isChunk = event.name !== 'error' && this.#walk(encoder.encode(data), 0);
-    return isChunk ? this.#takeChunk() : this.fail(refusalInPlaceOfAnswer(data));
+    const isChunk = name !== 'error' && this.#walk(encoder.encode(data), 0);
+    return isChunk ? this.#takeChunk() : this.failWith(data);
   }
 
   #readElement(frame: Uint8Array): FrameRole {
     const at = this.#elementStart(frame);
     if (frame[at] === 0x5d) return this.#readClosing(frame, at);
-    if (!this.#walk(frame, at)) return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
-    if (this.#isOpen) return this.#takeChunk();
-    // An object by itself: an error, or an answer that nobody could read as a stream.
-    return this.fail(refusalInPlaceOfAnswer(decoder.decode(frame)));
+    if (this.#walk(frame, at) && this.#isOpen) return this.#takeChunk();
+    // An object by itself is an error, or an answer that nobody could read as a stream.
+    return this.failWith(decoder.decode(frame));
   }
 
   /** Behind the bracket that opens the array, or the comma. */
@@ -111,7 +102,7 @@ export class GenerateContentStreamReader extends FrameReader {
   #readClosing(frame: Uint8Array, at: number): FrameRole {
     const isLast = skipSpace(frame, at + 1) === frame.length;
     if (isLast && this.#isOpen && this.#isFinished()) return 'terminal';
-    return this.fail(refusalInPlaceOfAnswer('the array ended before the answer did'));
+    return this.failWith('the array ended before the answer did');
   }
 
   #walk(bytes: Uint8Array, at: number): boolean {
@@ -124,9 +115,7 @@ export class GenerateContentStreamReader extends FrameReader {
     const refusal = refusalIn(chunk);
     if (refusal !== null) return this.fail(refusal);
     this.reading.take(chunk);
-    for (const index of chunk.openCandidates)
-      this.#candidates.set(index, this.#candidates.get(index) ?? false);
-    for (const index of chunk.finishedCandidates) this.#candidates.set(index, true);
+    this.#candidates.take(chunk.openCandidates, chunk.finishedCandidates);
     if (chunk.hasOutput) return 'content';
     return this.reading.finishReasonRaw === null ? 'preamble' : 'finish';
   }

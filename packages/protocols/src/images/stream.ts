@@ -2,6 +2,7 @@ import { JsonReader } from '../bytes/scan.ts';
 import { readSseEvent } from '../bytes/sse.ts';
 import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
+import { notAnAnswer } from '../stream-reader.ts';
 import type { Usage } from '../usage.ts';
 import { type ImageCount, type ImageKind, kindWord, noImageKind } from '../usage.ts';
 import { addImageUsage, readUsage } from './meter.ts';
@@ -142,8 +143,7 @@ export function readAnswer(body: Uint8Array): AnswerReading {
     const images = new JsonReader(body, data);
     if (images.kind === 'array') return { kind: 'answer', reading: readImages(members, images) };
   }
-  const text = decoder.decode(body);
-  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
+  return notAnAnswer(body);
 }
 
 function readImages(members: Members<AnswerMember>, images: JsonReader): RunningReading {

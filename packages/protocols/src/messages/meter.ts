@@ -1,29 +1,19 @@
-import { type AnswerReading, countReading, type Reading } from '../protocol.ts';
+import { type AnswerReading, countReading } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
 import type { Work } from '../request.ts';
-import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import { RunningReading } from '../stream-reader.ts';
 import { addUsage, noUsage, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 import { emptyBlockTypes, textMembers } from './wire.ts';
 
 const encoder = new TextEncoder();
 
-/** All that has been read of one answer so far: the message a stream opens with, then its blocks and its end. */
-export class RunningReading implements Reading {
+/** The message a stream opens with, then its blocks and its end. */
+export class MessageReading extends RunningReading {
   usage: Usage | null = null;
-  finishReasonRaw: string | null = null;
-  modelServed: string | null = null;
-  answerId: string | null = null;
   containerId: string | null = null;
-  hasOutput = false;
-  outputBytes = 0;
-  usageAtOutputBytes = 0;
   #firstUsage: unknown = null;
   #isOpen = false;
-
-  get finishReason(): FinishReason | null {
-    return this.finishReasonRaw === null ? null : readFinishReason(this.finishReasonRaw);
-  }
 
   /** A second beginning, which some proxies send, begins nothing. */
   open(message: WireRecord): void {
@@ -33,7 +23,7 @@ export class RunningReading implements Reading {
     this.answerId = textOf(message['id']);
     this.#takeContainer(message);
     this.#firstUsage = message['usage'];
-    this.usage = readUsage(this.#firstUsage);
+    this.takeUsage(readUsage(this.#firstUsage));
   }
 
   /** Takes the beginning of a block, or a whole one. Whether it is more than an opening. */
@@ -56,9 +46,7 @@ export class RunningReading implements Reading {
   close(end: WireRecord, lastUsage: unknown): void {
     this.finishReasonRaw = textOf(end['stop_reason']) ?? this.finishReasonRaw;
     this.#takeContainer(end);
-    if (!isRecord(lastUsage)) return;
-    this.usage = readUsage(mergeUsage(this.#firstUsage, lastUsage));
-    this.usageAtOutputBytes = this.outputBytes;
+    if (isRecord(lastUsage)) this.takeUsage(readUsage(mergeUsage(this.#firstUsage, lastUsage)));
   }
 
   #takeContainer({ container }: WireRecord): void {
@@ -72,8 +60,8 @@ export class RunningReading implements Reading {
 }
 
 /** A whole message in one piece. */
-function readMessage(message: WireRecord): RunningReading {
-  const reading = new RunningReading();
+function readMessage(message: WireRecord): MessageReading {
+  const reading = new MessageReading();
   reading.open({ id: message['id'], model: message['model'] });
   const content: readonly unknown[] = Array.isArray(message['content']) ? message['content'] : [];
   for (const block of content) reading.takeBlock(recordOf(block));

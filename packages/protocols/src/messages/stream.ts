@@ -1,20 +1,17 @@
 import type { TextSpan } from '../bytes/json-text.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import { readSseEvent } from '../bytes/sse.ts';
 import type { FrameRole } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
 import type { Dialect } from '../request.ts';
 import { FrameReader } from '../stream-reader.ts';
 import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
-import { RunningReading } from './meter.ts';
+import { MessageReading } from './meter.ts';
 import { textMembers } from './wire.ts';
-
-const decoder = new TextDecoder();
 
 export class MessagesStreamReader extends FrameReader {
   readonly #dialect: Dialect;
-  readonly reading = new RunningReading();
+  readonly reading = new MessageReading();
 
   constructor(dialect: Dialect) {
     super();
@@ -22,14 +19,14 @@ export class MessagesStreamReader extends FrameReader {
   }
 
   protected readOther(frame: Uint8Array): FrameRole {
-    const event = readSseEvent(frame);
-    // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!event.isWellFormed) return this.fail(refusalOf(undefined, decoder.decode(frame)));
-    const data = event.data?.trim() ?? '';
-    if (data === '' || data === '[DONE]' || event.name === 'ping') return 'liveness';
+    return this.readUnusual(frame);
+  }
+
+  protected readData(data: string, name: string | null, frame: Uint8Array): FrameRole {
+    if (data === '' || data === '[DONE]' || name === 'ping') return 'liveness';
     const value = parseJson(data);
     if (!isRecord(value)) return this.fail(refusalOf(value, data));
-    return this.#take(typeof value['type'] === 'string' ? value['type'] : event.name, value, frame, data);
+    return this.#take(typeof value['type'] === 'string' ? value['type'] : name, value, frame, data);
   }
 
   isWholeWithoutTerminal(): boolean {

@@ -1,13 +1,12 @@
 import type { TextSpan } from '../bytes/json-text.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import { dataStart, readSseEvent } from '../bytes/sse.ts';
+import { dataStart } from '../bytes/sse.ts';
 import { completionsError } from '../envelope.ts';
 import type { Fault } from '../error.ts';
-import type { AnswerReading, FrameRole, Reading, UpstreamRefusal } from '../protocol.ts';
-import { parseJson, refusalOf } from '../refusal.ts';
-import { FrameReader } from '../stream-reader.ts';
-import { type FinishReason, readFinishReason } from '../turn-event.ts';
+import type { AnswerReading, FrameRole, UpstreamRefusal } from '../protocol.ts';
+import { refusalOf } from '../refusal.ts';
+import { FrameReader, notAnAnswer, RunningReading } from '../stream-reader.ts';
 import type { Usage } from '../usage.ts';
 import { isRecord } from '../wire-values.ts';
 import type { OutputCount } from './meter.ts';
@@ -15,18 +14,17 @@ import { readUsage } from './meter.ts';
 import { EventWalk, ResponseWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const deltaNames = new KeyNames(['delta', 'sequence_number', 'obfuscation']);
 
 export class ResponsesStreamReader extends FrameReader {
-  readonly reading = new RunningReading();
+  readonly reading = new ResponseReading();
   #event = new EventWalk(new Uint8Array(0), 0);
   /** True once the item at hand has said anything: what follows only repeats it. */
   #itemHasOutput = false;
 
   protected readOther(frame: Uint8Array): FrameRole {
     const at = namedDataStart(frame);
-    if (at === -1 || !this.#walk(frame, at).isWhole || !this.#event.hasType) return this.#readUnusual(frame);
+    if (at === -1 || !this.#walk(frame, at).isWhole || !this.#event.hasType) return this.readUnusual(frame);
     const role = this.#takeEvent();
     if (role === 'content' && this.#event.isDelta) this.#learn(frame, at);
     return role;
@@ -57,15 +55,11 @@ export class ResponsesStreamReader extends FrameReader {
     return false;
   }
 
-  /** Comments, `[DONE]` (which some servers send after the end), data over several lines, and what is no event stream. */
-  #readUnusual(frame: Uint8Array): FrameRole {
-    const { isWellFormed, name, data: lines } = readSseEvent(frame);
-    // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!isWellFormed) return this.fail(refusalOf(undefined, decoder.decode(frame)));
-    const data = lines?.trim() ?? '';
+  protected readData(data: string, name: string | null): FrameRole {
+    // Some servers send `[DONE]` after the end.
     if (data === '' || data === '[DONE]' || name === 'ping') return 'liveness';
     const event = this.#walk(encoder.encode(data), 0);
-    if (!event.isWhole) return this.fail(refusalOf(parseJson(data), data));
+    if (!event.isWhole) return this.failWith(data);
     if (!event.hasType && name !== null) event.nameType(name);
     return event.hasType ? this.#takeEvent() : this.fail(refusalInEvent(event));
   }
@@ -141,26 +135,9 @@ function namedDataStart(frame: Uint8Array): number {
   return dataStart(frame, isNamed ? frame.indexOf(lineFeed) + 1 : 0);
 }
 
-/** One answer as far as it has been read: the deltas and items of a stream, then the whole response at its end. */
-class RunningReading implements Reading {
+/** The deltas and items of a stream, then the whole response at its end, whose words do not tell why it stopped. */
+class ResponseReading extends RunningReading {
   usage: Usage | null = null;
-  finishReasonRaw: string | null = null;
-  modelServed: string | null = null;
-  answerId: string | null = null;
-  hasOutput = false;
-  outputBytes = 0;
-  usageAtOutputBytes = 0;
-  #hasCalls = false;
-  #hasRefusal = false;
-
-  /** Complete answers know no other word: what was produced says why. */
-  get finishReason(): FinishReason | null {
-    if (this.finishReasonRaw === null) return null;
-    const reason = readFinishReason(this.finishReasonRaw);
-    if (reason === 'stop' && this.#hasCalls) return 'tool-calls';
-    if (reason === 'stop' && this.#hasRefusal) return 'refusal';
-    return reason;
-  }
 
   open(response: ResponseWalk | null): void {
     this.modelServed ??= response?.model ?? null;
@@ -176,8 +153,8 @@ class RunningReading implements Reading {
 
   /** Output that may have been seen before, for what it says of the whole. */
   know(output: OutputCount): void {
-    this.#hasCalls ||= output.hasCalls;
-    this.#hasRefusal ||= output.hasRefusal;
+    this.hasCalls ||= output.hasCalls;
+    this.hasRefusal ||= output.hasRefusal;
   }
 
   /** The whole response: its items repeat what a stream has brought, unless it brought nothing. */
@@ -187,8 +164,7 @@ class RunningReading implements Reading {
     if (!this.hasOutput && (output.hasText || output.hasActs || output.hasSeals)) this.take(output);
     else this.know(output);
     this.finishReasonRaw = response.finishReason;
-    this.usage = readUsage(response.usage);
-    if (this.usage !== null) this.usageAtOutputBytes = this.outputBytes;
+    this.takeUsage(readUsage(response.usage));
   }
 }
 
@@ -227,16 +203,11 @@ export function unknownId(id: string): UpstreamRefusal {
 export function readAnswer(body: Uint8Array): AnswerReading {
   const reader = new JsonReader(body);
   const response = new ResponseWalk(reader);
-  if (!reader.isAtEnd() || !response.hasOutputList) return refuse(body);
+  if (!reader.isAtEnd() || !response.hasOutputList) return notAnAnswer(body);
   if (response.status === 'failed') return { kind: 'refusal', refusal: refusalInResponse(response) };
-  const reading = new RunningReading();
+  const reading = new ResponseReading();
   reading.close(response);
   return { kind: 'answer', reading };
-}
-
-function refuse(body: Uint8Array): AnswerReading {
-  const text = decoder.decode(body);
-  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
 }
 
 /**

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../json.ts';
 import { listOf, parseJson, recordOf } from '../json.ts';
+import { exchange, nativeRequest, openRaw, readAnswer } from '../raw-exchange.fixture.ts';
 import type { Simulator } from '../simulator.ts';
 import { startSimulator } from '../simulator.ts';
-import { exchange, nativeRequest, openRaw, readAnswer } from '../testing/raw-exchange.ts';
 
 let simulator: Simulator;
 

@@ -2,9 +2,9 @@ import { Buffer } from 'node:buffer';
 import { crc32, inflateSync } from 'node:zlib';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchange, openRaw, postRequest } from '../raw-exchange.fixture.ts';
 import type { Simulator } from '../simulator.ts';
 import { startSimulator } from '../simulator.ts';
-import { exchange, openRaw, postRequest } from '../testing/raw-exchange.ts';
 
 let simulator: Simulator;
 let client: OpenAI;

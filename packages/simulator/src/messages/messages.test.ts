@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseJson, recordOf } from '../json.ts';
+import { exchange, messagesRequest, openRaw, postRequest } from '../raw-exchange.fixture.ts';
 import type { Simulator } from '../simulator.ts';
 import { startSimulator } from '../simulator.ts';
-import { exchange, messagesRequest, openRaw, postRequest } from '../testing/raw-exchange.ts';
 
 let simulator: Simulator;
 

@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseJson } from '../json.ts';
+import { systemClock } from '../server/clock.ts';
 import type { Simulator } from '../simulator.ts';
 import { startSimulator } from '../simulator.ts';
 
@@ -10,7 +11,8 @@ let simulator: Simulator;
 let client: OpenAI;
 
 beforeAll(async () => {
-  simulator = await startSimulator();
+  // Two answers are compared, and a second may pass between them.
+  simulator = await startSimulator({ clock: { ...systemClock(), epochMs: () => 1_770_000_000_000 } });
   client = new OpenAI({ apiKey: 'sk-any', baseURL: `${simulator.origin}/v1`, maxRetries: 0 });
 });
 afterAll(async () => simulator.close());

@@ -1,4 +1,4 @@
-import type { Clock } from '../server/clock.ts';
+import type { Clock } from './server/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Moves time on and runs what falls due on the way, in order. */
