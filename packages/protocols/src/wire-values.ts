@@ -40,7 +40,7 @@ export function tokenCount(value: unknown): number | null {
   return Math.abs(Math.round(value));
 }
 
-/** What each word stands for, from the words that stand for the same, with spaces between them. */
+/** A table of meanings by word, from the words of each meaning with spaces between them. */
 export function byWord<Meaning extends string>(
   words: Readonly<Partial<Record<Meaning, string>>>,
 ): ReadonlyMap<string, Meaning> {

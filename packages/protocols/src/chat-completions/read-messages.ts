@@ -4,8 +4,7 @@ import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
-import { plainWord, TurnNotes } from '../translate/notes.ts';
-import { MemberReader, noteOwnMembers } from '../translate/read-members.ts';
+import { MemberReader, noteOwnMembers, plainWord, TurnNotes } from '../translate/reading.ts';
 import {
   type Block,
   type MediaBlock,

@@ -1,12 +1,12 @@
-import type { TurnNotes } from '../translate/notes.ts';
 import {
   efforts,
   MemberReader,
   readOutputFormat,
   serviceTiers,
+  type TurnNotes,
   textMembers,
   verbosities,
-} from '../translate/read-members.ts';
+} from '../translate/reading.ts';
 import type { OutputFormat, ReasoningSetting, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
 import { isRecord, numberOf, type WireRecord } from '../wire-values.ts';
 import { chatSurface } from './wire.ts';

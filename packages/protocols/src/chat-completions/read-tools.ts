@@ -1,4 +1,4 @@
-import { plainWord, type TurnNotes } from '../translate/notes.ts';
+import { plainWord, type TurnNotes } from '../translate/reading.ts';
 import type { Tool, ToolChoice } from '../turn.ts';
 import { booleanOf, isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { cacheTtlOf } from './wire.ts';

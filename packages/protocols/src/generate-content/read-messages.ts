@@ -3,8 +3,7 @@ import type { Fault } from '../error.ts';
 import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
-import { plainWord, TurnNotes } from '../translate/notes.ts';
-import { noteOwnMembers } from '../translate/read-members.ts';
+import { noteOwnMembers, plainWord, TurnNotes } from '../translate/reading.ts';
 import {
   type Block,
   type MediaBlock,

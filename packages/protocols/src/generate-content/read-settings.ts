@@ -1,6 +1,5 @@
 import { fromNativeSchema } from '../translate/json-schema/native-schema.ts';
-import { plainWord, type TurnNotes } from '../translate/notes.ts';
-import { MemberReader, textMembers } from '../translate/read-members.ts';
+import { MemberReader, plainWord, type TurnNotes, textMembers } from '../translate/reading.ts';
 import {
   type FunctionTool,
   noSettings,

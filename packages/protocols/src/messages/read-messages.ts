@@ -2,8 +2,7 @@ import { decodeJson } from '../bytes/json-text.ts';
 import { type Fault, fault } from '../error.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
-import { TurnNotes } from '../translate/notes.ts';
-import { noteOwnMembers } from '../translate/read-members.ts';
+import { noteOwnMembers, TurnNotes } from '../translate/reading.ts';
 import { readSealed } from '../translate/seals.ts';
 import {
   type Block,

@@ -1,5 +1,4 @@
-import type { TurnNotes } from '../translate/notes.ts';
-import { efforts } from '../translate/read-members.ts';
+import { efforts, type TurnNotes } from '../translate/reading.ts';
 import {
   noSettings,
   type OutputFormat,

@@ -3,7 +3,7 @@ import { parseJson } from '../refusal.ts';
 import { invalid } from '../request/members.ts';
 import type { RequestInput } from '../request.ts';
 import { fail, type Result, succeed, unreachable } from '../result.ts';
-import { plainWord, TurnNotes } from '../translate/notes.ts';
+import { plainWord, TurnNotes } from '../translate/reading.ts';
 import {
   type Block,
   type Message,

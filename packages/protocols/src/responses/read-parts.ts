@@ -1,7 +1,7 @@
 import type { ReaderContext } from '../codec.ts';
 import type { AnswerBlock } from '../translate/answer.ts';
 import { readImageDetail, readMediaUrl } from '../translate/media.ts';
-import type { TurnNotes } from '../translate/notes.ts';
+import type { TurnNotes } from '../translate/reading.ts';
 import {
   type Block,
   type CacheTtl,

@@ -1,13 +1,13 @@
-import type { TurnNotes } from '../translate/notes.ts';
 import {
   efforts,
   MemberReader,
   noteOwnMembers,
   readOutputFormat,
   serviceTiers,
+  type TurnNotes,
   textMembers,
   verbosities,
-} from '../translate/read-members.ts';
+} from '../translate/reading.ts';
 import {
   noSettings,
   type OutputFormat,

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../error.ts';
 import { type Block, type MediaBlock, type MediaKind, type Message, type Turn, textBlock } from '../turn.ts';
-import type { TurnNotes } from './notes.ts';
+import type { TurnNotes } from './reading.ts';
 
 /** The data that was found under a URL. */
 export interface FetchedMedia {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TurnNotes } from './notes.ts';
+import { TurnNotes } from './reading.ts';
 
 test('each extension is told once, and what is insisted on stays so', () => {
   const notes = new TurnNotes();
