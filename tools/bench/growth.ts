@@ -1,4 +1,6 @@
 // Growth: a call of a model with many channels beside one with a single channel, and a gateway with many keys beside one with a single key.
+import { hashKey } from '../../packages/gateway/src/admin/keys.ts';
+import { keyHint } from '../../packages/gateway/src/catalogue/key.ts';
 import { newKey, type RunningHeadgate, startConfigured } from '../harness/headgate-process.ts';
 import { serverCore } from '../harness/pinned-process.ts';
 import { differences, median, minimum } from '../harness/statistics.ts';
@@ -68,11 +70,8 @@ export async function compareKeys(machine: LoadMachine, plan: GrowthPlan): Promi
     for (const count of plan.counts) {
       const probe = new MemoryProbe(`keys-${count}`);
       const gateway = await startConfigured({
-        yaml: keysConfiguration(machine.upstream.port, count),
-        environment: {
-          ...Object.fromEntries(keys.map((key, index) => [keyVariable(index), key])),
-          ...probe.environment,
-        },
+        yaml: keysConfiguration(machine.upstream.port, keys.slice(0, count)),
+        environment: { HEADGATE_PEPPER: `1:${pepperText}`, ...probe.environment },
         core: serverCore,
         nodeOptions: probe.nodeOptions,
       });
@@ -145,17 +144,17 @@ keys:
 `;
 }
 
-function keyVariable(index: number): string {
-  return `BENCH_KEY_${index}`;
-}
+const pepperText = 'a-pepper-of-the-benchmark-and-of-nothing-else';
+const pepper = { version: 1, secret: new TextEncoder().encode(pepperText) };
 
-function keysConfiguration(upstreamPort: number, count: number): string {
-  const keys = Array.from(
-    { length: count },
-    (_, index) => `  key-${index}: { group: bench, secret: { environment: ${keyVariable(index)} } }`,
+/** Declares the keys by their hashes, as an export does: no variable each, which would lie in the memory that is measured. */
+function keysConfiguration(upstreamPort: number, keys: readonly string[]): string {
+  const lines = keys.map(
+    (key, index) =>
+      `  key-${index}: { group: bench, secret: { hash: ${hashKey(key, pepper)}, hint: "${keyHint(key)}" } }`,
   );
   return `${singleModelConfiguration(upstreamPort)}
 keys:
-${keys.join('\n')}
+${lines.join('\n')}
 `;
 }

@@ -12,17 +12,23 @@ export interface MemoryReading {
   readonly resident: number;
 }
 
+/** Pages are given back by other threads. */
+const settleMs = 1_000;
+
 const file = process.env.BENCH_PROBE_FILE;
 if (isMainThread && file !== undefined) {
   process.on('SIGUSR2', () => {
     // Present since Node 26; its types are older.
     const statistics: { total_allocated_bytes?: number } = getHeapStatistics();
-    globalThis.gc?.();
-    const reading: MemoryReading = {
-      allocated: statistics.total_allocated_bytes ?? Number.NaN,
-      resident: process.memoryUsage.rss(),
-    };
-    writeFileSync(`${file}.new`, JSON.stringify(reading));
-    renameSync(`${file}.new`, file);
+    // The one kind of collection that gives back what V8 keeps for later; others do so when they come some seconds after it.
+    globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
+    setTimeout(() => {
+      const reading: MemoryReading = {
+        allocated: statistics.total_allocated_bytes ?? Number.NaN,
+        resident: process.memoryUsage.rss(),
+      };
+      writeFileSync(`${file}.new`, JSON.stringify(reading));
+      renameSync(`${file}.new`, file);
+    }, settleMs);
   });
 }

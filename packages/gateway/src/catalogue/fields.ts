@@ -158,14 +158,19 @@ export function writeCells<Table extends KeptFields>(fields: Table, values: Valu
 }
 
 export function readCells<Table extends KeptFields>(fields: Table, row: object): ValuesOf<Table> {
-  // Every query that reads entities selects all their columns.
-  const cells = row as Readonly<Record<string, unknown>>;
-  return valuesOf<Table>(
-    Object.entries(fields).map(([name, { cell, column }]) => [
-      name,
-      cell.read(cells[column ?? columnOf(name)]),
-    ]),
+  return cellReader(fields)(row);
+}
+
+/** Reads many rows of one table: where its columns are is found out once. */
+export function cellReader<Table extends KeptFields>(fields: Table): (row: object) => ValuesOf<Table> {
+  const columns = Object.entries(fields).map(
+    ([name, { cell, column }]) => [name, column ?? columnOf(name), cell] as const,
   );
+  return (row) => {
+    // Every query that reads entities selects all their columns.
+    const cells = row as Readonly<Record<string, unknown>>;
+    return valuesOf<Table>(columns.map(([name, column, cell]) => [name, cell.read(cells[column])]));
+  };
 }
 
 /** `maxConcurrency` is kept in the column `max_concurrency`. */

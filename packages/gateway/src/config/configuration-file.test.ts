@@ -52,6 +52,10 @@ describe('the shape of a configuration file', () => {
     expect(problemsOf('groups: {}\ngroups: {}')).toEqual([
       expect.stringMatching(/^headgate\.yaml:2:1: .*unique/),
     ]);
+    expect(problemsOf('keys: { a: {}, b: {}, "a": {} }\na: [1')).toEqual([
+      expect.stringMatching(/^headgate\.yaml:1:23: .*unique/),
+      expect.stringMatching(/^headgate\.yaml:2:/),
+    ]);
   });
 
   test.each(['[]', 'text', '3'])('%j is not a configuration', (text) => {

@@ -1,5 +1,16 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
-import { isAlias, isCollection, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
 
 export type YamlPath = readonly (string | number)[];
 
@@ -21,14 +32,16 @@ export function readYaml(
   fileName: string,
 ): Result<YamlSource, readonly ConfigurationProblem[]> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // Its own check of names takes the square of their number: seconds where there are ten thousand keys.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
-  if (document.errors.length > 0) {
-    return fail(document.errors.map(({ pos, message }) => ({ where: place(pos[0]), path: '', message })));
-  }
+  const errors = document.errors.map(({ pos, message }) => ({ offset: pos[0], message }));
+  const mistakes = [...errors, ...repeatedNames(document)].sort((a, b) => a.offset - b.offset);
+  if (mistakes.length > 0)
+    return fail(mistakes.map(({ offset, message }) => ({ where: place(offset), path: '', message })));
   const nodeAt = (path: YamlPath): Node | null => {
     let node = resolve(document.contents);
     for (const step of path) node = isCollection(node) ? resolve(node.get(step, true)) : null;
@@ -48,6 +61,22 @@ export function readYaml(
       return isScalar(node) ? (node.source ?? String(node.value)) : null;
     },
   });
+}
+
+function repeatedNames(document: Document): { offset: number; message: string }[] {
+  const repeated: { offset: number; message: string }[] = [];
+  visit(document, {
+    Map: (_, { items }) => {
+      const names = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (names.has(key.value))
+          repeated.push({ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' });
+        names.add(key.value);
+      }
+    },
+  });
+  return repeated;
 }
 
 function nearest(path: YamlPath, nodeAt: (path: YamlPath) => Node | null): Node | null {

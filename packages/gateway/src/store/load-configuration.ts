@@ -15,7 +15,7 @@ import {
   routingFields,
   secretFields,
 } from '../catalogue/entities.ts';
-import { type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
+import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
 import { type PicoUsd, picoUsd } from '../money/money.ts';
 import type { ImagePrice, PriceClasses, PriceTier } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
@@ -150,18 +150,23 @@ export async function loadChannelModels(
   );
 }
 
+/** Row by row: there may be tens of thousands, and no more than one is held as the store writes it. */
 async function loadKeys(database: Kysely<Schema>): Promise<readonly StoredKey[]> {
-  const rows = await database.selectFrom('keys').selectAll().orderBy('id').execute();
-  return rows.map((row) => ({
-    id: row.id,
-    ...readCells(keyFields, row),
-    ...readCells(secretFields, row),
-    status: row.removed === 0n ? row.status : 'revoked',
-    source: row.source,
-    createdAtMs: Number(row.created_at_ms),
-    retiresAtMs: row.retires_at_ms === null ? null : Number(row.retires_at_ms),
-    replacedBy: row.replaced_by,
-  }));
+  const [readFields, readSecret] = [cellReader(keyFields), cellReader(secretFields)];
+  const keys: StoredKey[] = [];
+  for await (const row of database.selectFrom('keys').selectAll().orderBy('id').stream()) {
+    keys.push({
+      id: row.id,
+      ...readFields(row),
+      ...readSecret(row),
+      status: row.removed === 0n ? row.status : 'revoked',
+      source: row.source,
+      createdAtMs: Number(row.created_at_ms),
+      retiresAtMs: row.retires_at_ms === null ? null : Number(row.retires_at_ms),
+      replacedBy: row.replaced_by,
+    });
+  }
+  return keys;
 }
 
 /** Tiers as the JSON of a row of `prices`: every price a decimal string, since JSON has no exact integers. */

@@ -24,6 +24,12 @@ interface Waiting {
 /** Jobs that may wait for a worker; far more than the parts of the gateway that ask for any. */
 const waitingMax = 1_000;
 
+/**
+ * Far below V8's own limit. A job's rows die young; given the room, they would fill all of it once, and the pages would stay
+ * with a thread that then has nothing to do.
+ */
+const maxYoungGenerationSizeMb = 4;
+
 /** Does the jobs of a store one at a time, in the order they were asked for. */
 export interface StoreLane {
   /** `inputs` is asked when the job's turn comes, so that it can take what gathered until then. */
@@ -45,7 +51,10 @@ export class WorkerLane implements StoreLane {
   #isClosing = false;
 
   constructor(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
-    this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), { workerData: file });
+    this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), {
+      workerData: file,
+      resourceLimits: { maxYoungGenerationSizeMb },
+    });
     this.#worker.on('message', (message: LaneMessage) => {
       if ('alarm' in message) onAlarm(message.alarm);
       else this.#finish(message);
