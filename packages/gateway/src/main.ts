@@ -325,7 +325,7 @@ function openApi(
       host: settings.apiHost,
       port: settings.apiPort,
       headerBytesMax: settings.headerBytesMax,
-      keepAliveMs: settings.callerIdleTimeoutMs,
+      keepAliveMs: settings.idleTimeoutMs,
       headersMs: settings.headersTimeoutMs,
       bodyMs: settings.bodyTimeoutMs,
       connectionsMax: settings.connectionsMax,

@@ -54,7 +54,7 @@ export async function openConfigurationService(
   const peppers = settingsPeppers(options.settings);
   if (!peppers.ok) return peppers;
   const parts: Parts = { ...options, catalogueFiles: openCatalogueFiles(), peppers: peppers.value };
-  const source = await openSource(parts, options.settings.configFile);
+  const source = await openSource(parts, options.settings.config);
   return source.ok ? succeed(await startService(parts, source.value)) : source;
 }
 

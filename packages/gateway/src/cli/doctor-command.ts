@@ -151,7 +151,7 @@ function checkFile(
   { settings, catalogueFiles, peppers, clock }: Workspace,
 ): readonly Diagnosis[] {
   const check = 'configuration file';
-  const path = settings.configFile;
+  const path = settings.config;
   if (path === null)
     return [{ check, state: 'good', detail: 'none; the store is configured by itself or by import' }];
   const file = readConfigurationText(path);

@@ -15,7 +15,7 @@ export function loadSettings(
   environment: Environment,
   directory: string,
 ): Result<Settings, readonly ConfigurationProblem[]> {
-  const named = readSetting(settingsTable.configFile, { flags, environment, file: null });
+  const named = readSetting(settingsTable.config, { flags, environment, file: null });
   if (!named.ok) return fail([named.error]);
   const usual = resolve(directory, usualFile);
   const path = named.value === null ? (existsSync(usual) ? usual : null) : resolve(directory, named.value);
@@ -24,7 +24,7 @@ export function loadSettings(
   const settings = readSettings({ flags, environment, file: file?.value ?? null });
   if (!settings.ok) return settings;
   const dataDir = resolve(directory, settings.value.dataDir);
-  return succeed({ ...settings.value, configFile: path, dataDir });
+  return succeed({ ...settings.value, config: path, dataDir });
 }
 
 /** Reads a configuration file from disk. One that is not there is a problem like any other. */

@@ -11,19 +11,8 @@ export type SettingSection =
   | 'Logs'
   | 'Secrets';
 
-/** The ways in which a setting can be given, and its meaning. `null` closes that way in. */
-export interface SettingPlace {
-  readonly section: SettingSection;
-  /** Without the leading dashes. */
-  readonly flag: string | null;
-  readonly environment: string;
-  /** Members from the root of the configuration file, joined with dots. */
-  readonly yaml: string | null;
-  readonly help: string;
-}
-
-/** One row of the settings table: its places, and how its text is read. */
-export interface Setting<Value> extends SettingPlace {
+/** How the text of a setting is read, and what help says of it. */
+interface SettingForm<Value> {
   /** The default as a person would write it; shown in help and documentation. */
   readonly defaultText: string;
   readonly defaultValue: Value;
@@ -37,40 +26,53 @@ export interface Setting<Value> extends SettingPlace {
   read(text: string): Result<Value, string>;
 }
 
+/** A row of the settings table as it is written there; `yaml` is the member below the root of its section. */
+export interface Given<Value> extends SettingForm<Value> {
+  readonly yaml: string | null;
+  readonly help: string;
+}
+
+export function given<Value>(yaml: string | null, help: string, form: SettingForm<Value>): Given<Value> {
+  return { ...form, yaml, help };
+}
+
+/** A setting with its meaning and the ways in which it can be given. `null` closes that way in. */
+export interface Setting<Value> extends Given<Value> {
+  readonly section: SettingSection;
+  /** Without the leading dashes. */
+  readonly flag: string | null;
+  readonly environment: string;
+}
+
 interface Bounds {
   readonly min: number;
   readonly max: number;
 }
 
 function setting<Value>(
-  place: SettingPlace,
   defaultText: string,
   defaultValue: Value,
   accepts: string,
   placeholder: string,
   read: (text: string) => Result<Value, string>,
-): Setting<Value> {
-  return { ...place, defaultText, defaultValue, accepts, placeholder, isSwitch: false, read };
+): SettingForm<Value> {
+  return { defaultText, defaultValue, accepts, placeholder, isSwitch: false, read };
 }
 
-export function integer(place: SettingPlace, defaultValue: number, bounds: Bounds): Setting<number> {
-  const accepts = `a whole number from ${bounds.min} to ${bounds.max}`;
-  return setting(place, String(defaultValue), defaultValue, accepts, 'N', (text) =>
-    /^\d{1,15}$/.test(text) ? within(Number(text), bounds, accepts) : fail(`is not ${accepts}`),
+export function integer(defaultValue: number, min: number, max: number): SettingForm<number> {
+  const accepts = `a whole number from ${min} to ${max}`;
+  return setting(String(defaultValue), defaultValue, accepts, 'N', (text) =>
+    /^\d{1,15}$/.test(text) ? within(Number(text), { min, max }, accepts) : fail(`is not ${accepts}`),
   );
 }
 
 const millisecondsIn = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds, written with a unit: `500ms`, `30s`, `10m`, `2h`. */
-export function duration(
-  place: SettingPlace,
-  defaultText: string,
-  range: { min: string; max: string },
-): Setting<number> {
-  const accepts = `a duration such as 500ms, 30s or 10m, from ${range.min} to ${range.max}`;
-  const bounds = { min: requireDuration(range.min), max: requireDuration(range.max) };
-  return setting(place, defaultText, requireDuration(defaultText), accepts, 'TIME', (text) => {
+export function duration(defaultText: string, min: string, max: string): SettingForm<number> {
+  const accepts = `a duration such as 500ms, 30s or 10m, from ${min} to ${max}`;
+  const bounds = { min: requireDuration(min), max: requireDuration(max) };
+  return setting(defaultText, requireDuration(defaultText), accepts, 'TIME', (text) => {
     const milliseconds = readDuration(text);
     return milliseconds === null ? fail(`is not ${accepts}`) : within(milliseconds, bounds, accepts);
   });
@@ -97,14 +99,10 @@ function requireDuration(text: string): number {
 const bytesIn = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
 
 /** Bytes, written with a unit: `16KiB`, `32MiB`. */
-export function size(
-  place: SettingPlace,
-  defaultText: string,
-  range: { min: string; max: string },
-): Setting<number> {
-  const accepts = `a size such as 16KiB or 32MiB, from ${range.min} to ${range.max}`;
-  const bounds = { min: requireSize(range.min), max: requireSize(range.max) };
-  return setting(place, defaultText, requireSize(defaultText), accepts, 'SIZE', (text) => {
+export function size(defaultText: string, min: string, max: string): SettingForm<number> {
+  const accepts = `a size such as 16KiB or 32MiB, from ${min} to ${max}`;
+  const bounds = { min: requireSize(min), max: requireSize(max) };
+  return setting(defaultText, requireSize(defaultText), accepts, 'SIZE', (text) => {
     const bytes = readSize(text);
     return bytes === null ? fail(`is not ${accepts}`) : within(bytes, bounds, accepts);
   });
@@ -129,61 +127,54 @@ function within(value: number, { min, max }: Bounds, accepts: string): Result<nu
 }
 
 export function choice<const Option extends string>(
-  place: SettingPlace,
   options: readonly Option[],
   defaultValue: NoInfer<Option>,
-): Setting<Option> {
+): SettingForm<Option> {
   const accepts = `one of ${options.join(', ')}`;
-  return setting<Option>(place, defaultValue, defaultValue, accepts, options.join('|'), (text) => {
+  return setting<Option>(defaultValue, defaultValue, accepts, options.join('|'), (text) => {
     const found = options.find((option) => option === text);
     return found === undefined ? fail(`is not ${accepts}`) : succeed(found);
   });
 }
 
-export function toggle(place: SettingPlace, defaultValue: boolean): Setting<boolean> {
+export function toggle(defaultValue: boolean): SettingForm<boolean> {
   const read = (text: string): Result<boolean, string> => {
     if (text === 'true' || text === '1') return succeed(true);
     if (text === 'false' || text === '0') return succeed(false);
     return fail('is not true or false');
   };
-  return { ...setting(place, String(defaultValue), defaultValue, 'true or false', '', read), isSwitch: true };
+  return { ...setting(String(defaultValue), defaultValue, 'true or false', '', read), isSwitch: true };
 }
 
-export function text(
-  place: SettingPlace,
-  defaultValue: string,
-  accepts: string,
-  placeholder: string,
-): Setting<string> {
-  return setting(place, defaultValue, defaultValue, accepts, placeholder, (given) =>
+export function text(defaultValue: string, accepts: string, placeholder: string): SettingForm<string> {
+  return setting(defaultValue, defaultValue, accepts, placeholder, (given) =>
     given === '' ? fail('is empty') : succeed(given),
   );
 }
 
 /** Text that is absent by default. `unset` says what then happens. */
 export function optionalText(
-  place: SettingPlace,
   unset: string,
   accepts: string,
   placeholder: string,
-): Setting<string | null> {
-  return setting<string | null>(place, unset, null, accepts, placeholder, (given) =>
+): SettingForm<string | null> {
+  return setting<string | null>(unset, null, accepts, placeholder, (given) =>
     given === '' ? fail('is empty') : succeed(given),
   );
 }
 
 /** Scheme, host and port without a path: `https://api.example.com`. */
-export function origin(place: SettingPlace, unset: string): Setting<string | null> {
+export function origin(unset: string): SettingForm<string | null> {
   const accepts = 'an origin such as https://api.example.com';
-  return setting<string | null>(place, unset, null, accepts, 'ORIGIN', (given) => {
+  return setting<string | null>(unset, null, accepts, 'ORIGIN', (given) => {
     const found = readOrigin(given);
     return found === null ? fail(`is not ${accepts}`) : succeed(found);
   });
 }
 
-export function origins(place: SettingPlace, unset: string): Setting<readonly string[]> {
+export function origins(unset: string): SettingForm<readonly string[]> {
   const accepts = 'origins such as https://app.example.com, separated by commas';
-  return setting<readonly string[]>(place, unset, [], accepts, 'ORIGINS', (given) => {
+  return setting<readonly string[]>(unset, [], accepts, 'ORIGINS', (given) => {
     const found = given.split(',').map((part) => readOrigin(part.trim()));
     const valid = found.filter((part) => part !== null);
     return valid.length === found.length ? succeed(valid) : fail(`is not a list of ${accepts}`);
