@@ -4,9 +4,9 @@ import { type Model, plainRouting, type Target } from '../../packages/gateway/sr
 import { picoUsd } from '../../packages/gateway/src/money/money.ts';
 import type { PriceVersion } from '../../packages/gateway/src/money/price.ts';
 import type { Outcome } from '../../packages/gateway/src/route/outcomes.ts';
-import type { Flight } from '../../packages/gateway/src/route/plan.ts';
 import { CallProgress } from '../../packages/gateway/src/route/progress.ts';
-import { ExpectedCostRouter } from '../../packages/gateway/src/route/router.ts';
+import type { RoutedAttempt } from '../../packages/gateway/src/route/route.ts';
+import { Router } from '../../packages/gateway/src/route/router.ts';
 import { listPrice, type Sizes } from './condition.ts';
 import { attemptsMax, type Call, type Follower, type PolicyMaker, type Setting } from './policy.ts';
 import type { Failure } from './world.ts';
@@ -24,7 +24,7 @@ const unchanging = {
 
 /** The router of the gateway itself, told of every attempt as the pipeline tells it, and its accounting of a call's attempts. */
 export const headgate: PolicyMaker = (setting) => {
-  const router = new ExpectedCostRouter({
+  const router = new Router({
     attemptsMax,
     uniform: setting.uniform,
     hashCredential: (secret) => secret,
@@ -48,8 +48,8 @@ export const headgate: PolicyMaker = (setting) => {
   const probesOf = (model: Model, nowMs: number) => {
     const worthwhile = router.probeWorthwhile(model, nowMs);
     return [...router.probesDue(model, nowMs), ...(worthwhile === null ? [] : [worthwhile])].map((target) => {
-      const flight = router.probe(target, model, nowMs);
-      return { channel: Number(target.channel.id), follower: follow(flight, probeSizes, () => undefined) };
+      const routed = router.probe(target, model, nowMs);
+      return { channel: Number(target.channel.id), follower: follow(routed, probeSizes, () => undefined) };
     });
   };
   return {
@@ -58,10 +58,10 @@ export const headgate: PolicyMaker = (setting) => {
       const { progress, hasWaited } = pursuit;
       if (!hasWaited && !progress.mayGoOn()) return null;
       const model = catalogue.model(call.model, nowMs);
-      const ask = { ...unchanging, facts: factsOf(model, call), model };
+      const request = { ...unchanging, facts: factsOf(model, call), model };
       const plan = pursuit.isPlanned
-        ? router.plan(ask, nowMs, progress.forNext(hasWaited))
-        : router.plan(ask, nowMs);
+        ? router.route(request, nowMs, progress.forNext(hasWaited))
+        : router.route(request, nowMs);
       const { targets, againMs } = plan;
       pursuit.isPlanned = true;
       pursuit.hasWaited = false;
@@ -74,12 +74,12 @@ export const headgate: PolicyMaker = (setting) => {
     sent: (call, channel, nowMs) => {
       const model = catalogue.model(call.model, nowMs);
       const target = targetOn(channel, model);
-      const ask = { ...unchanging, facts: factsOf(model, call), model };
+      const request = { ...unchanging, facts: factsOf(model, call), model };
       const { progress } = pursuitOf(call);
       progress.noteTurn(target);
-      const flight = router.depart(target, ask, nowMs, progress.refused);
-      return follow(flight, call, (outcome, endMs) =>
-        progress.noteEnd({ target, outcome, durationMs: endMs - nowMs }, flight.credential),
+      const routed = router.attempt(target, request, nowMs, progress.refused);
+      return follow(routed, call, (outcome, endMs) =>
+        progress.noteEnd({ target, outcome, durationMs: endMs - nowMs }, routed.credential),
       );
     },
     probes: (nowMs) => setting.models.flatMap((_, index) => probesOf(catalogue.model(index, nowMs), nowMs)),
@@ -171,19 +171,19 @@ function factsOf(model: Model, { inputTokens }: Sizes): Facts {
 }
 
 function follow(
-  flight: Flight,
+  routed: RoutedAttempt,
   sizes: Sizes,
   onFailure: (outcome: Outcome, nowMs: number) => void,
 ): Follower {
   return {
-    patienceMs: flight.firstContentMs,
-    began: (nowMs) => flight.began(nowMs),
+    patienceMs: routed.firstContentMs,
+    began: (nowMs) => routed.noteFirstContent(nowMs),
     failed: (failure, nowMs) => {
       const outcome = outcomeOf(failure);
-      flight.ended(outcome, nowMs);
+      routed.noteEnd(outcome, nowMs);
       onFailure(outcome, nowMs);
     },
-    ended: (isWhole, nowMs) => flight.ended(isWhole ? answered(sizes) : broken, nowMs),
+    ended: (isWhole, nowMs) => routed.noteEnd(isWhole ? answered(sizes) : broken, nowMs),
   };
 }
 

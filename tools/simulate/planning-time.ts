@@ -3,8 +3,8 @@ import { modelOf, targetOf } from '../../packages/gateway/src/catalogue/catalogu
 import { plainRouting } from '../../packages/gateway/src/catalogue/catalogue.ts';
 import { encodeRoute } from '../../packages/gateway/src/route/explain.ts';
 import type { Outcome } from '../../packages/gateway/src/route/outcomes.ts';
-import type { Ask } from '../../packages/gateway/src/route/plan.ts';
-import { ExpectedCostRouter } from '../../packages/gateway/src/route/router.ts';
+import type { RouteRequest } from '../../packages/gateway/src/route/route.ts';
+import { Router } from '../../packages/gateway/src/route/router.ts';
 import { priceNow } from './headgate.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -39,13 +39,13 @@ export function routingTime(channels: number): RoutingTime {
 
 class Bench {
   readonly #random = new SeededRandom(1);
-  readonly #router: ExpectedCostRouter;
-  readonly #ask: Ask;
+  readonly #router: Router;
+  readonly #ask: RouteRequest;
   readonly #underWay: (() => void)[] = [];
   #nowMs = 0;
 
   constructor(channels: number) {
-    this.#router = new ExpectedCostRouter({
+    this.#router = new Router({
       attemptsMax: 3,
       uniform: this.#random.uniform,
       hashCredential: (secret) => secret,
@@ -70,10 +70,10 @@ class Bench {
 
   callOnce(): void {
     this.#nowMs += callEveryMs;
-    const plan = this.#router.plan(this.#ask, this.#nowMs);
+    const plan = this.#router.route(this.#ask, this.#nowMs);
     const [target] = plan.targets;
     if (target !== undefined) this.#send(target);
-    encodeRoute([{ plan, attemptsBefore: 0 }]);
+    encodeRoute([{ route: plan, attemptsBefore: 0 }]);
   }
 
   probe(): void {
@@ -83,12 +83,12 @@ class Bench {
     this.#router.probesIdle([this.#ask.model], this.#nowMs, 60_000);
   }
 
-  #send(target: Ask['model']['targets'][number]): void {
-    const flight = this.#router.depart(target, this.#ask, this.#nowMs);
+  #send(target: RouteRequest['model']['targets'][number]): void {
+    const routed = this.#router.attempt(target, this.#ask, this.#nowMs);
     const outcome = this.#random.uniform() < 0.01 ? failed : answered;
     this.#underWay.push(() => {
-      if (outcome === answered) flight.began(this.#nowMs);
-      flight.ended(outcome, this.#nowMs);
+      if (outcome === answered) routed.noteFirstContent(this.#nowMs);
+      routed.noteEnd(outcome, this.#nowMs);
     });
     if (this.#underWay.length > concurrency) this.#underWay.shift()?.();
   }

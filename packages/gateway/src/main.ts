@@ -22,7 +22,7 @@ import type { Observer } from './ports/observer.ts';
 import type { Damage, Store } from './ports/store.ts';
 import type { Upstream } from './ports/upstream.ts';
 import { Prober } from './route/prober.ts';
-import { ExpectedCostRouter } from './route/router.ts';
+import { Router } from './route/router.ts';
 import { StateKeeper } from './route/saved.ts';
 import { type OpenLane, openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
@@ -231,8 +231,8 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
 async function openRouter(
   { settings, store, configuration, observer }: Parts,
   opened: AsyncDisposableStack,
-): Promise<ExpectedCostRouter> {
-  const router = new ExpectedCostRouter({
+): Promise<Router> {
+  const router = new Router({
     ...plannerOptions(settings, configuration.hashCredential),
     uniform: Math.random,
     onService: ({ channel, upstreamModel }, change) =>
@@ -246,12 +246,7 @@ async function openRouter(
   return router;
 }
 
-function openProber(
-  gateway: Gateway,
-  router: ExpectedCostRouter,
-  idleMs: number,
-  opened: AsyncDisposableStack,
-): Prober {
+function openProber(gateway: Gateway, router: Router, idleMs: number, opened: AsyncDisposableStack): Prober {
   const prober = new Prober({ gateway, router, idleMs });
   const probing = setInterval(() => prober.tick(), probeIntervalMs);
   opened.defer(() => {
@@ -263,7 +258,7 @@ function openProber(
 
 function openGateway(
   { settings, store, configuration, observer }: Parts,
-  router: ExpectedCostRouter,
+  router: Router,
   upstream: Upstream,
   opened: AsyncDisposableStack,
 ): Gateway {
@@ -343,7 +338,7 @@ function openApi(
   );
 }
 
-function openConsole(parts: Parts, router: ExpectedCostRouter, isDraining: () => boolean) {
+function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
   const { settings, store, metrics, observer, operatorToken } = parts;
   return startConsole({
     host: settings.consoleHost,
@@ -359,7 +354,7 @@ function openConsole(parts: Parts, router: ExpectedCostRouter, isDraining: () =>
   });
 }
 
-function routeSources({ settings, store, configuration }: Parts, router: ExpectedCostRouter): RouteSources {
+function routeSources({ settings, store, configuration }: Parts, router: Router): RouteSources {
   const { unpricedModels } = settings;
   return {
     explainRoute: (question) => {

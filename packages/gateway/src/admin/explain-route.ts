@@ -11,21 +11,16 @@ import { z } from 'zod';
 import { type Caller, type Catalogue, type KeyRecord, type Model, mayCall } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import type { Settings } from '../config.ts';
-import type {
-  ExplainedCandidate,
-  ExplainedExclusion,
-  Explanation,
-  RouteExplainer,
-} from '../route/explain.ts';
-import type { Ask, Choice } from '../route/plan.ts';
-import type { ExpectedCostOptions } from '../route/router.ts';
+import type { ExplainedCandidate, ExplainedExclusion, Explanation } from '../route/explain.ts';
+import type { Choice, RouteRequest } from '../route/route.ts';
+import type { Router, RouterOptions } from '../route/router.ts';
 import { sessionIdentity } from '../route/session.ts';
 import type { LeftOut } from '../route/target.ts';
 import { choiceWords, exclusionWords } from './past-route.ts';
 
 export interface ExplainTools {
   readonly catalogue: Catalogue;
-  readonly router: RouteExplainer;
+  readonly router: Pick<Router, 'explain'>;
   readonly unpricedModels: 'refuse' | 'serve';
   /** On the clock of the wall. */
   readonly nowMs: number;
@@ -93,9 +88,9 @@ export function explainRoute(
   if (!surface.ok) return surface;
   const model = findModel(question.model, caller.value, catalogue);
   if (!model.ok) return model;
-  const ask = askOf(question, caller.value, surface.value, model.value);
-  const explanation = tools.router.explain(ask, nowMs);
-  return succeed(viewOf(question, caller.value, ask, explanation, tools));
+  const request = askOf(question, caller.value, surface.value, model.value);
+  const explanation = tools.router.explain(request, nowMs);
+  return succeed(viewOf(question, caller.value, request, explanation, tools));
 }
 
 /** By id, by the beginning of one, or by name. A name that several keys have is none. */
@@ -159,7 +154,7 @@ function findModel(given: string, caller: Caller, { models }: Catalogue): Result
   return fail({ field: 'model', message });
 }
 
-function askOf(question: RouteQuestion, caller: Caller, protocol: ProtocolId, model: Model): Ask {
+function askOf(question: RouteQuestion, caller: Caller, protocol: ProtocolId, model: Model): RouteRequest {
   const { stream, inputTokens, maxOutputTokens, needs, session } = question;
   const facts: Facts = {
     model: model.id,
@@ -178,7 +173,7 @@ function askOf(question: RouteQuestion, caller: Caller, protocol: ProtocolId, mo
 function viewOf(
   { stream, inputTokens, maxOutputTokens }: RouteQuestion,
   { keyId, keyName, group }: Caller,
-  { model, protocol, routing }: Ask,
+  { model, protocol, routing }: RouteRequest,
   { choice, order, candidates, exclusions }: Explanation,
   { unpricedModels }: ExplainTools,
 ): RouteExplanation {
@@ -297,7 +292,7 @@ function unknownField(name: string): RouteProblem {
 /** The options a router plans by: the same in the gateway and in a command that tells what the gateway would do. */
 export function plannerOptions(
   { attemptsMax }: Settings,
-  hashCredential: ExpectedCostOptions['hashCredential'],
-): Pick<ExpectedCostOptions, 'attemptsMax' | 'hashCredential'> {
+  hashCredential: RouterOptions['hashCredential'],
+): Pick<RouterOptions, 'attemptsMax' | 'hashCredential'> {
   return { attemptsMax, hashCredential };
 }

@@ -1,7 +1,7 @@
 import type { AttemptEntry, AttemptResult, CallStatus } from '../ports/ledger.ts';
 import type { LedgerRecord } from '../ports/store.ts';
-import { decodeRoute, type PlanRecord } from '../route/explain.ts';
-import type { Choice } from '../route/plan.ts';
+import { decodeRoute, type RouteRecord } from '../route/explain.ts';
+import type { Choice } from '../route/route.ts';
 import type { LeftOut } from '../route/target.ts';
 
 /** How a call that was made was routed, as programs read it. It names channels: for operators alone. */
@@ -67,7 +67,7 @@ export function pastRoute(record: LedgerRecord): PastRoute {
   };
 }
 
-function planView(plan: PlanRecord): PastPlan {
+function planView(plan: RouteRecord): PastPlan {
   const { attemptsBefore, choice, firstChannelId, candidateCount, candidates, exclusions } = plan;
   return {
     attemptsBefore,

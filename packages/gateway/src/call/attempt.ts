@@ -4,7 +4,7 @@ import type { Wire } from '../catalogue/wire.ts';
 import type { Lane } from '../ports/ledger.ts';
 import type { UpstreamExchange, UpstreamFailure, UpstreamHandler, UpstreamHead } from '../ports/upstream.ts';
 import { type Outcome, outcomeOfFailure } from '../route/outcomes.ts';
-import type { Flight } from '../route/plan.ts';
+import type { RoutedAttempt } from '../route/route.ts';
 import { Deadline } from './deadline.ts';
 import { RefusalRelay } from './detours/refusal.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
@@ -29,7 +29,7 @@ export interface AttemptOwner {
  */
 export class Attempt implements UpstreamHandler, AttemptRecord {
   readonly target: Target;
-  readonly flight: Flight;
+  readonly routed: RoutedAttempt;
   readonly lane: Lane;
   readonly edits: readonly string[];
   readonly losses: readonly Loss[];
@@ -56,13 +56,13 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     owner: AttemptOwner,
     wire: Wire,
     encoded: Encoded,
-    flight: Flight,
+    routed: RoutedAttempt,
     sharers: number,
     isLastHope: boolean,
   ) {
     const { request, translation } = encoded;
     this.target = wire.target;
-    this.flight = flight;
+    this.routed = routed;
     this.lane = translation === null ? 'passthrough' : 'translate';
     this.edits = request.edits;
     this.losses = translation === null ? nothingLost : translation.losses;
@@ -72,7 +72,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#encoded = encoded;
     this.startedAt = this.#now();
     const { reasoning } = wire.asked;
-    this.#deadline = new Deadline(errand, flight, reasoning, this.startedAt, sharers, isLastHope, () =>
+    this.#deadline = new Deadline(errand, routed, reasoning, this.startedAt, sharers, isLastHope, () =>
       this.#expire(),
     );
   }
@@ -118,7 +118,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   onHead(head: UpstreamHead): void {
     try {
       this.#head = head;
-      if (head.tellsLimits !== false) this.flight.told(head.headers, this.#errand.gateway.clock.now());
+      if (head.tellsLimits !== false) this.routed.noteHead(head.headers, this.#errand.gateway.clock.now());
       this.#relay = this.#openRelay(head);
     } catch (error) {
       this.#noteBug(error);
@@ -160,7 +160,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     const isEvents = asked.facts.stream && (translation !== null || asked.framing === 'sse');
     const accept = isEvents ? 'text/event-stream' : 'application/json';
     this.#deadline.begin(this.startedAt);
-    const line = this.#wire.line(this.flight.credential, request.path, request.contentType, accept);
+    const line = this.#wire.line(this.routed.credential, request.path, request.contentType, accept);
     // Work that may be done once only is not sent again when a connection turns out to be dead.
     this.#exchange = line.send(request.headers, request.body, asked.repeatable === false, this);
   }
@@ -204,7 +204,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     if (this.#contentAt !== null) return;
     this.#contentAt = now;
     this.#owner.onContent(this);
-    this.flight.began(this.#errand.gateway.clock.now());
+    this.routed.noteFirstContent(this.#errand.gateway.clock.now());
   }
 
   #expire(): void {

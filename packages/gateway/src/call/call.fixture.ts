@@ -6,7 +6,7 @@ import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-p
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { CallEntry, Settlement } from '../ports/ledger.ts';
 import type { UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
-import { ExpectedCostRouter } from '../route/router.ts';
+import { Router } from '../route/router.ts';
 import { runCall } from './call.ts';
 import { WaitingRoom } from './detours/wait.ts';
 import { Watchdog } from './watchdog.ts';
@@ -145,7 +145,7 @@ export class Rig {
     this.gateway = {
       catalogue: { current: catalogue },
       protocols,
-      router: new ExpectedCostRouter({
+      router: new Router({
         attemptsMax: 3,
         uniform: () => 0.5,
         hashCredential: (it) => it,

@@ -464,7 +464,7 @@ describe('a bug', () => {
   test('in planning', async () => {
     const rig = new Rig({
       parts: {
-        router: { isForeign: broken, plan: broken, hedge: broken, depart: broken, hasRoom: () => true },
+        router: { isForeign: broken, route: broken, hedge: broken, attempt: broken, hasRoom: () => true },
       },
     });
     await expectOneEntry(rig, rig.start(false).done, []);
@@ -516,23 +516,23 @@ describe('a bug', () => {
 
   test('in learning from an attempt', async () => {
     const { router } = new Rig().gateway;
-    const plan = router.plan.bind(router);
-    const flight = {
+    const route = router.route.bind(router);
+    const routed = {
       credential: null,
       firstContentMs: 1e9,
       waitedInVainMs: () => 0,
       hedgeAfterMs: 1e9,
-      told: () => {},
-      began: () => {},
-      ended: broken,
+      noteHead: () => {},
+      noteFirstContent: () => {},
+      noteEnd: broken,
     };
     const rig = new Rig({
       parts: {
         router: {
           isForeign: () => false,
-          plan,
+          route: route,
           hedge: () => null,
-          depart: () => flight,
+          attempt: () => routed,
           hasRoom: () => true,
         },
       },

@@ -5,8 +5,8 @@ import type { Guard } from '../ports/clock.ts';
 import type { CallerListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { faultOfAttempts } from '../route/faults.ts';
-import type { Ask, Plan } from '../route/plan.ts';
 import { CallProgress } from '../route/progress.ts';
+import type { Route, RouteRequest } from '../route/route.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
 import { countLocally } from './detours/count.ts';
 import { Hedge, mayHedge } from './detours/hedge.ts';
@@ -40,7 +40,7 @@ export function runCall(
     call.request = request.value;
     const admission = admit(call);
     if (!admission.ok) return refuse(admission.error);
-    new Search(call, admission.value.ask, admission.value.plan).start();
+    new Search(call, admission.value.wanted, admission.value.route).start();
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     refuse(fault('internal'));
@@ -58,12 +58,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
   readonly expiresAt: number;
   index = -1;
   readonly #call: Call;
-  readonly #ask: Ask;
+  readonly #wanted: RouteRequest;
   readonly #progress: CallProgress;
   /** One, or two where the call is hedged. */
   readonly #running: Attempt[] = [];
   /** The latest one, save that of a second attempt beside another. */
-  #plan: Plan;
+  #route: Route;
   /** Why the first of the targets that could not be asked could not; null when all could. */
   #unspeakable: Fault | null = null;
   #hedge: Hedge | null = null;
@@ -72,11 +72,11 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #leave: (() => void) | null = null;
   #isOver = false;
 
-  constructor(call: Call, ask: Ask, plan: Plan) {
+  constructor(call: Call, wanted: RouteRequest, route: Route) {
     const { limits, request, inbound, gateway, reply } = call;
     this.#call = call;
-    this.#ask = ask;
-    this.#plan = plan;
+    this.#wanted = wanted;
+    this.#route = route;
     this.#progress = new CallProgress(limits.attemptsMax, request.repeatable !== false);
     this.expiresAt = inbound.receivedAt + limits.openRowAfterMs;
     gateway.watchdog.watch(this);
@@ -124,16 +124,16 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   /** Asks the first of the planned targets that can be asked for this call, and plans anew where none can. */
   #askNext(): void {
-    while (this.#plan.targets.length > 0) {
+    while (this.#route.targets.length > 0) {
       if (this.#askFrom(0)) return;
-      this.#planNext(false);
+      this.#routeNext(false);
     }
     this.#waitForTargets();
   }
 
   /** True when one was asked, or is about to be. A plan names the best ones, and none of them may be the one that can be asked. */
   #askFrom(first: number): boolean {
-    const { targets } = this.#plan;
+    const { targets } = this.#route;
     for (let place = first; place < targets.length; place++) {
       const target = targets[place];
       if (target === undefined) break;
@@ -146,7 +146,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   #wireOf(target: Target): Wire {
     const { gateway, protocol } = this.#call;
-    return gateway.wires.of(target, this.#ask.model, protocol.id);
+    return gateway.wires.of(target, this.#wanted.model, protocol.id);
   }
 
   /** True when the target was asked. */
@@ -155,7 +155,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     // While something was fetched, others may have taken its place: it may be waited for.
     if (encoded.ok && !this.#call.gateway.router.hasRoom(wire.target)) return false;
     this.#progress.noteTurn(wire.target);
-    if (encoded.ok) this.#send(wire, encoded.value, this.#plan.targets.length - place - 1);
+    if (encoded.ok) this.#send(wire, encoded.value, this.#route.targets.length - place - 1);
     else this.#unspeakable ??= encoded.error;
     return encoded.ok;
   }
@@ -174,63 +174,63 @@ class Search implements AttemptOwner, CallerListener, Guard {
     const call = this.#call;
     const progress = this.#progress;
     const { router, clock } = call.gateway;
-    const flight = router.depart(wire.target, this.#ask, clock.now(), progress.refused);
+    const routed = router.attempt(wire.target, this.#wanted, clock.now(), progress.refused);
     const isLastHope = others === 0;
-    const attempt = new Attempt(call, this, wire, encoded, flight, progress.sharers(others), isLastHope);
-    if (this.#running.length === 0 && mayHedge(call, this.#ask, progress))
-      this.#openHedge(flight.hedgeAfterMs);
+    const attempt = new Attempt(call, this, wire, encoded, routed, progress.sharers(others), isLastHope);
+    if (this.#running.length === 0 && mayHedge(call, this.#wanted, progress))
+      this.#openHedge(routed.hedgeAfterMs);
     this.begun++;
     this.#running.push(attempt);
     attempt.start();
   }
 
   #openHedge(silenceMs: number): void {
-    const askBeside = (target: Target, plan: Plan) => this.#askBeside(target, plan);
-    this.#hedge = new Hedge(this.#call, this.#ask, this.#progress, this.#running, silenceMs, askBeside);
+    const askBeside = (target: Target, route: Route) => this.#askBeside(target, route);
+    this.#hedge = new Hedge(this.#call, this.#wanted, this.#progress, this.#running, silenceMs, askBeside);
   }
 
   /** True when the target was asked as well, while the first one is silent. */
-  #askBeside(target: Target, plan: Plan): boolean {
+  #askBeside(target: Target, route: Route): boolean {
     const wire = this.#wireOf(target);
     // Media that would have to be fetched first come too late.
     if (wire.isTranslated && (this.#shelf ?? new MediaShelf(this.#call)).isShort(wire)) return false;
     const encoded = this.#encode(wire);
     if (!encoded.ok || !this.#call.gateway.router.hasRoom(target)) return false;
     this.#progress.noteTurn(target);
-    this.#call.notePlan(plan, this.begun);
+    this.#call.noteRoute(route, this.begun);
     this.#send(wire, encoded.value, 1);
     return true;
   }
 
   #noteEnd(attempt: Attempt): void {
     const { gateway, inbound, attempts } = this.#call;
-    const { flight, outcome, ending } = attempt;
+    const { routed, outcome, ending } = attempt;
     this.#hedge?.onOutcome(attempt);
     this.#running.splice(this.#running.indexOf(attempt), 1);
     attempts.push(attempt);
     const isTold = teaches(inbound.work, outcome);
-    flight.ended(isTold ? outcome : null, gateway.clock.now());
-    if (isTold) alertTrouble(attempt, flight.credential?.id, gateway.observer);
+    routed.noteEnd(isTold ? outcome : null, gateway.clock.now());
+    if (isTold) alertTrouble(attempt, routed.credential?.id, gateway.observer);
     if (ending !== null) return this.#end(ending);
-    this.#progress.noteEnd(attempt, flight.credential);
+    this.#progress.noteEnd(attempt, routed.credential);
     // The other of two may still answer.
     if (this.#running.length > 0 || this.#isOver) return;
     this.#hedge = null;
     if (!this.#progress.mayGoOn() || this.#call.isOver) return this.#finish();
-    this.#planNext(false);
+    this.#routeNext(false);
     this.#askNext();
   }
 
   /** `isDue`: the call has waited for what is planned now. */
-  #planNext(isDue: boolean): void {
+  #routeNext(isDue: boolean): void {
     const { router, clock } = this.#call.gateway;
-    this.#plan = router.plan(this.#ask, clock.now(), this.#progress.forNext(isDue));
-    this.#call.notePlan(this.#plan);
+    this.#route = router.route(this.#wanted, clock.now(), this.#progress.forNext(isDue));
+    this.#call.noteRoute(this.#route);
   }
 
   /** Waits while nothing may be asked yet, and that is worth it. */
   #waitForTargets(): void {
-    const { againMs } = this.#plan;
+    const { againMs } = this.#route;
     if (againMs === null || !mayWait(this.#call, this.#progress, againMs)) return this.#finish();
     this.#progress.noteWait(againMs);
     if (this.#call.reply.gone) return this.#leaveUnheard();
@@ -241,7 +241,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #afterWait(): void {
     this.#leave = null;
     if (this.#call.isOver) return this.#finish();
-    this.#planNext(true);
+    this.#routeNext(true);
     this.#askNext();
   }
 
@@ -260,7 +260,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #afterFetch(wire: Wire, place: number, unfetched: Fault | null): void {
     this.#leave = null;
     if (this.#askAt(wire, place, unfetched) || this.#askFrom(place + 1)) return;
-    this.#planNext(false);
+    this.#routeNext(false);
     this.#askNext();
   }
 
@@ -275,11 +275,11 @@ class Search implements AttemptOwner, CallerListener, Guard {
     const last = attempts.at(-1);
     const hasLeft = last === undefined ? reply.gone : last.outcome.kind === 'caller-gone';
     if (hasLeft) return this.#end({ kind: 'caller-gone', begun });
-    const { blockedRetryMs } = this.#plan;
+    const { blockedRetryMs } = this.#route;
     const reason =
       last === undefined
         ? this.#unaskedFault(blockedRetryMs)
-        : faultOfAttempts(attempts, this.#ask.model, blockedRetryMs);
+        : faultOfAttempts(attempts, this.#wanted.model, blockedRetryMs);
     this.#end({ kind: 'failed', fault: reason, begun });
   }
 

@@ -1,5 +1,5 @@
 import type { Guard } from '../ports/clock.ts';
-import type { Flight } from '../route/plan.ts';
+import type { RoutedAttempt } from '../route/route.ts';
 import type { Errand } from './request.ts';
 
 /** An upstream may take so long to close an answer that has been read to its end, before its connection is given up. */
@@ -12,7 +12,7 @@ export class Deadline implements Guard {
   expiresAt = Number.POSITIVE_INFINITY;
   index = -1;
   readonly #errand: Errand;
-  readonly #flight: Flight;
+  readonly #routed: RoutedAttempt;
   readonly #onExpire: () => void;
   /** When the answer must have begun; a JSON answer begins when the model has said everything. */
   readonly #beginsBy: number;
@@ -27,7 +27,7 @@ export class Deadline implements Guard {
    */
   constructor(
     errand: Errand,
-    flight: Flight,
+    routed: RoutedAttempt,
     thinks: boolean,
     startedAt: number,
     sharers: number,
@@ -37,9 +37,9 @@ export class Deadline implements Guard {
     const { limits, request, deadlineAt } = errand;
     const { stream, imageKind } = request.facts;
     this.#errand = errand;
-    this.#flight = flight;
+    this.#routed = routed;
     this.#onExpire = onExpire;
-    this.#patienceMs = Math.min(limits.firstContentMs, flight.firstContentMs);
+    this.#patienceMs = Math.min(limits.firstContentMs, routed.firstContentMs);
     this.#isBlind = !stream && request.repeatable !== false && !thinks && !isLastHope;
     // The time a target usually takes says nothing of how long a model may think; images take as long as thought.
     const usualMs = isLastHope ? limits.firstContentMs : this.#patienceMs;
@@ -83,7 +83,7 @@ export class Deadline implements Guard {
     const { clock, watchdog } = this.#errand.gateway;
     const now = clock.monotonic();
     if (!this.#isBlind || hasBytes || now >= this.#beginsBy) return false;
-    if (this.#flight.waitedInVainMs(clock.now()) >= this.#patienceMs) return false;
+    if (this.#routed.waitedInVainMs(clock.now()) >= this.#patienceMs) return false;
     this.expiresAt = Math.min(this.#beginsBy, now + hopeCheckMs);
     watchdog.watch(this);
     return true;

@@ -91,10 +91,9 @@ export function openingOf({ inbound, caller, protocol, request, price }: Call): 
 
 /** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
 export function entryOf(call: Call, finish: CallEnd): CallEntry {
-  const { gateway, inbound, caller, request, price, attempts, plans } = call;
+  const { gateway, inbound, caller, request, price, attempts, routes } = call;
   const now = gateway.clock.monotonic();
   const { receivedAt, work } = inbound;
-  const first = attempts[0];
   const last = attempts.at(-1);
   const estimates = estimatesOf(request);
   const asked = request.facts.imageKind ?? null;
@@ -104,10 +103,8 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const { status, unbilledReason } = judge(finish, work === 'count', last?.outcome, hasOutput);
   const unbilled = unbilledReason ?? (price === null ? 'unpriced_model' : null);
   const imageKind = kindOf(reading, asked);
-  const sentAt = attempts.reduce(
-    (soonest, { startedAt }) => Math.min(soonest, startedAt),
-    first?.startedAt ?? now,
-  );
+  let sentAt = now;
+  for (const { startedAt } of attempts) sentAt = Math.min(sentAt, startedAt);
   const isBilled = unbilled === null && price !== null;
   return {
     ...openingOf(call),
@@ -135,7 +132,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     attempts: attempts.map((record, index) =>
       attemptEntry(record, index + 1, work === 'count', estimates, asked),
     ),
-    route: encodeRoute(plans),
+    route: encodeRoute(routes),
   };
 }
 

@@ -12,9 +12,9 @@ import { type Caller, mayCall, modelNotFound } from '../catalogue/catalogue.ts';
 import type { PriceVersion } from '../money/price.ts';
 import type { Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
-import type { PlanMade } from '../route/explain.ts';
+import type { RouteMade } from '../route/explain.ts';
 import { nothingToTry, unknownAnswer } from '../route/faults.ts';
-import type { Ask, Plan } from '../route/plan.ts';
+import type { Route, RouteRequest } from '../route/route.ts';
 import { sessionIdentity } from '../route/session.ts';
 import type { AttemptRecord } from './outcomes.ts';
 
@@ -72,7 +72,7 @@ export class Call extends Errand {
   /** In the order in which they ended: the last one decides the call. */
   readonly attempts: AttemptRecord[] = [];
   /** How it was planned; empty when it was refused before. */
-  readonly plans: PlanMade[] = [];
+  readonly routes: RouteMade[] = [];
   /** The request in no protocol's words, once an attempt has needed it. */
   turn: Result<Turn, Fault> | null = null;
 
@@ -90,8 +90,8 @@ export class Call extends Errand {
     this.ended = ended;
   }
 
-  notePlan(plan: Plan, attemptsBefore = this.attempts.length): void {
-    this.plans.push({ plan, attemptsBefore });
+  noteRoute(route: Route, attemptsBefore = this.attempts.length): void {
+    this.routes.push({ route: route, attemptsBefore });
   }
 }
 
@@ -113,7 +113,7 @@ const unread: InboundRequest = {
 };
 
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
-export function admit(call: Call): Result<{ readonly ask: Ask; readonly plan: Plan }, Fault> {
+export function admit(call: Call): Result<{ readonly wanted: RouteRequest; readonly route: Route }, Fault> {
   const { gateway, caller, request, inbound } = call;
   if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const { facts } = request;
@@ -122,7 +122,7 @@ export function admit(call: Call): Result<{ readonly ask: Ask; readonly plan: Pl
   const { accountId, group } = caller;
   const asItIs = inbound.work !== 'answer';
   const session = sessionOf(call);
-  const ask = {
+  const wanted = {
     facts,
     model,
     protocol: call.protocol.id,
@@ -131,23 +131,27 @@ export function admit(call: Call): Result<{ readonly ask: Ask; readonly plan: Pl
     asItIs,
     session,
   };
-  if (gateway.router.isForeign(ask)) return fail(unknownAnswer(ask));
-  const plan = gateway.router.plan(ask, gateway.clock.now());
-  call.notePlan(plan);
+  if (gateway.router.isForeign(wanted)) return fail(unknownAnswer(wanted));
+  const route = gateway.router.route(wanted, gateway.clock.now());
+  call.noteRoute(route);
   // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
-  if (plan.targets.length === 0 && plan.againMs === null && inbound.work !== 'count')
-    return fail(nothingToTry(ask, plan));
+  if (route.targets.length === 0 && route.againMs === null && inbound.work !== 'count')
+    return fail(nothingToTry(wanted, route));
   if (model.price === null && inbound.work !== 'count' && gateway.unpricedModels === 'refuse') {
     gateway.observer.alert('unpriced-model', { model: model.id });
     const message = 'This model has no price yet and cannot be called.';
     return fail(fault('no_available_channel', { message }));
   }
   call.price = model.price;
-  return succeed({ ask, plan });
+  return succeed({ wanted: wanted, route: route });
 }
 
 /** Named when it is first asked for, and kept. Only answers have one. */
-function sessionOf({ inbound: { work, header }, request, caller: { accountId } }: Call): Ask['session'] {
+function sessionOf({
+  inbound: { work, header },
+  request,
+  caller: { accountId },
+}: Call): RouteRequest['session'] {
   let named: string | null | undefined = work === 'answer' ? undefined : null;
   return () => {
     if (named === undefined)

@@ -274,11 +274,11 @@ test('a channel that is full once its media have been fetched is waited for', as
   if (model === undefined || target === undefined) throw new Error('a model with a target');
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
   const { done } = rig.start(false, 'answer', { messages });
-  const other = rig.gateway.router.depart(target, asking(streamed, model), rig.gateway.clock.now());
+  const other = rig.gateway.router.attempt(target, asking(streamed, model), rig.gateway.clock.now());
   fetching.resolve();
   await rig.pass(0);
   expect(rig.asked).toEqual([]);
-  other.ended(null, rig.gateway.clock.now());
+  other.noteEnd(null, rig.gateway.clock.now());
   await rig.pass(1150);
   expect(rig.asked).toEqual(['c1']);
   const parts = [{ text: 'A picture' }];

@@ -8,7 +8,7 @@ import {
 } from '../admin/explain-route.ts';
 import { credentialHasher } from '../admin/owner-files.ts';
 import { pastRoute } from '../admin/past-route.ts';
-import { ExpectedCostRouter } from '../route/router.ts';
+import { Router } from '../route/router.ts';
 import {
   type Command,
   type CommandContext,
@@ -79,7 +79,7 @@ function printExplanation(
 
 /** A router that knows what the gateway has saved of what its own knows. Nothing is drawn in explaining. */
 async function openSavedRouter({ settings, store, peppers }: Workspace, nowMs: number) {
-  const router = new ExpectedCostRouter({
+  const router = new Router({
     ...plannerOptions(settings, credentialHasher(peppers)),
     uniform: () => 0.5,
   });

@@ -1,7 +1,7 @@
 import type { Protocol, ProtocolId } from '@headgate/protocols';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Wires } from '../catalogue/wire.ts';
-import type { Router } from '../route/plan.ts';
+import type { Router } from '../route/router.ts';
 import type { Clock, TimeOuts } from './clock.ts';
 import type { Ledger } from './ledger.ts';
 import type { MediaFetcher } from './media-fetcher.ts';
@@ -46,7 +46,7 @@ export interface Gateway {
   /** The snapshot in force; read once per call. */
   readonly catalogue: { readonly current: Catalogue };
   readonly protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>;
-  readonly router: Router;
+  readonly router: Pick<Router, 'isForeign' | 'route' | 'hedge' | 'attempt' | 'hasRoom'>;
   readonly ledger: Ledger;
   readonly wires: Wires;
   readonly media: MediaFetcher;

@@ -3,7 +3,7 @@ import { modelOf, priceOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Credential, Target } from '../catalogue/catalogue.ts';
 import type { Outcome } from './outcomes.ts';
 import { answered, asking, chance, refusedConnection, refusedWith, streamed } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((id): Credential => ({ id, secret: `secret ${id}` }));
 if (a === undefined || b === undefined || c === undefined) throw new Error('there are three credentials');
@@ -14,10 +14,10 @@ function withCredentials(target: Target, ...credentials: readonly Credential[]):
 
 const target = withCredentials(targetOf({ id: 'one', cost: priceOf(1n) }), a, b, c);
 const model = modelOf([target]);
-const ask = asking(streamed, model);
+const request = asking(streamed, model);
 
-function openRouter(): ExpectedCostRouter {
-  return new ExpectedCostRouter({
+function openRouter(): Router {
+  return new Router({
     attemptsMax: 3,
     uniform: chance(1),
     hashCredential: (secret) => `hash of ${secret}`,
@@ -26,17 +26,17 @@ function openRouter(): ExpectedCostRouter {
 
 /** Makes a call and says which credential it was sent with. */
 function call(
-  router: ExpectedCostRouter,
+  router: Router,
   nowMs: number,
   outcome: Outcome = answered(),
-  { asked = ask, to = target } = {},
+  { asked = request, to = target } = {},
 ): string | undefined {
-  const flight = router.depart(to, asked, nowMs);
-  flight.ended(outcome, nowMs);
-  return flight.credential?.id;
+  const routed = router.attempt(to, asked, nowMs);
+  routed.noteEnd(outcome, nowMs);
+  return routed.credential?.id;
 }
 
-function reasonsOf(router: ExpectedCostRouter, nowMs: number, asked = ask): readonly unknown[] {
+function reasonsOf(router: Router, nowMs: number, asked = request): readonly unknown[] {
   return router.explain(asked, nowMs).exclusions.map(({ reason, untilMs }) => [reason, untilMs]);
 }
 
@@ -57,8 +57,8 @@ describe('several credentials', () => {
 
   test('answers to one burst of refusals count once', () => {
     const router = openRouter();
-    const flights = Array.from({ length: 9 }, () => router.depart(withCredentials(target, a), ask, 0));
-    for (const flight of flights) flight.ended(refusedWith('credential'), 10);
+    const attempts = Array.from({ length: 9 }, () => router.attempt(withCredentials(target, a), request, 0));
+    for (const routed of attempts) routed.noteEnd(refusedWith('credential'), 10);
     expect(call(router, 60_011)).toBe('b');
     expect(call(router, 60_012)).toBe('c');
     expect(call(router, 60_013)).toBe('a');
@@ -79,7 +79,7 @@ describe('several credentials', () => {
     expect(reasonsOf(router, 2)).toEqual([]);
     call(router, 2, refusedWith('rate-limited', 5000));
     expect(reasonsOf(router, 3)).toEqual([['blocked', 5002]]);
-    expect(router.plan(ask, 3)).toMatchObject({ targets: [], blockedRetryMs: 4999 });
+    expect(router.route(request, 3)).toMatchObject({ targets: [], blockedRetryMs: 4999 });
   });
 
   test('of one call none is used twice, and the channel is left out when all were', () => {
@@ -87,14 +87,14 @@ describe('several credentials', () => {
     const refused = new Set<Credential>();
     const progress = { tried: new Set<string>(), refused, attemptsLeft: 2 };
     for (const credential of [a, b, c]) {
-      expect(router.plan(ask, 0, progress).targets).toEqual([target]);
-      const flight = router.depart(target, ask, 0, refused);
+      expect(router.route(request, 0, progress).targets).toEqual([target]);
+      const routed = router.attempt(target, request, 0, refused);
       // A count that is refused teaches nothing: only the call itself knows of it.
-      flight.ended(null, 0);
-      expect(flight.credential).toBe(credential);
+      routed.noteEnd(null, 0);
+      expect(routed.credential).toBe(credential);
       refused.add(credential);
     }
-    expect(router.plan(ask, 0, progress).targets).toEqual([]);
+    expect(router.route(request, 0, progress).targets).toEqual([]);
   });
 
   test('a dead host is dead for all of them', () => {
@@ -102,7 +102,7 @@ describe('several credentials', () => {
     const two = targetOf({ id: 'two', cost: priceOf(2n) });
     const both = asking(streamed, modelOf([target, two], 'both'));
     for (let n = 0; n < 3; n++) call(router, n, refusedConnection);
-    expect(router.plan(both, 100).targets).toEqual([two]);
+    expect(router.route(both, 100).targets).toEqual([two]);
   });
 
   test('one with a new value starts anew, and the health of the channel stays', () => {
@@ -122,7 +122,7 @@ describe('several credentials', () => {
 
   test('a session goes back to where it is warm, unless that is not free', () => {
     const router = openRouter();
-    const asked = { ...ask, session: () => 's' };
+    const asked = { ...request, session: () => 's' };
     const turn = (nowMs: number, outcome = answered({ inputFresh: 9000 })) =>
       call(router, nowMs, outcome, { asked });
     expect(turn(0)).toBe('a');

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Channel, Target } from '../catalogue/catalogue.ts';
 import type { Outcome } from './outcomes.ts';
-import type { Flight } from './plan.ts';
 import {
   answered,
   asking,
@@ -16,10 +15,11 @@ import {
   streamed,
   timedOut,
 } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import type { RoutedAttempt } from './route.ts';
+import { Router } from './router.ts';
 
-function openRouter(): ExpectedCostRouter {
-  return new ExpectedCostRouter({
+function openRouter(): Router {
+  return new Router({
     attemptsMax: 3,
     uniform: chance(2),
     hashCredential: (it) => it,
@@ -41,7 +41,7 @@ function idsOf(targets: readonly Target[]): readonly string[] {
 }
 
 function planned(targets: readonly Target[], facts: Partial<Facts> = {}): readonly string[] {
-  return idsOf(openRouter().plan(asking({ ...streamed, ...facts }, modelOf(targets)), 0).targets);
+  return idsOf(openRouter().route(asking({ ...streamed, ...facts }, modelOf(targets)), 0).targets);
 }
 
 describe('what a call needs', () => {
@@ -82,9 +82,9 @@ describe('the length of a call', () => {
   test('is no reason to try a small one while a large one is busy', () => {
     const router = openRouter();
     const model = modelOf([small, large]);
-    const ask = asking({ ...streamed, inputTokensEstimate: 50_000 }, model);
-    router.depart(large, ask, 0).ended(refusedWith('rate-limited', 3000), 0);
-    expect(router.plan(ask, 1)).toMatchObject({ targets: [], blockedRetryMs: 2999 });
+    const request = asking({ ...streamed, inputTokensEstimate: 50_000 }, model);
+    router.attempt(large, request, 0).noteEnd(refusedWith('rate-limited', 3000), 0);
+    expect(router.route(request, 1)).toMatchObject({ targets: [], blockedRetryMs: 2999 });
   });
 });
 
@@ -94,18 +94,18 @@ describe('a channel that is drained', () => {
 
   test('is sent no call but one that can only go there', () => {
     const router = openRouter();
-    router.depart(drained, asking(streamed, model), 0).ended(answered({}, 'resp_1'), 0);
-    const plan = (continues?: string) =>
-      idsOf(router.plan(asking({ ...streamed, ...(continues && { continues }) }, model), 1).targets);
-    expect([plan(), plan('resp_2'), plan('resp_1')]).toEqual([['other'], ['other'], ['drained']]);
+    router.attempt(drained, asking(streamed, model), 0).noteEnd(answered({}, 'resp_1'), 0);
+    const route = (continues?: string) =>
+      idsOf(router.route(asking({ ...streamed, ...(continues && { continues }) }, model), 1).targets);
+    expect([route(), route('resp_2'), route('resp_1')]).toEqual([['other'], ['other'], ['drained']]);
   });
 
   test('is no resort either, and is sent no probe', () => {
     const router = openRouter();
     const alone = modelOf([drained], 'alone');
-    expect(router.plan(asking(streamed, alone), 0).targets).toEqual([]);
+    expect(router.route(asking(streamed, alone), 0).targets).toEqual([]);
     for (let n = 0; n < 5; n++)
-      router.depart(drained, asking(streamed, alone), 0).ended(refusedConnection, 0);
+      router.attempt(drained, asking(streamed, alone), 0).noteEnd(refusedConnection, 0);
     expect(router.probesDue(alone, 60_000)).toEqual([]);
   });
 });
@@ -114,14 +114,14 @@ describe("the operator's tiers", () => {
   const dear = draw('dear', { cost: priceOf(100_000_000n) });
   const cheap = draw('cheap', { priority: 1 });
   const model = modelOf([cheap, dear]);
-  const ask = asking(streamed, model);
+  const request = asking(streamed, model);
 
-  function fail(router: ExpectedCostRouter, target: Target, nowMs: number): void {
-    for (let n = 0; n < 6; n++) router.depart(target, ask, nowMs).ended(refusedConnection, nowMs);
+  function fail(router: Router, target: Target, nowMs: number): void {
+    for (let n = 0; n < 6; n++) router.attempt(target, request, nowMs).noteEnd(refusedConnection, nowMs);
   }
 
-  function firstsOf(router: ExpectedCostRouter, nowMs: number): ReadonlySet<string | undefined> {
-    return new Set(Array.from({ length: 50 }, () => router.plan(ask, nowMs).targets[0]?.channel.id));
+  function firstsOf(router: Router, nowMs: number): ReadonlySet<string | undefined> {
+    return new Set(Array.from({ length: 50 }, () => router.route(request, nowMs).targets[0]?.channel.id));
   }
 
   test('come before any price', () => {
@@ -130,15 +130,15 @@ describe("the operator's tiers", () => {
 
   test('come before what nobody has asked for long', () => {
     const router = openRouter();
-    router.depart(dear, ask, 100_000).ended(answered(), 100_000);
+    router.attempt(dear, request, 100_000).noteEnd(answered(), 100_000);
     expect(firstsOf(router, 100_001)).toEqual(new Set(['dear']));
   });
 
   test('come before a probe by a call', () => {
     const router = openRouter();
     fail(router, cheap, 0);
-    router.probe(cheap, ask.model, 59_000).ended(answered(), 59_000);
-    expect(router.explain(ask, 60_000).exclusions).toMatchObject([{ channelId: 'cheap', reason: 'due' }]);
+    router.probe(cheap, request.model, 59_000).noteEnd(answered(), 59_000);
+    expect(router.explain(request, 60_000).exclusions).toMatchObject([{ channelId: 'cheap', reason: 'due' }]);
     expect(firstsOf(router, 60_000)).toEqual(new Set(['dear']));
   });
 
@@ -146,7 +146,7 @@ describe("the operator's tiers", () => {
     const router = openRouter();
     fail(router, cheap, 0);
     fail(router, dear, 1000);
-    expect(router.explain(ask, 1001)).toMatchObject({ choice: 'panic', order: ['dear', 'cheap'] });
+    expect(router.explain(request, 1001)).toMatchObject({ choice: 'panic', order: ['dear', 'cheap'] });
     expect(firstsOf(router, 1001)).toEqual(new Set(['dear']));
   });
 });
@@ -156,13 +156,13 @@ describe('calls at once', () => {
     const router = openRouter();
     const narrow = draw('narrow', { channel: { maxConcurrency: 1 } });
     const other = { ...narrow, upstreamModel: 'other' };
-    const flight = router.depart(narrow, asking(streamed, modelOf([narrow])), 0);
-    const ask = asking(streamed, modelOf([other], 'm2'));
+    const routed = router.attempt(narrow, asking(streamed, modelOf([narrow])), 0);
+    const request = asking(streamed, modelOf([other], 'm2'));
     expect(router.hasRoom(other)).toBe(false);
-    expect(router.plan(ask, 0)).toMatchObject({ targets: [], blockedRetryMs: 1000 });
-    expect(router.explain(ask, 0).exclusions).toMatchObject([{ reason: 'full' }]);
-    flight.ended(callerGone, 1);
-    expect(router.plan(ask, 1).targets).toEqual([other]);
+    expect(router.route(request, 0)).toMatchObject({ targets: [], blockedRetryMs: 1000 });
+    expect(router.explain(request, 0).exclusions).toMatchObject([{ reason: 'full' }]);
+    routed.noteEnd(callerGone, 1);
+    expect(router.route(request, 1).targets).toEqual([other]);
   });
 
   const outcomes: readonly (Outcome | null)[] = [
@@ -195,22 +195,22 @@ describe('calls at once', () => {
             id,
           ),
         );
-        const flights: { flight: Flight; id: string }[] = [];
-        const underWay = (id: string) => flights.filter((each) => each.id === id).length;
+        const attempts: { routed: RoutedAttempt; id: string }[] = [];
+        const underWay = (id: string) => attempts.filter((each) => each.id === id).length;
         let nowMs = 0;
         for (const { departs, pick, outcome, afterMs } of events) {
           nowMs += afterMs;
           const model = models[pick % models.length];
           if (departs && model !== undefined) {
-            const [target] = router.plan(asking(streamed, model), nowMs).targets;
+            const [target] = router.route(asking(streamed, model), nowMs).targets;
             if (target === undefined) continue;
-            const flight = router.depart(target, asking(streamed, model), nowMs);
-            flights.push({ flight, id: target.channel.id });
-          } else flights.splice(pick % Math.max(1, flights.length), 1)[0]?.flight.ended(outcome, nowMs);
+            const routed = router.attempt(target, asking(streamed, model), nowMs);
+            attempts.push({ routed, id: target.channel.id });
+          } else attempts.splice(pick % Math.max(1, attempts.length), 1)[0]?.routed.noteEnd(outcome, nowMs);
           for (const { channel } of channels)
             expect(underWay(channel.id)).toBeLessThanOrEqual(channel.maxConcurrency ?? 0);
         }
-        for (const { flight } of flights) flight.ended(null, nowMs);
+        for (const { routed } of attempts) routed.noteEnd(null, nowMs);
         expect(channels.map((target) => router.hasRoom(target))).toEqual(channels.map(() => true));
       }),
       { numRuns: 60 },
@@ -224,16 +224,17 @@ function inTier(id: string, priority: number): Target {
 }
 
 const [first, second, backup] = [inTier('first', 0), inTier('second', 0), inTier('backup', 1)];
-const ask = asking(streamed, modelOf([first, second, backup]));
+const request = asking(streamed, modelOf([first, second, backup]));
 
-function eject(router: ExpectedCostRouter, target: Target, nowMs: number): void {
-  for (let n = 0; n < 6; n++) router.depart(target, ask, nowMs + n).ended(refusedConnection, nowMs + n);
+function eject(router: Router, target: Target, nowMs: number): void {
+  for (let n = 0; n < 6; n++)
+    router.attempt(target, request, nowMs + n).noteEnd(refusedConnection, nowMs + n);
 }
 
 /** Asks what is probed in the background; all of it answers. */
-function probe(router: ExpectedCostRouter, nowMs: number): void {
-  for (const target of router.probesDue(ask.model, nowMs))
-    router.probe(target, ask.model, nowMs).ended(answered(), nowMs + 200);
+function probe(router: Router, nowMs: number): void {
+  for (const target of router.probesDue(request.model, nowMs))
+    router.probe(target, request.model, nowMs).noteEnd(answered(), nowMs + 200);
 }
 
 test('a backup that is back is in service again although no call goes there', () => {
@@ -241,17 +242,17 @@ test('a backup that is back is in service again although no call goes there', ()
   eject(router, backup, 0);
   for (let nowMs = 0; nowMs <= 60_000; nowMs += 1000) {
     probe(router, nowMs);
-    router.depart(first, ask, nowMs).ended(answered(), nowMs + 300);
+    router.attempt(first, request, nowMs).noteEnd(answered(), nowMs + 300);
   }
-  expect(router.explain(ask, 60_000).exclusions).toEqual([]);
+  expect(router.explain(request, 60_000).exclusions).toEqual([]);
 });
 
 test('what has answered since it was ejected is asked before what is ejected still, whatever its tier', () => {
   const router = openRouter();
   eject(router, backup, 0);
-  router.depart(backup, ask, 20_000).ended(answered(), 20_300);
+  router.attempt(backup, request, 20_000).noteEnd(answered(), 20_300);
   for (const target of [first, second]) eject(router, target, 21_000);
-  const plans = Array.from({ length: 20 }, () => router.plan(ask, 21_100).targets[0]);
+  const plans = Array.from({ length: 20 }, () => router.route(request, 21_100).targets[0]);
   expect(new Set(plans)).toEqual(new Set([backup]));
 });
 
@@ -259,14 +260,14 @@ test('what may be back is asked before what is ejected still, whatever its tier'
   const router = openRouter();
   eject(router, backup, 0);
   for (const target of [first, second]) eject(router, target, 100_000);
-  const plans = Array.from({ length: 20 }, () => router.plan(ask, 100_100).targets[0]);
+  const plans = Array.from({ length: 20 }, () => router.route(request, 100_100).targets[0]);
   expect(new Set(plans)).toEqual(new Set([backup]));
 });
 
 test('a call that two have failed still goes to one that has answered since it was ejected', () => {
   const router = openRouter();
   eject(router, backup, 0);
-  router.depart(backup, ask, 20_000).ended(answered(), 20_300);
+  router.attempt(backup, request, 20_000).noteEnd(answered(), 20_300);
   const tried = new Set(['first', 'second']);
-  expect(router.plan(ask, 21_000, { tried, attemptsLeft: 2 }).targets[0]).toBe(backup);
+  expect(router.route(request, 21_000, { tried, attemptsLeft: 2 }).targets[0]).toBe(backup);
 });

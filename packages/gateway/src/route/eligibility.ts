@@ -3,13 +3,13 @@ import { barEndsAtMs, slotsWithin } from './credential.ts';
 import type { Pool } from './estimates.ts';
 import { barOf } from './estimates.ts';
 import type { Uniform } from './health.ts';
-import type { Again, Ask, Choice, Progress } from './plan.ts';
+import type { Again, Choice, Progress, RouteRequest } from './route.ts';
 import type { AnswerMemory, Keeper } from './sticky.ts';
 import type { Candidate, Excluded, Exclusion, LeftOut } from './target.ts';
 
 /** The needs of a call that its targets must meet. */
 export interface Requirement {
-  readonly ask: Ask;
+  readonly request: RouteRequest;
   /** Ids of the channels this call has tried. */
   readonly tried: ReadonlySet<string>;
   /** Credentials that were refused to it. */
@@ -46,9 +46,9 @@ export function sortCandidates(pool: Pool, need: Requirement, answers: AnswerMem
 function sortBy(pool: Pool, need: Requirement, answers: AnswerMemory, nowMs: number): Sorted {
   const { estimates, members } = pool;
   const { candidates, roomTokens, demand } = estimates;
-  const keeper = answers.keeperOf(need.ask.facts.continues);
+  const keeper = answers.keeperOf(need.request.facts.continues);
   const isSpecial = demand.isStorm || asksSomething(pool, need, keeper);
-  const tokens = need.ask.facts.inputTokensEstimate;
+  const tokens = need.request.facts.inputTokensEstimate;
   let ready: number[] | null = null;
   const due: Candidate[] = [];
   const excluded: Excluded[] = [];
@@ -74,10 +74,10 @@ function sortBy(pool: Pool, need: Requirement, answers: AnswerMemory, nowMs: num
 /** Tells if a call asks more of a target than that it is well: then each is looked at by itself. */
 function asksSomething(
   pool: Pool,
-  { ask, tried, refused, contextAbove }: Requirement,
+  { request, tried, refused, contextAbove }: Requirement,
   keeper: Keeper | null,
 ): boolean {
-  const { needs, inputTokensEstimate } = ask.facts;
+  const { needs, inputTokensEstimate } = request.facts;
   if (tried.size > 0 || refused.size > 0 || contextAbove !== null || keeper !== null || pool.hasDrained)
     return true;
   return (needs.size > 0 && pool.hasLacks) || inputTokensEstimate > clearlyOver * pool.leastContext;
@@ -93,7 +93,7 @@ function barTo(
 ): LeftOut | null {
   const misfit = misfitOf(candidate, need, keeper);
   if (misfit !== null) return misfit;
-  const slotNeed = { refused: need.refused, tokens: need.ask.facts.inputTokensEstimate };
+  const slotNeed = { refused: need.refused, tokens: need.request.facts.inputTokensEstimate };
   const bar = barOf(candidate, slotsWithin(candidate.slots, keeper), slotNeed, isProbed, nowMs);
   // While nothing has answered for long, a target that has just failed is not worth a call.
   const isWell = bar === null || bar === 'overdue';
@@ -110,7 +110,7 @@ const clearlyOver = 2;
 /** Why a target cannot do what a call asks for, whatever state it is in; null when it can. */
 function misfitOf(
   { target: { lacks, contextWindow, channel } }: Candidate,
-  { ask: { facts }, tried, contextAbove, anyLength = false }: Requirement,
+  { request: { facts }, tried, contextAbove, anyLength = false }: Requirement,
   keeper: Keeper | null,
 ): Exclusion | null {
   if (contextAbove !== null && (contextWindow ?? 0) <= contextAbove) return 'context';
@@ -179,10 +179,10 @@ export function jitterMs(uniform: Uniform): number {
 const noCredentials: ReadonlySet<Credential> = new Set();
 
 export function needOf(
-  ask: Ask,
+  request: RouteRequest,
   { tried, refused = noCredentials, contextAbove = null }: Progress,
 ): Requirement {
-  return { ask, tried, refused, contextAbove };
+  return { request: request, tried, refused, contextAbove };
 }
 
 /** The need of a call that may ask one channel again, with whatever credential. */
@@ -232,7 +232,7 @@ export function lastResort({ due, excluded }: Sorted, nowMs: number): Selection 
 }
 
 /** Whose turn it is where some are ready. */
-export function turnOf(sorted: Sorted, { facts }: Ask, progress: Progress): Selection {
+export function turnOf(sorted: Sorted, { facts }: RouteRequest, progress: Progress): Selection {
   const mayProbe = isFirst(progress) && progress.attemptsLeft >= 2;
   const inTier = mayProbe ? withinTierOf(sorted) : [];
   if (inTier.length > 0) return { choice: 'probe', among: inTier };

@@ -1,8 +1,15 @@
-import type { Model } from '../catalogue/catalogue.ts';
+import type { Model, Target } from '../catalogue/catalogue.ts';
 import { barEndsAtMs, barToAll, type CredentialSlot, type SlotNeed } from './credential.ts';
 import { type PriceRates, ratesFor } from './price-rates.ts';
 import type { Cache } from './sticky.ts';
-import { type Candidate, canProbe, type Excluded, type LeftOut, type Pulses } from './target.ts';
+import {
+  type Candidate,
+  type ChannelLoad,
+  canProbe,
+  type Excluded,
+  type LeftOut,
+  type Pulses,
+} from './target.ts';
 import type { Demand } from './traffic.ts';
 
 /** A row is read again after so long, however quiet its target was: what it knows fades. Milliseconds. */
@@ -103,8 +110,8 @@ export class Estimates {
     this.#goodUntilMs = column();
     const hasChoice = candidates.some(({ slots }) => slots.length > 1);
     this.hasCaches = candidates.some(({ rates }) => rates.some(hasCachePrice));
-    // Even a target that is alone teaches how much of a session its cache keeps: it may serve other models beside others.
-    this.keepsSessions = hasChoice || this.hasCaches;
+    // Beside no other target and no other credential a session has one place to go.
+    this.keepsSessions = hasChoice || (this.hasCaches && candidates.length > 1);
     this.#hasTiers = candidates.some(({ rates }) => rates.length > 1);
     this.hasUnknownPrices = candidates.some(({ rates }) => rates.length === 0);
     this.hasTwins = new Set(candidates.map(({ load }) => load)).size < candidates.length;
@@ -272,4 +279,33 @@ function sumsOf(candidates: readonly Candidate[], inputTokens: number): PriceSum
     sums.perCall += fitting.perCall;
   }
   return sums;
+}
+
+/** Targets named for an attempt: those that cannot be asked for a call are passed over. */
+const targetsMax = 12;
+
+/** The first of all, and then those that are listed; none twice. */
+export function listedTargets(
+  { candidates }: Estimates,
+  first: Candidate | null,
+  places: readonly number[],
+): readonly Target[] {
+  const order = first === null ? [] : [first];
+  for (const place of places) {
+    const candidate = candidates[place];
+    if (candidate !== undefined) order.push(candidate);
+  }
+  return oncePerChannel(order);
+}
+
+export function oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
+  const loads: ChannelLoad[] = [];
+  const targets: Target[] = [];
+  for (const { target, load } of candidates) {
+    if (loads.includes(load)) continue;
+    loads.push(load);
+    targets.push(target);
+    if (targets.length >= targetsMax) break;
+  }
+  return targets;
 }

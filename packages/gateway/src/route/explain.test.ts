@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { modelOf, priceOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Target } from '../catalogue/catalogue.ts';
-import { decodeRoute, encodeRoute, type PlanMade } from './explain.ts';
+import { decodeRoute, encodeRoute, type RouteMade } from './explain.ts';
 import type { Outcome } from './outcomes.ts';
 import { answered, asking, chance, refusedConnection, refusedWith, streamed } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 
 const cheap = targetOf({ id: 'cheap', cost: priceOf(1_000_000n) });
 const dear = targetOf({ id: 'dear', cost: priceOf(1_040_000n) });
 const off = targetOf({ id: 'off', enabled: false });
-const ask = asking(streamed, modelOf([dear, off, cheap]));
+const request = asking(streamed, modelOf([dear, off, cheap]));
 
-function seasonedRouter(): ExpectedCostRouter {
-  const router = new ExpectedCostRouter({
+function seasonedRouter(): Router {
+  const router = new Router({
     attemptsMax: 3,
     uniform: chance(3),
     hashCredential: (secret) => secret,
@@ -21,20 +21,21 @@ function seasonedRouter(): ExpectedCostRouter {
   return router;
 }
 
-function send(router: ExpectedCostRouter, target: Target, outcome: Outcome, nowMs = 0): void {
-  router.depart(target, ask, nowMs).ended(outcome, nowMs);
+function send(router: Router, target: Target, outcome: Outcome, nowMs = 0): void {
+  router.attempt(target, request, nowMs).noteEnd(outcome, nowMs);
 }
 
 describe('an explanation', () => {
   test('has no effect: it is the same when asked again, and so is the plan after it', () => {
     const [asked, left] = [seasonedRouter(), seasonedRouter()];
-    const explanations = Array.from({ length: 30 }, () => asked.explain(ask, 1000));
+    const explanations = Array.from({ length: 30 }, () => asked.explain(request, 1000));
     expect(new Set(explanations.map((each) => JSON.stringify(each))).size).toBe(1);
-    for (let n = 0; n < 30; n++) expect(asked.plan(ask, 1000).targets).toEqual(left.plan(ask, 1000).targets);
+    for (let n = 0; n < 30; n++)
+      expect(asked.route(request, 1000).targets).toEqual(left.route(request, 1000).targets);
   });
 
   test('names the candidates from the best, with parts that add up to what each is expected to cost', () => {
-    const { choice, order, candidates, exclusions } = seasonedRouter().explain(ask, 1000);
+    const { choice, order, candidates, exclusions } = seasonedRouter().explain(request, 1000);
     expect({ choice, order }).toEqual({ choice: 'score', order: ['cheap', 'dear'] });
     expect(candidates.map(({ channelId }) => channelId)).toEqual(['cheap', 'dear']);
     for (const { parts, expectedCostPicoUsd } of candidates) {
@@ -50,9 +51,9 @@ describe('an explanation', () => {
 
   test('the share is that of the calls that are planned', () => {
     const router = seasonedRouter();
-    const { candidates } = router.explain(ask, 1000);
+    const { candidates } = router.explain(request, 1000);
     let first = 0;
-    for (let n = 0; n < 2000; n++) if (router.plan(ask, 1000).targets[0] === cheap) first++;
+    for (let n = 0; n < 2000; n++) if (router.route(request, 1000).targets[0] === cheap) first++;
     expect(Math.abs(first / 2000 - (candidates[0]?.share ?? 0))).toBeLessThan(0.1);
   });
 
@@ -64,7 +65,7 @@ describe('an explanation', () => {
   ])('says until when a target is left out: %s', (reason, outcome) => {
     const router = seasonedRouter();
     send(router, cheap, outcome);
-    const { exclusions, order } = router.explain(ask, 1);
+    const { exclusions, order } = router.explain(request, 1);
     const excluded = exclusions.find(({ channelId }) => channelId === 'cheap');
     expect(excluded?.reason).toBe(reason);
     if (reason === 'blocked') expect(excluded?.untilMs).toBe(30_000);
@@ -75,26 +76,26 @@ describe('an explanation', () => {
   test('tells a probe and a panic from a choice by score', () => {
     const router = seasonedRouter();
     for (let n = 0; n < 4; n++) send(router, cheap, refusedConnection);
-    expect(router.explain(ask, 1000)).toMatchObject({ choice: 'score', order: ['dear'] });
-    expect(router.explain(ask, 8000)).toMatchObject({ choice: 'score', order: ['dear'] });
+    expect(router.explain(request, 1000)).toMatchObject({ choice: 'score', order: ['dear'] });
+    expect(router.explain(request, 8000)).toMatchObject({ choice: 'score', order: ['dear'] });
     for (let n = 0; n < 4; n++) send(router, dear, refusedConnection);
-    const panic = router.explain(ask, 1000);
+    const panic = router.explain(request, 1000);
     expect(panic).toMatchObject({ choice: 'panic', candidates: [] });
     expect(panic.order.toSorted()).toEqual(['cheap', 'dear']);
     expect(router.explain(asking(streamed, modelOf([off])), 1000)).toMatchObject({
       choice: 'nothing',
       order: [],
     });
-    router.probe(cheap, ask.model, 8000).ended(answered(), 8000);
-    router.probe(dear, ask.model, 8000).ended(answered(), 8000);
+    router.probe(cheap, request.model, 8000).noteEnd(answered(), 8000);
+    router.probe(dear, request.model, 8000).noteEnd(answered(), 8000);
     for (let n = 0; n < 2; n++) send(router, dear, answered(), 8000);
-    expect(router.explain(ask, 8000)).toMatchObject({ choice: 'probe', order: ['cheap', 'dear'] });
+    expect(router.explain(request, 8000)).toMatchObject({ choice: 'probe', order: ['cheap', 'dear'] });
   });
 
   test('a call that goes on from an answer is pinned to where that was given', () => {
     const router = seasonedRouter();
     send(router, dear, answered({}, 'resp_1'));
-    const pinned = asking({ ...streamed, continues: 'resp_1' }, ask.model);
+    const pinned = asking({ ...streamed, continues: 'resp_1' }, request.model);
     expect(router.explain(pinned, 1000)).toMatchObject({ choice: 'pinned', order: ['dear'] });
   });
 
@@ -114,7 +115,7 @@ function targetsOf(count: number, rest: { readonly enabled?: boolean } = {}): re
 }
 
 function openRouter() {
-  return new ExpectedCostRouter({
+  return new Router({
     attemptsMax: 3,
     uniform: chance(5),
     hashCredential: (secret) => secret,
@@ -124,13 +125,13 @@ function openRouter() {
 /** Every target has been asked before, so that nothing is explored. */
 function seasoned(targets: readonly Target[]) {
   const router = openRouter();
-  const ask = asking(streamed, modelOf(targets));
-  for (const target of targets) router.depart(target, ask, 0).ended(null, 0);
-  const planned = (attemptsBefore: number, tried: readonly string[] = []): PlanMade => {
+  const request = asking(streamed, modelOf(targets));
+  for (const target of targets) router.attempt(target, request, 0).noteEnd(null, 0);
+  const planned = (attemptsBefore: number, tried: readonly string[] = []): RouteMade => {
     const progress = { tried: new Set(tried), attemptsLeft: 3 - attemptsBefore };
-    return { plan: router.plan(ask, 1000, progress), attemptsBefore };
+    return { route: router.route(request, 1000, progress), attemptsBefore };
   };
-  return { router, ask, planned };
+  return { router, request: request, planned };
 }
 
 test('a call that was never planned has nothing to tell', () => {
@@ -144,16 +145,17 @@ test('keeps who could be asked at what cost, who could not and why, and who was 
     targetOf({ id: 'the "dead"', cost: priceOf(1n) }),
     ...targetsOf(1, { enabled: false }),
   ];
-  const { router, ask, planned } = seasoned(targets);
+  const { router, request, planned } = seasoned(targets);
   const dead = targets[2] ?? targets[0];
-  for (let n = 0; n < 3 && dead !== undefined; n++) router.depart(dead, ask, 0).ended(refusedConnection, 0);
+  for (let n = 0; n < 3 && dead !== undefined; n++)
+    router.attempt(dead, request, 0).noteEnd(refusedConnection, 0);
   const made = planned(0);
   const [record, ...others] = decodeRoute(encodeRoute([made]));
   expect(others).toEqual([]);
   expect(record).toMatchObject({
     attemptsBefore: 0,
     choice: 'score',
-    firstChannelId: made.plan.targets[0]?.channel.id,
+    firstChannelId: made.route.targets[0]?.channel.id,
     candidateCount: 2,
     candidates: [
       { channelId: 'c-0', upstreamModel: 'demo', tier: 0 },
@@ -173,9 +175,10 @@ test('keeps who could be asked at what cost, who could not and why, and who was 
 
 test('of a further plan keeps what is different, and the few that are best then', () => {
   const targets = [...targetsOf(6), ...targetsOf(2, { enabled: false })];
-  const { router, ask, planned } = seasoned(targets);
+  const { router, request, planned } = seasoned(targets);
   const first = planned(0);
-  for (const target of targets.slice(0, 1)) router.depart(target, ask, 0).ended(refusedWith('credential'), 0);
+  for (const target of targets.slice(0, 1))
+    router.attempt(target, request, 0).noteEnd(refusedWith('credential'), 0);
   const records = decodeRoute(encodeRoute([first, planned(1, ['c-1'])]));
   expect(records.map(({ candidateCount, candidates }) => [candidateCount, candidates.length])).toEqual([
     [6, 6],
@@ -205,8 +208,8 @@ test('is bounded, whatever the number of targets', () => {
 test('tells a panic from a plan, and a plan from none', () => {
   const [only] = targetsOf(1);
   if (only === undefined) throw new Error('one target was asked for');
-  const { router, ask, planned } = seasoned([only]);
-  for (let n = 0; n < 3; n++) router.depart(only, ask, 0).ended(refusedConnection, 0);
+  const { router, request, planned } = seasoned([only]);
+  for (let n = 0; n < 3; n++) router.attempt(only, request, 0).noteEnd(refusedConnection, 0);
   const records = decodeRoute(encodeRoute([planned(0), planned(1, ['c-0'])]));
   expect(records.map(({ choice, firstChannelId }) => [choice, firstChannelId])).toEqual([
     ['panic', 'c-0'],

@@ -1,13 +1,12 @@
 import { barEndsAtMs } from './credential.ts';
 import {
-  type Ask,
   type Choice,
   type Considered,
   leftOutOf,
-  type Plan,
+  type Route,
   type ScoredInFull,
   type ScoreParts,
-} from './plan.ts';
+} from './route.ts';
 import type { Candidate, Left, LeftOut } from './target.ts';
 
 /** A target that may be asked, as operators see it. */
@@ -43,11 +42,6 @@ export interface Explanation {
   /** By tier, then by expected cost. */
   readonly candidates: readonly ExplainedCandidate[];
   readonly exclusions: readonly ExplainedExclusion[];
-}
-
-/** Tells what a call would find, without any effect. */
-export interface RouteExplainer {
-  explain(ask: Ask, clockMs: number): Explanation;
 }
 
 /** The planner's findings: `nowMs` on its steady clock, `clockMs` on the wall's. */
@@ -123,13 +117,13 @@ function namesOf({ target }: Candidate) {
 }
 
 /** A plan of a call, and how many attempts had been made before it. */
-export interface PlanMade {
-  readonly plan: Plan;
+export interface RouteMade {
+  readonly route: Route;
   readonly attemptsBefore: number;
 }
 
 /** The record of one plan of a past call. It names channels, so it is the operator's alone. */
-export interface PlanRecord {
+export interface RouteRecord {
   /** 0 for the plan of the first attempt. */
   readonly attemptsBefore: number;
   readonly choice: Choice;
@@ -187,17 +181,17 @@ const shareUnits = 10_000;
  *
  * with chance and share in ten-thousandths. Written by hand, since every call pays for it: that is three times as fast.
  */
-export function encodeRoute(plans: readonly PlanMade[]): string | null {
+export function encodeRoute(plans: readonly RouteMade[]): string | null {
   if (plans.length === 0) return null;
   let text = '[';
-  for (const [place, plan] of plans.slice(0, plansMax).entries()) {
-    text += `${place === 0 ? '' : ','}${encodePlan(plan, plans[place - 1]?.plan.considered ?? null)}`;
+  for (const [place, route] of plans.slice(0, plansMax).entries()) {
+    text += `${place === 0 ? '' : ','}${encodePlan(route, plans[place - 1]?.route.considered ?? null)}`;
   }
   return `${text}]`;
 }
 
 /** The inverse, but for what was left out. */
-export function decodeRoute(text: string | null): readonly PlanRecord[] {
+export function decodeRoute(text: string | null): readonly RouteRecord[] {
   // The ledger is the only writer of what is read here, and `encodeRoute` is what it writes.
   return text === null ? [] : (JSON.parse(text) as readonly PlanTuple[]).map(decodePlan);
 }
@@ -206,8 +200,8 @@ type CandidateCells = readonly (string | number)[];
 type ExclusionCells = readonly (LeftOut | number | readonly string[])[];
 type PlanTuple = readonly [number, Choice, string | null, number, CandidateCells, ExclusionCells];
 
-function encodePlan({ plan, attemptsBefore }: PlanMade, before: Considered | null): string {
-  const { targets, considered } = plan;
+function encodePlan({ route, attemptsBefore }: RouteMade, before: Considered | null): string {
+  const { targets, considered } = route;
   const { choice, count } = considered;
   const first = JSON.stringify(targets[0]?.channel.id ?? null);
   const listed = encodeCandidates(considered, before === null ? candidatesMax : candidatesMaxLater);
@@ -276,7 +270,7 @@ function decodePlan([
   candidateCount,
   cells,
   left,
-]: PlanTuple): PlanRecord {
+]: PlanTuple): RouteRecord {
   const candidates: CandidateRecord[] = [];
   for (let at = 0; at < cells.length; at += 6) {
     const [channelId, upstreamModel, tier, cost, chance, share] = cells.slice(at, at + 6);

@@ -130,6 +130,6 @@ test.each<readonly [ProtocolId, string, number, string]>([
   ['generate-content', 'cachedContents/1', 403, 'CachedContent not found (or permission denied)'],
   ['messages', 'container_1', 404, 'Not found: container_1'],
 ])('%s: nobody is told of another account’s %s', (protocol, continues, status, message) => {
-  const ask = { ...asking({ ...streamed, continues }, model), protocol };
-  expect(unknownAnswer(ask)).toMatchObject({ code: 'upstream_invalid_request', status, message });
+  const request = { ...asking({ ...streamed, continues }, model), protocol };
+  expect(unknownAnswer(request)).toMatchObject({ code: 'upstream_invalid_request', status, message });
 });

@@ -9,7 +9,7 @@ import {
 } from '@headgate/protocols';
 import type { Model, Target } from '../catalogue/catalogue.ts';
 import { type Outcome, type OutcomeRow, rowOf } from './outcomes.ts';
-import type { Ask, Plan } from './plan.ts';
+import type { Route, RouteRequest } from './route.ts';
 import type { Excluded } from './target.ts';
 
 interface Attempted {
@@ -97,18 +97,18 @@ function hostOf(baseUrl: string): string {
  * The error of a caller who goes on from an answer that another account was given: the words that upstreams have for an id
  * they do not know, so that nobody learns from it whether there is such a one.
  */
-export function unknownAnswer({ protocol, facts: { continues = '' } }: Ask): Fault {
+export function unknownAnswer({ protocol, facts: { continues = '' } }: RouteRequest): Fault {
   const refusal = (protocols[protocol].unknownId ?? unknownId)(continues);
   return faultOfRefusal(refusal, rowOf({ kind: 'refused', refusal, retryAfterMs: null }));
 }
 
 /** The error of a call that no target may be asked for, and that may not wait. */
-export function nothingToTry(ask: Ask, { blockedRetryMs, considered }: Plan): Fault {
-  const { needs } = ask.facts;
+export function nothingToTry(request: RouteRequest, { blockedRetryMs, considered }: Route): Fault {
+  const { needs } = request.facts;
   const { pool, due } = considered;
   const excluded = [...pool.left, ...considered.excluded];
   if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
-  if (isOutOfReach(excluded)) return unknownAnswer(ask);
+  if (isOutOfReach(excluded)) return unknownAnswer(request);
   const lacking = excluded.filter(({ reason }) => reason === 'lacks');
   const isForLack = lacking.length > 0 && due.length === 0 && excluded.every(isForGood);
   if (!isForLack) return fault('no_available_channel');

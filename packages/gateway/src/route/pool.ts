@@ -4,8 +4,8 @@ import type { RouterState } from '../ports/router-state-store.ts';
 import { type CredentialSlot, CredentialUse, Standing } from './credential.ts';
 import { Estimates, type Pool } from './estimates.ts';
 import { Hang } from './latency.ts';
-import type { Ask } from './plan.ts';
 import { ratesOf } from './price-rates.ts';
+import type { RouteRequest } from './route.ts';
 import { readSaved, type SavedParts, writeSaved } from './saved.ts';
 import { type Candidate, type ChannelLoad, type Excluded, Pulses, TargetState } from './target.ts';
 import { Demand } from './traffic.ts';
@@ -55,7 +55,7 @@ export class Candidates {
     this.#hashCredential = hashCredential;
   }
 
-  poolOf({ model, protocol, asItIs, routing: { channels } }: Ask): Pool {
+  poolOf({ model, protocol, asItIs, routing: { channels } }: RouteRequest): Pool {
     const { estimates, open, restricted } = this.#poolsOf(model);
     let shelf = open;
     if (channels !== null) {

@@ -9,7 +9,7 @@ import type { Upstream, UpstreamHandler, UpstreamPlace } from '../ports/upstream
 import type { Outcome } from './outcomes.ts';
 import { Prober } from './prober.ts';
 import { answered, asking, chance, refusedConnection, refusedWith, streamed } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 
 interface Sent {
   readonly call: UpstreamPlace;
@@ -22,7 +22,7 @@ interface Sent {
 class Rig {
   readonly sent: Sent[] = [];
   readonly told: string[] = [];
-  readonly router: ExpectedCostRouter;
+  readonly router: Router;
   readonly prober: Prober;
   readonly watchdog: Watchdog;
   readonly catalogue: Catalogue;
@@ -39,7 +39,7 @@ class Rig {
       models: new Map(models.map((model) => [model.id, model])),
       channels: new Map(),
     };
-    this.router = new ExpectedCostRouter({
+    this.router = new Router({
       attemptsMax: 3,
       uniform: () => 0.5,
       hashCredential: (it) => it,
@@ -69,13 +69,13 @@ class Rig {
 
   /** Takes a target out of service, and lets its time out pass. */
   eject(target: Target): void {
-    for (let n = 0; n < 3; n++) this.call(target).ended(refusedConnection, this.nowMs);
+    for (let n = 0; n < 3; n++) this.call(target).noteEnd(refusedConnection, this.nowMs);
     this.told.length = 0;
     this.nowMs += 6000;
   }
 
   call(target: Target) {
-    return this.router.depart(target, asking(streamed, this.model(target)), this.nowMs);
+    return this.router.attempt(target, asking(streamed, this.model(target)), this.nowMs);
   }
 
   model(target: Target) {
@@ -87,8 +87,8 @@ class Rig {
   /** Tells if a call would be sent there first, with a dear one beside it. */
   takesCalls(target: Target): boolean {
     const spare = targetOf({ id: 'spare', cost: priceOf(1000n) });
-    const ask = asking(streamed, modelOf([target, spare], target.upstreamModel));
-    return this.router.plan(ask, this.nowMs).targets[0] === target;
+    const request = asking(streamed, modelOf([target, spare], target.upstreamModel));
+    return this.router.route(request, this.nowMs).targets[0] === target;
   }
 
   answer(status: number, body: string, type = 'application/json'): void {
@@ -247,7 +247,7 @@ describe('a probe of what is out of service', () => {
 describe('a probe of what nobody calls', () => {
   test('is sent when its time has come, and not before or again', () => {
     const rig = new Rig([one], 60_000);
-    rig.call(one).ended(answered(), rig.nowMs);
+    rig.call(one).noteEnd(answered(), rig.nowMs);
     rig.nowMs += 59_000;
     rig.prober.tick();
     expect(rig.sent).toHaveLength(0);
@@ -260,7 +260,7 @@ describe('a probe of what nobody calls', () => {
 
   test('finds out in half a minute that it is dead', () => {
     const rig = new Rig([one], 60_000);
-    rig.call(one).ended(answered(), rig.nowMs);
+    rig.call(one).noteEnd(answered(), rig.nowMs);
     rig.nowMs += 60_000;
     for (let second = 0; second < 30; second++, rig.nowMs += 1000) {
       rig.prober.tick();
@@ -273,7 +273,7 @@ describe('a probe of what nobody calls', () => {
 
   test.each([400, 404, 429])('is not sent again and again to what answers with %i', (status) => {
     const rig = new Rig([one], 600_000);
-    rig.call(one).ended(refusedConnection, rig.nowMs);
+    rig.call(one).noteEnd(refusedConnection, rig.nowMs);
     const probesAfterFailure = () => {
       const before = rig.sent.length;
       for (let second = 0; second < 60; second++, rig.nowMs += 1000) {
@@ -284,7 +284,7 @@ describe('a probe of what nobody calls', () => {
       return rig.sent.length - before;
     };
     expect(probesAfterFailure()).toBe(1);
-    rig.call(one).ended(refusedConnection, rig.nowMs);
+    rig.call(one).noteEnd(refusedConnection, rig.nowMs);
     expect(probesAfterFailure()).toBe(1);
   });
 
@@ -303,7 +303,7 @@ describe('a probe of what nobody calls', () => {
 
   test('is not sent where nobody wants any', () => {
     const rig = new Rig([one]);
-    rig.call(one).ended(answered(), rig.nowMs);
+    rig.call(one).noteEnd(answered(), rig.nowMs);
     rig.nowMs += 86_400_000;
     rig.prober.tick();
     expect(rig.sent).toEqual([]);
@@ -319,7 +319,7 @@ function priced(id: string, microUsd: bigint, rest: Partial<TargetDraft> = {}): 
 /** A router beside a prober, and what it has told of targets going out of service and coming back. */
 function openRouter() {
   const told: string[] = [];
-  const router = new ExpectedCostRouter({
+  const router = new Router({
     attemptsMax: 3,
     uniform: chance(1),
     hashCredential: (it) => it,
@@ -328,15 +328,15 @@ function openRouter() {
   return { router, told };
 }
 
-function callOnce(router: ExpectedCostRouter, target: Target, model: Model, nowMs: number, outcome: Outcome) {
-  router.depart(target, asking(streamed, model), nowMs).ended(outcome, nowMs);
+function callOnce(router: Router, target: Target, model: Model, nowMs: number, outcome: Outcome) {
+  router.attempt(target, asking(streamed, model), nowMs).noteEnd(outcome, nowMs);
 }
 
-function eject(router: ExpectedCostRouter, target: Target, model: Model): void {
+function eject(router: Router, target: Target, model: Model): void {
   for (let n = 0; n < 3; n++) callOnce(router, target, model, 0, refusedConnection);
 }
 
-const idle = (router: ExpectedCostRouter, models: readonly Model[], nowMs: number, afterMs = idleMs) =>
+const idle = (router: Router, models: readonly Model[], nowMs: number, afterMs = idleMs) =>
   router.probesIdle(models, nowMs, afterMs).map(({ target }) => target);
 
 const idsOf = (targets: readonly Target[]) => targets.map(({ channel }) => channel.id);
@@ -345,8 +345,8 @@ describe('a target that was ejected', () => {
   const [cheap, dear] = [priced('cheap', 1n), priced('dear', 3n)];
   const model = modelOf([cheap, dear]);
 
-  const firstOf = (router: ExpectedCostRouter, nowMs: number) =>
-    idsOf(router.plan(asking(streamed, model), nowMs).targets)[0];
+  const firstOf = (router: Router, nowMs: number) =>
+    idsOf(router.route(asking(streamed, model), nowMs).targets)[0];
 
   test('is asked by probes alone until one comes back well, and is told of when it goes and when it is back', () => {
     const { router, told } = openRouter();
@@ -355,11 +355,11 @@ describe('a target that was ejected', () => {
     expect(router.probesDue(model, 3000)).toEqual([]);
     expect(router.probesDue(model, 7000)).toEqual([cheap]);
     expect(firstOf(router, 7000)).toBe('dear');
-    router.probe(cheap, model, 7000).ended(refusedConnection, 7100);
+    router.probe(cheap, model, 7000).noteEnd(refusedConnection, 7100);
     expect(router.probesDue(model, 8000)).toEqual([]);
     const second = router.probe(cheap, model, 30_000);
     expect(router.probesDue(model, 30_100)).toEqual([]);
-    second.ended(answered(), 30_200);
+    second.noteEnd(answered(), 30_200);
     expect(firstOf(router, 30_300)).toBe('cheap');
     for (let n = 0; n < 2; n++) callOnce(router, cheap, model, 30_400, answered());
     expect(told).toEqual(['cheap ejected', 'cheap back']);
@@ -370,7 +370,7 @@ describe('a target that was ejected', () => {
     (kind) => {
       const { router } = openRouter();
       eject(router, cheap, model);
-      router.probe(cheap, model, 7000).ended(refusedWith(kind), 7100);
+      router.probe(cheap, model, 7000).noteEnd(refusedWith(kind), 7100);
       expect(router.probesDue(model, 30_000)).toEqual([]);
       expect(firstOf(router, 30_000)).toBe('cheap');
       for (let n = 0; n < 3; n++) callOnce(router, cheap, model, 30_000, refusedConnection);
@@ -381,7 +381,7 @@ describe('a target that was ejected', () => {
   test('is left alone when a probe shows that its credential is refused', () => {
     const { router } = openRouter();
     eject(router, cheap, model);
-    router.probe(cheap, model, 7000).ended(refusedWith('credential'), 7100);
+    router.probe(cheap, model, 7000).noteEnd(refusedWith('credential'), 7100);
     expect(router.probesDue(model, 30_000)).toEqual([]);
     expect(firstOf(router, 30_000)).toBe('dear');
     expect(router.probesDue(model, 70_000)).toEqual([cheap]);
@@ -391,10 +391,10 @@ describe('a target that was ejected', () => {
     const images = priced('images', 1n, { protocols: { images: '/images' } });
     const { router } = openRouter();
     const ofImages = { ...modelOf([images, priced('dear', 3n)]), outputModalities: ['image'] };
-    const ask = { ...asking(streamed, ofImages), protocol: 'images' } as const;
+    const request = { ...asking(streamed, ofImages), protocol: 'images' } as const;
     eject(router, images, ofImages);
     expect(router.probesDue(ofImages, 7000)).toEqual([]);
-    expect(idsOf(router.plan(ask, 7000).targets)).toEqual(['images']);
+    expect(idsOf(router.route(request, 7000).targets)).toEqual(['images']);
   });
 });
 
@@ -406,9 +406,11 @@ test('three hundred seconds of refused connections cost ten attempts of callers 
   for (let nowMs = 0; nowMs < 300_000; nowMs += 100) {
     if (nowMs % 1000 === 0) {
       for (const target of router.probesDue(model, nowMs))
-        router.probe(target, model, nowMs).ended(target === down ? refusedConnection : answered(), nowMs + 5);
+        router
+          .probe(target, model, nowMs)
+          .noteEnd(target === down ? refusedConnection : answered(), nowMs + 5);
     }
-    for (const target of router.plan(asking(streamed, model), nowMs).targets) {
+    for (const target of router.route(asking(streamed, model), nowMs).targets) {
       if (target === down) attempts++;
       callOnce(router, target, model, nowMs, target === down ? refusedConnection : answered());
       if (target === up) break;
@@ -426,7 +428,7 @@ describe('what nobody calls', () => {
     expect(idle(router, models, 1000)).toEqual([]);
     callOnce(router, other, modelOf([other], 'm1'), 50_000, answered());
     expect(idle(router, models, 61_000)).toEqual([cheap]);
-    router.probe(cheap, modelOf([cheap], 'm2'), 61_000).ended(answered(), 61_100);
+    router.probe(cheap, modelOf([cheap], 'm2'), 61_000).noteEnd(answered(), 61_100);
     expect(idle(router, models, 62_000)).toEqual([]);
     expect(idle(router, models, 111_000)).toEqual([other]);
   });
@@ -441,7 +443,7 @@ describe('what nobody calls', () => {
     while (told.length === 0 && nowMs < 100_000) {
       nowMs += 1000;
       for (const due of idle(router, [model], nowMs))
-        router.probe(due, model, nowMs).ended(refusedConnection, nowMs);
+        router.probe(due, model, nowMs).noteEnd(refusedConnection, nowMs);
     }
     expect(told).toEqual(['a ejected']);
     expect(nowMs).toBeLessThanOrEqual(30_000);
@@ -469,8 +471,8 @@ describe('what nobody calls', () => {
     const model = modelOf([target, priced('b', 1n)]);
     const [probed, plain] = [openRouter().router, openRouter().router];
     for (let n = 0; n < 50; n++)
-      probed.probe(target, model, n).ended(answered({ inputFresh: 1, output: 1 }), n + 1);
-    const ofB = (router: ExpectedCostRouter) =>
+      probed.probe(target, model, n).noteEnd(answered({ inputFresh: 1, output: 1 }), n + 1);
+    const ofB = (router: Router) =>
       router.explain(asking(streamed, model), 5000).candidates.find(({ channelId }) => channelId === 'b');
     expect(ofB(plain)).toBeDefined();
     expect(ofB(probed)?.parts).toEqual(ofB(plain)?.parts);

@@ -6,8 +6,8 @@ import type { Channel, Model, Target } from '../catalogue/catalogue.ts';
 import type { Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { rowOf } from './outcomes.ts';
-import type { Flight } from './plan.ts';
 import type { Suspect } from './probes.ts';
+import type { RoutedAttempt } from './route.ts';
 
 /** Probes under way at once, over all channels; a channel has one at the most. */
 const probesMax = 8;
@@ -20,7 +20,7 @@ export interface ProbedRouter {
   probesDue(model: Model, nowMs: number): readonly Target[];
   probeWorthwhile(model: Model, nowMs: number): Target | null;
   probesIdle(models: readonly Model[], nowMs: number, idleMs: number): readonly Suspect[];
-  probe(target: Target, model: Model, nowMs: number): Flight;
+  probe(target: Target, model: Model, nowMs: number): RoutedAttempt;
 }
 
 export interface ProberOptions {
@@ -118,9 +118,9 @@ export class Prober implements AttemptOwner {
     const call = smallestCall(protocols, upstreamModel, dialect);
     if (call === null || gateway.protocols[call.protocol] === undefined) return;
     const wire = gateway.wires.of(target, model, call.protocol);
-    const flight = router.probe(target, model, gateway.clock.now());
-    const errand = errandOf({ ...gateway, router }, call, flight);
-    const probe = new Attempt(errand, this, wire, { request: call, translation: null }, flight, 1, true);
+    const routed = router.probe(target, model, gateway.clock.now());
+    const errand = errandOf({ ...gateway, router }, call, routed);
+    const probe = new Attempt(errand, this, wire, { request: call, translation: null }, routed, 1, true);
     this.#underWay.set(channel.id, probe);
     this.#turn++;
     this.#turns.set(channel, this.#turn).set(target, this.#turn);
@@ -130,13 +130,13 @@ export class Prober implements AttemptOwner {
   onContent(): void {}
 
   onOutcome(probe: Attempt): void {
-    const { target, outcome, flight } = probe;
+    const { target, outcome, routed } = probe;
     const { clock, observer } = this.#options.gateway;
     this.#underWay.delete(target.channel.id);
-    flight.ended(outcome, clock.now());
+    routed.noteEnd(outcome, clock.now());
     observer.probed(target.channel.id, outcome.kind);
     // A model that is missing for a probe may be there for what it is made for.
-    if (rowOf(outcome).alert === 'credential-refused') alertTrouble(probe, flight.credential?.id, observer);
+    if (rowOf(outcome).alert === 'credential-refused') alertTrouble(probe, routed.credential?.id, observer);
     if (outcome.kind !== 'answered') return;
     // The other models of a channel that is back need not wait for the next second, nor for other channels.
     this.#turns.delete(target.channel);
@@ -148,7 +148,7 @@ export class Prober implements AttemptOwner {
 const answerBytesMax = 256 * 1024;
 
 /** It is no stream, and takes as long as one may take to begin: its one token comes when a stream would. */
-function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: Flight): Errand {
+function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: RoutedAttempt): Errand {
   const { clock } = gateway;
   const inbound = {
     work: 'answer' as const,

@@ -2,7 +2,7 @@ import type { Facts } from '@headgate/protocols';
 import { type Model, plainRouting, type Target } from '../catalogue/catalogue.ts';
 import { mayProbeWith } from './credential.ts';
 import type { Estimates } from './estimates.ts';
-import type { Ask } from './plan.ts';
+import type { RouteRequest } from './route.ts';
 import type { Candidate, ChannelLoad } from './target.ts';
 
 /** A target whose last call failed, and that nobody has asked since, is asked again after so long. */
@@ -25,7 +25,7 @@ export interface Suspect {
 }
 
 /** A probe as the router is told of it. */
-export function probeAsk(model: Model): Ask {
+export function probeRequest(model: Model): RouteRequest {
   return {
     facts,
     model,
@@ -38,9 +38,9 @@ export function probeAsk(model: Model): Ask {
 }
 
 /** A call of the model as it usually is. */
-export function usualAsk(model: Model, inputTokens: number): Ask {
+export function usualRequest(model: Model, inputTokens: number): RouteRequest {
   const usual = { ...facts, maxOutputTokens: null, inputTokensEstimate: inputTokens };
-  return { ...probeAsk(model), facts: usual };
+  return { ...probeRequest(model), facts: usual };
 }
 
 /**

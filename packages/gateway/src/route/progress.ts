@@ -1,6 +1,6 @@
 import type { Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { elsewhereAfter, type Outcome, rowOf } from './outcomes.ts';
-import type { Again, Progress } from './plan.ts';
+import type { Again, Progress } from './route.ts';
 
 /** A refusal that takes longer is an attempt like any other, and so is a connection that cannot be had. */
 const quickMs = 1000;

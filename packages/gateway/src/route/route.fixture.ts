@@ -1,7 +1,7 @@
 import { type Facts, noUsage, type UpstreamRefusal, type Usage } from '@headgate/protocols';
 import { type Model, plainRouting } from '../catalogue/catalogue.ts';
 import type { Outcome } from './outcomes.ts';
-import type { Ask } from './plan.ts';
+import type { RouteRequest } from './route.ts';
 
 /** Chance that a test can repeat (mulberry32). */
 export function chance(seed: number): () => number {
@@ -25,7 +25,7 @@ export const streamed: Facts = {
 };
 
 /** A call in chat completions of a group without wishes of its own. */
-export function asking(facts: Facts, model: Model, session: string | null = null): Ask {
+export function asking(facts: Facts, model: Model, session: string | null = null): RouteRequest {
   return {
     facts,
     model,

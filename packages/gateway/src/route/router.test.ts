@@ -14,10 +14,10 @@ import {
   streamed,
   timedOut,
 } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 
 function openRouter(seed = 1) {
-  return new ExpectedCostRouter({
+  return new Router({
     attemptsMax: 3,
     uniform: chance(seed),
     hashCredential: (it) => it,
@@ -36,16 +36,16 @@ interface Tried {
 
 /** Sends one call to a target and lets it come to its end; the time afterwards. */
 function tryOnce(
-  router: ExpectedCostRouter,
+  router: Router,
   target: Target,
   model: ReturnType<typeof modelOf>,
   nowMs: number,
   tried: Tried,
 ): number {
-  const flight = router.depart(target, asking(streamed, model), nowMs);
-  if (tried.beganAfterMs !== undefined) flight.began(nowMs + tried.beganAfterMs);
+  const routed = router.attempt(target, asking(streamed, model), nowMs);
+  if (tried.beganAfterMs !== undefined) routed.noteFirstContent(nowMs + tried.beganAfterMs);
   const endMs = nowMs + (tried.lastsMs ?? 1000);
-  flight.ended(tried.outcome, endMs);
+  routed.noteEnd(tried.outcome, endMs);
   return endMs;
 }
 
@@ -132,7 +132,7 @@ describe('whatever the targets are and have done', () => {
           .map(({ channelId }) => channelId);
         for (const [place, { enabled, speaks }] of all.entries())
           expect(excluded.includes(`c${place}`) || (enabled && speaks)).toBe(true);
-        const planned = idsOf(router.plan(asking(streamed, model), nowMs).targets);
+        const planned = idsOf(router.route(asking(streamed, model), nowMs).targets);
         expect(planned.filter((id) => excluded.includes(id))).toEqual([]);
         // And whatever is not barred is never given up on.
         expect(planned.length === 0).toBe(excluded.length === all.length);
@@ -145,8 +145,8 @@ describe('whatever the targets are and have done', () => {
       fc.property(drafts, (all) => {
         const [one, other] = [sceneOf(all), sceneOf(all, (targets) => targets.toReversed())];
         for (let n = 0; n < 3; n++) {
-          expect(idsOf(one.router.plan(asking(streamed, one.model), one.nowMs).targets)).toEqual(
-            idsOf(other.router.plan(asking(streamed, other.model), other.nowMs).targets),
+          expect(idsOf(one.router.route(asking(streamed, one.model), one.nowMs).targets)).toEqual(
+            idsOf(other.router.route(asking(streamed, other.model), other.nowMs).targets),
           );
         }
       }),
@@ -160,7 +160,7 @@ describe('whatever the targets are and have done', () => {
         const { candidates: open } = router.explain(asking(streamed, model), nowMs);
         expect(open.every(({ expectedCostPicoUsd }) => Number.isFinite(expectedCostPicoUsd))).toBe(true);
         if (open.length > 0) expect(open.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
-        const planned = idsOf(router.plan(asking(streamed, model), nowMs).targets);
+        const planned = idsOf(router.route(asking(streamed, model), nowMs).targets);
         expect(new Set(planned).size).toBe(planned.length);
       }),
     );
@@ -170,7 +170,7 @@ describe('whatever the targets are and have done', () => {
 describe('what makes a target worse never raises its share', () => {
   const lastAttempt = { tried: new Set<string>(), attemptsLeft: 1 };
 
-  function shareOf(router: ExpectedCostRouter, model: ReturnType<typeof modelOf>, nowMs: number): number {
+  function shareOf(router: Router, model: ReturnType<typeof modelOf>, nowMs: number): number {
     const explained = router.explain(asking(streamed, model), nowMs, lastAttempt);
     return explained.candidates.find(({ channelId }) => channelId === 'c0')?.share ?? 0;
   }
@@ -179,7 +179,7 @@ describe('what makes a target worse never raises its share', () => {
     fc.assert(
       fc.property(drafts, fc.integer({ min: 1, max: 20 }), (all, extra) => {
         const { router, targets, model, nowMs } = sceneOf(all);
-        router.plan(asking(streamed, model), nowMs);
+        router.route(asking(streamed, model), nowMs);
         const before = shareOf(router, model, nowMs);
         const [first] = targets;
         if (first === undefined) return;
@@ -218,26 +218,26 @@ describe('one call', () => {
 
   test('goes to the cheapest, and then to the others by their score', () => {
     const router = openRouter();
-    router.depart(dear, asking(streamed, model), 0).ended(callerGone, 0);
-    router.depart(cheap, asking(streamed, model), 0).ended(callerGone, 0);
-    expect(idsOf(router.plan(asking(streamed, model), 0).targets)).toEqual(['cheap', 'dear']);
+    router.attempt(dear, asking(streamed, model), 0).noteEnd(callerGone, 0);
+    router.attempt(cheap, asking(streamed, model), 0).noteEnd(callerGone, 0);
+    expect(idsOf(router.route(asking(streamed, model), 0).targets)).toEqual(['cheap', 'dear']);
   });
 
   test('keeps to the operator’s tiers, whatever the price', () => {
     const router = openRouter();
     const tiers = modelOf([{ ...cheap, channel: { ...cheap.channel, priority: 1 } }, dear]);
-    expect(idsOf(router.plan(asking(streamed, tiers), 0).targets)).toEqual(['dear', 'cheap']);
+    expect(idsOf(router.route(asking(streamed, tiers), 0).targets)).toEqual(['dear', 'cheap']);
   });
 
   test('never tries a channel twice', () => {
     const progress = { tried: new Set(['cheap']), attemptsLeft: 2 };
-    expect(idsOf(openRouter().plan(asking(streamed, model), 0, progress).targets)).toEqual(['dear']);
+    expect(idsOf(openRouter().route(asking(streamed, model), 0, progress).targets)).toEqual(['dear']);
   });
 
   test('goes where the answer was given that it goes on from', () => {
     const router = openRouter();
     tryOnce(router, dear, model, 0, { outcome: answered({}, 'resp_1') });
-    expect(idsOf(router.plan(asking({ ...streamed, continues: 'resp_1' }, model), 2000).targets)).toEqual([
+    expect(idsOf(router.route(asking({ ...streamed, continues: 'resp_1' }, model), 2000).targets)).toEqual([
       'dear',
     ]);
   });
@@ -247,8 +247,8 @@ describe('one call', () => {
     tryOnce(router, dear, model, 0, { outcome: answered({}, 'resp_1') });
     const mine = asking({ ...streamed, continues: 'resp_1' }, model);
     const beside = asking({ ...streamed, continues: 'resp_2', continuesBeside: 'resp_1' }, model);
-    expect([mine, beside].map((ask) => router.isForeign(ask))).toEqual([false, false]);
-    expect([mine, beside].map((ask) => router.isForeign({ ...ask, accountId: 'other' }))).toEqual([
+    expect([mine, beside].map((request) => router.isForeign(request))).toEqual([false, false]);
+    expect([mine, beside].map((request) => router.isForeign({ ...request, accountId: 'other' }))).toEqual([
       true,
       true,
     ]);
@@ -257,17 +257,17 @@ describe('one call', () => {
   test('is not held by an answer that nobody was to keep', () => {
     const router = openRouter();
     const { kept: _, ...forgotten } = streamed;
-    router.depart(dear, asking(forgotten, model), 0).ended(answered({}, 'resp_1'), 1000);
+    router.attempt(dear, asking(forgotten, model), 0).noteEnd(answered({}, 'resp_1'), 1000);
     const going = asking({ ...forgotten, continues: 'resp_1' }, model);
-    expect(idsOf(router.plan(going, 2000).targets)).toHaveLength(2);
+    expect(idsOf(router.route(going, 2000).targets)).toHaveLength(2);
   });
 
   test('goes where what is kept upstream was found once', () => {
     const router = openRouter();
     const kept = asking({ ...streamed, continues: 'cachedContents/1' }, model);
-    expect(idsOf(router.plan(kept, 0).targets)).toHaveLength(2);
-    router.depart(dear, kept, 0).ended(answered(), 1000);
-    expect(idsOf(router.plan(kept, 2000).targets)).toEqual(['dear']);
+    expect(idsOf(router.route(kept, 0).targets)).toHaveLength(2);
+    router.attempt(dear, kept, 0).noteEnd(answered(), 1000);
+    expect(idsOf(router.route(kept, 2000).targets)).toEqual(['dear']);
   });
 
   test('stays where its prefix is warm, when that is cheaper', () => {
@@ -275,10 +275,10 @@ describe('one call', () => {
     const [a, b] = [priced('a', 10n), priced('b', 9n)];
     const long = { ...streamed, inputTokensEstimate: 50_000 };
     const both = modelOf([a, b]);
-    const flight = router.depart(a, asking(long, both, 's'), 0);
-    flight.began(500);
-    flight.ended(answered({ inputFresh: 50_000 }), 1000);
-    router.depart(b, asking(streamed, both), 1000).ended(callerGone, 1000);
+    const routed = router.attempt(a, asking(long, both, 's'), 0);
+    routed.noteFirstContent(500);
+    routed.noteEnd(answered({ inputFresh: 50_000 }), 1000);
+    router.attempt(b, asking(streamed, both), 1000).noteEnd(callerGone, 1000);
     const shareOfA = (session: string | null) => {
       const { candidates } = router.explain(asking(long, both, session), 1000);
       return candidates.find(({ channelId }) => channelId === 'a')?.share;
@@ -290,8 +290,9 @@ describe('one call', () => {
   test('a target with an unknown price comes after all that are known', () => {
     const router = openRouter();
     const some = modelOf([targetOf({ id: 'a' }), dear]);
-    for (const target of some.targets) router.depart(target, asking(streamed, some), 0).ended(callerGone, 0);
-    expect(idsOf(router.plan(asking(streamed, some), 0).targets)).toEqual(['dear', 'a']);
+    for (const target of some.targets)
+      router.attempt(target, asking(streamed, some), 0).noteEnd(callerGone, 0);
+    expect(idsOf(router.route(asking(streamed, some), 0).targets)).toEqual(['dear', 'a']);
   });
 
   describe('a target in reach of the cheapest that nobody has used for long', () => {
@@ -305,13 +306,13 @@ describe('one call', () => {
       let probed = 0;
       for (let n = 2; n < 1002; n++) {
         const nowMs = 30_000 * n;
-        const ask = asking(streamed, twoWays);
-        router.depart(cheap, ask, nowMs - 1).ended(callerGone, nowMs - 1);
-        expect(router.plan(ask, nowMs).targets[0]).toBe(cheap);
+        const request = asking(streamed, twoWays);
+        router.attempt(cheap, request, nowMs - 1).noteEnd(callerGone, nowMs - 1);
+        expect(router.route(request, nowMs).targets[0]).toBe(cheap);
         const target = router.probeWorthwhile(twoWays, nowMs);
         if (target === null) continue;
         expect(target).toBe(slow);
-        router.probe(target, twoWays, nowMs).ended(callerGone, nowMs);
+        router.probe(target, twoWays, nowMs).noteEnd(callerGone, nowMs);
         probed++;
       }
       expect(probed).toBeGreaterThan(150);
@@ -322,8 +323,8 @@ describe('one call', () => {
   test('what is out of reach is never tried to find out about', () => {
     const router = openRouter();
     for (let n = 1; n < 500; n++) {
-      router.depart(cheap, asking(streamed, model), 30_000 * n - 1).ended(callerGone, 30_000 * n - 1);
-      expect(router.plan(asking(streamed, model), 30_000 * n).targets[0]).toBe(cheap);
+      router.attempt(cheap, asking(streamed, model), 30_000 * n - 1).noteEnd(callerGone, 30_000 * n - 1);
+      expect(router.route(asking(streamed, model), 30_000 * n).targets[0]).toBe(cheap);
     }
     expect(router.probeWorthwhile(model, 14_971_000)).toBeNull();
   });
@@ -334,7 +335,7 @@ describe('in trouble', () => {
   const two = priced('two', 2n);
   const model = modelOf([one, two]);
 
-  function fail(router: ExpectedCostRouter, target: Target, times: number, nowMs = 0): void {
+  function fail(router: Router, target: Target, times: number, nowMs = 0): void {
     for (let n = 0; n < times; n++)
       tryOnce(router, target, model, nowMs, { outcome: refusedConnection, lastsMs: 0 });
   }
@@ -342,15 +343,15 @@ describe('in trouble', () => {
   test('a dead target is left out until a probe has come back well', () => {
     const router = openRouter();
     fail(router, one, 3);
-    expect(idsOf(router.plan(asking(streamed, model), 1000).targets)).toEqual(['two']);
+    expect(idsOf(router.route(asking(streamed, model), 1000).targets)).toEqual(['two']);
     expect(router.probesDue(model, 1000)).toEqual([]);
     expect(router.probesDue(model, 7000)).toEqual([one]);
-    expect(idsOf(router.plan(asking(streamed, model), 7000).targets)).toEqual(['two']);
-    router.probe(one, model, 7000).ended(answered(), 7300);
-    expect(idsOf(router.plan(asking(streamed, model), 9000).targets)).toEqual(['one', 'two']);
+    expect(idsOf(router.route(asking(streamed, model), 7000).targets)).toEqual(['two']);
+    router.probe(one, model, 7000).noteEnd(answered(), 7300);
+    expect(idsOf(router.route(asking(streamed, model), 9000).targets)).toEqual(['one', 'two']);
     expect(router.probesDue(model, 9000)).toEqual([]);
-    router.depart(one, asking(streamed, model), 9000);
-    expect(idsOf(router.plan(asking(streamed, model), 9000).targets)).toEqual(['two']);
+    router.attempt(one, asking(streamed, model), 9000);
+    expect(idsOf(router.route(asking(streamed, model), 9000).targets)).toEqual(['two']);
   });
 
   test('when all are out, one is tried all the same, and one more at the most', () => {
@@ -358,13 +359,13 @@ describe('in trouble', () => {
     fail(router, one, 3);
     tryOnce(router, two, model, 0, { outcome: answered(), beganAfterMs: 0, lastsMs: 0 });
     fail(router, two, 3);
-    const { targets } = router.plan(asking(streamed, model), 100);
+    const { targets } = router.route(asking(streamed, model), 100);
     expect(targets).toHaveLength(2);
     const tried = (...ids: readonly string[]) => ({ tried: new Set(ids), attemptsLeft: 2 });
-    expect(router.plan(asking(streamed, model), 100, tried('one')).targets).toHaveLength(1);
-    expect(router.plan(asking(streamed, model), 100, tried('x', 'y')).targets).toEqual([]);
-    for (let n = 0; n < 40; n++) router.plan(asking(streamed, model), 100, tried('one'));
-    expect(router.plan(asking(streamed, model), 100, tried('one')).targets).toEqual([]);
+    expect(router.route(asking(streamed, model), 100, tried('one')).targets).toHaveLength(1);
+    expect(router.route(asking(streamed, model), 100, tried('x', 'y')).targets).toEqual([]);
+    for (let n = 0; n < 40; n++) router.route(asking(streamed, model), 100, tried('one'));
+    expect(router.route(asking(streamed, model), 100, tried('one')).targets).toEqual([]);
   });
 
   describe('where nothing has answered for six attempts', () => {
@@ -376,19 +377,19 @@ describe('in trouble', () => {
       const router = openRouter();
       fail(router, one, 2);
       fail(router, two, 3);
-      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toContain('one');
+      expect(idsOf(router.route(asking(streamed, all), 100, after('two')).targets)).toContain('one');
       fail(router, two, 1);
-      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toEqual(['three']);
+      expect(idsOf(router.route(asking(streamed, all), 100, after('two')).targets)).toEqual(['three']);
       fail(router, three, 1);
-      expect(idsOf(router.plan(asking(streamed, all), 100).targets)).not.toEqual([]);
-      expect(router.plan(asking(streamed, all), 100, after('two')).targets).toEqual([]);
+      expect(idsOf(router.route(asking(streamed, all), 100).targets)).not.toEqual([]);
+      expect(router.route(asking(streamed, all), 100, after('two')).targets).toEqual([]);
     });
 
     test('one answer is the end of it', () => {
       const router = openRouter();
       for (const target of [one, two, three]) fail(router, target, 2);
       tryOnce(router, three, all, 50, { outcome: answered(), beganAfterMs: 10, lastsMs: 20 });
-      expect(idsOf(router.plan(asking(streamed, all), 100, after('two')).targets)).toContain('one');
+      expect(idsOf(router.route(asking(streamed, all), 100, after('two')).targets)).toContain('one');
     });
   });
 
@@ -396,44 +397,44 @@ describe('in trouble', () => {
     const router = openRouter();
     for (const target of [one, two])
       tryOnce(router, target, model, 0, { outcome: refusedWith('rate-limited', 9000), lastsMs: 0 });
-    expect(router.plan(asking(streamed, model), 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
+    expect(router.route(asking(streamed, model), 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
   });
 
   test('one refused credential is refused for all models of the channel, not for another credential', () => {
     const router = openRouter();
     tryOnce(router, one, model, 0, { outcome: refusedWith('credential') });
     const other = { ...one, upstreamModel: 'other' };
-    expect(router.plan(asking(streamed, modelOf([other], 'm2')), 1000).targets).toEqual([]);
+    expect(router.route(asking(streamed, modelOf([other], 'm2')), 1000).targets).toEqual([]);
     const renewed = { ...other, channel: { ...other.channel, credentials: [{ id: 'NEW', secret: 'new' }] } };
-    expect(router.plan(asking(streamed, modelOf([renewed], 'm3')), 1000).targets).toEqual([renewed]);
-    expect(idsOf(router.plan(asking(streamed, modelOf([other], 'm2')), 70_000).targets)).toEqual(['one']);
+    expect(router.route(asking(streamed, modelOf([renewed], 'm3')), 1000).targets).toEqual([renewed]);
+    expect(idsOf(router.route(asking(streamed, modelOf([other], 'm2')), 70_000).targets)).toEqual(['one']);
   });
 
   test('a target that owes three answers is left out until one comes', () => {
     const router = openRouter();
-    const flights = [0, 1, 2].map((nowMs) => router.depart(one, asking(streamed, model), nowMs));
-    expect(idsOf(router.plan(asking(streamed, model), 4000).targets)).toEqual(['two']);
-    flights[2]?.began(4000);
-    expect(idsOf(router.plan(asking(streamed, model), 4000).targets)).toContain('one');
+    const attempts = [0, 1, 2].map((nowMs) => router.attempt(one, asking(streamed, model), nowMs));
+    expect(idsOf(router.route(asking(streamed, model), 4000).targets)).toEqual(['two']);
+    attempts[2]?.noteFirstContent(4000);
+    expect(idsOf(router.route(asking(streamed, model), 4000).targets)).toContain('one');
   });
 
   test('a target whose limit does not cover the call is left out until it resets', () => {
     const router = openRouter();
     const left = { 'x-ratelimit-remaining-tokens': '900', 'x-ratelimit-reset-tokens': '9s' };
-    router.depart(one, asking(streamed, model), 0).told(new Map(Object.entries(left)), 0);
-    expect(idsOf(router.plan(asking(streamed, model), 8000).targets)).toEqual(['two']);
+    router.attempt(one, asking(streamed, model), 0).noteHead(new Map(Object.entries(left)), 0);
+    expect(idsOf(router.route(asking(streamed, model), 8000).targets)).toEqual(['two']);
     expect(
-      idsOf(router.plan(asking({ ...streamed, inputTokensEstimate: 800 }, model), 8000).targets),
+      idsOf(router.route(asking({ ...streamed, inputTokensEstimate: 800 }, model), 8000).targets),
     ).toContain('one');
-    expect(idsOf(router.plan(asking(streamed, model), 9000).targets)).toContain('one');
+    expect(idsOf(router.route(asking(streamed, model), 9000).targets)).toContain('one');
   });
 
-  test('what a flight has told is told once', () => {
+  test('what an attempt has told is told once', () => {
     const router = openRouter();
-    const flight = router.depart(one, asking(streamed, model), 0);
-    for (let n = 0; n < 9; n++) flight.ended(refusedConnection, 10);
-    flight.began(20);
-    expect(idsOf(router.plan(asking(streamed, model), 30).targets)).toContain('one');
+    const routed = router.attempt(one, asking(streamed, model), 0);
+    for (let n = 0; n < 9; n++) routed.noteEnd(refusedConnection, 10);
+    routed.noteFirstContent(20);
+    expect(idsOf(router.route(asking(streamed, model), 30).targets)).toContain('one');
   });
 });
 
@@ -449,21 +450,21 @@ test('a million random events and a clock that jumps leave numbers, and every ta
     refusedWith('server-error'),
   ];
   const all = [...outcomes, ...limits];
-  const flights: ReturnType<ExpectedCostRouter['depart']>[] = [];
+  const attempts: ReturnType<Router['attempt']>[] = [];
   let nowMs = 0;
   for (let n = 0; n < 1_000_000; n++) {
     const kind = uniform();
     nowMs += kind < 0.0001 ? (uniform() - 0.5) * 1e13 : 40 * uniform();
-    const pick = Math.floor(uniform() * flights.length);
+    const pick = Math.floor(uniform() * attempts.length);
     const target = targets[Math.floor(uniform() * targets.length)];
     if (kind < 0.35 && target !== undefined)
-      flights.push(router.depart(target, asking(streamed, model), nowMs));
-    else if (kind < 0.6) flights[pick]?.began(nowMs);
+      attempts.push(router.attempt(target, asking(streamed, model), nowMs));
+    else if (kind < 0.6) attempts[pick]?.noteFirstContent(nowMs);
     else if (kind < 0.98)
-      flights.splice(pick, 1)[0]?.ended(all[Math.floor(uniform() * all.length)] ?? null, nowMs);
-    else router.plan(asking(streamed, model), nowMs);
+      attempts.splice(pick, 1)[0]?.noteEnd(all[Math.floor(uniform() * all.length)] ?? null, nowMs);
+    else router.route(asking(streamed, model), nowMs);
   }
-  for (const flight of flights) flight.ended(null, nowMs);
+  for (const routed of attempts) routed.noteEnd(null, nowMs);
   for (let n = 0; n < 5; n++) {
     nowMs += 3_600_000;
     for (const target of targets)

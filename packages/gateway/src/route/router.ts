@@ -1,5 +1,6 @@
 import type { Credential, Model, Target } from '../catalogue/catalogue.ts';
 import type { RouterState } from '../ports/router-state-store.ts';
+import { type Sending, type ServiceListener, TargetAttempt } from './attempt.ts';
 import { type CredentialSlot, chooseSlot, slotsWithin } from './credential.ts';
 import {
   asked,
@@ -16,36 +17,37 @@ import {
   tierOf,
   turnOf,
 } from './eligibility.ts';
-import type { Estimates, Pool } from './estimates.ts';
-import { type Explanation, explanationOf, type RouteExplainer } from './explain.ts';
-import { type Errand, type ServiceListener, TargetFlight } from './flight.ts';
+import { listedTargets, oncePerChannel, type Pool } from './estimates.ts';
+import { type Explanation, explanationOf } from './explain.ts';
 import type { Uniform } from './health.ts';
+import { Candidates, type HashCredential } from './pool.ts';
+import { idleOnes, isInService, isProbeDue, probeRequest, type Suspect, usualRequest } from './probes.ts';
 import {
-  type Ask,
   type Choice,
-  type Flight,
   type Listed,
   leftOutOf,
-  type Plan,
   type Progress,
-  type Router,
-} from './plan.ts';
-import { Candidates, type HashCredential } from './pool.ts';
-import { idleOnes, isInService, isProbeDue, probeAsk, type Suspect, usualAsk } from './probes.ts';
+  type Route,
+  type RoutedAttempt,
+  type RouteRequest,
+} from './route.ts';
 import { routerStateMsMax } from './saved.ts';
 import { type Circumstances, longestUnused, type Ranking, rank, rankInFull } from './scores.ts';
 import { AnswerMemory, cacheableTokensMin, type Session, SessionMemory } from './sticky.ts';
-import type { Candidate, ChannelLoad } from './target.ts';
+import type { Candidate } from './target.ts';
 import { SteadyTime } from './time.ts';
 import { Demand, RetryBudget } from './traffic.ts';
 
-export interface ExpectedCostOptions {
+export interface RouterOptions {
   /** Attempts of one call. */
   readonly attemptsMax: number;
   readonly uniform: Uniform;
   readonly hashCredential: HashCredential;
   readonly onService?: ServiceListener;
 }
+
+/** Why an attempt is sent. */
+type Reason = Pick<Sending, 'request' | 'demand' | 'keepsSessions' | 'isProbe'>;
 
 /** A decision, before it is put into targets. */
 interface Decision {
@@ -56,8 +58,6 @@ interface Decision {
   readonly targets: readonly Target[];
 }
 
-/** Targets named for an attempt: those that cannot be asked for a call are passed over. */
-const targetsMax = 12;
 /** A target nobody has used for so long is probed, to see whether it is still what it was. */
 const probeAfterMs = 20_000;
 /** Below this chance of the best one left, a further attempt is taken from the budget. */
@@ -74,8 +74,8 @@ const noneListed: Listed = { places: [], numbers: [] };
  * The cheapest target that will answer (routing.md): each has a score, the expected cost of a successful call, and the
  * best ones share the calls. Local state, injected time and chance: the same code in production and in simulation.
  */
-export class ExpectedCostRouter implements Router, RouteExplainer {
-  readonly #options: ExpectedCostOptions;
+export class Router {
+  readonly #options: RouterOptions;
   readonly #time = new SteadyTime();
   readonly #candidates: Candidates;
   readonly #answers = new AnswerMemory();
@@ -85,31 +85,33 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   /** Credentials take turns by it. */
   #turns = 0;
 
-  constructor(options: ExpectedCostOptions) {
+  constructor(options: RouterOptions) {
     this.#options = options;
     this.#candidates = new Candidates(options.hashCredential);
     this.#start = { tried: new Set(), attemptsLeft: options.attemptsMax };
   }
 
-  isForeign({ facts, accountId }: Ask): boolean {
+  /** Tells if the call names what an upstream keeps for another account: to this one it does not exist. */
+  isForeign({ facts, accountId }: RouteRequest): boolean {
     const named = [facts.continues, facts.continuesBeside];
     return named.some((answerId) => this.#answers.isForeign(answerId, accountId));
   }
 
-  plan(ask: Ask, clockMs: number, progress = this.#start): Plan {
+  /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
+  route(request: RouteRequest, clockMs: number, progress = this.#start): Route {
     const nowMs = this.#time.read(clockMs);
-    const pool = this.#candidates.poolOf(ask);
+    const pool = this.#candidates.poolOf(request);
     if (isFirst(progress) && !progress.again) {
       pool.estimates.demand.called(pool.estimates.meanPrice());
       this.#budget.called(nowMs);
     }
-    const sorted = this.#sort(pool, ask, progress, nowMs);
-    const { choice, ranking, targets } = this.#decide(sorted, ask, progress, nowMs);
+    const sorted = this.#sort(pool, request, progress, nowMs);
+    const { choice, ranking, targets } = this.#decide(sorted, request, progress, nowMs);
     const { due, excluded } = sorted;
     return {
       targets,
       blockedRetryMs: soonest(excluded, nowMs),
-      againMs: targets.length > 0 ? null : this.#againMs(sorted, ask, progress, nowMs),
+      againMs: targets.length > 0 ? null : this.#againMs(sorted, request, progress, nowMs),
       considered: {
         choice,
         pool,
@@ -121,15 +123,18 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     };
   }
 
-  /** A second attempt is for what is slow, not for what fails: it is sent where one would be likely to be answered. */
-  hedge(ask: Ask, clockMs: number, progress: Progress): Plan | null {
+  /**
+   * A second attempt while the first one is silent; null when that would be one too many. It is for what is slow, not for what
+   * fails: it is sent where one would be likely to be answered.
+   */
+  hedge(request: RouteRequest, clockMs: number, progress: Progress): Route | null {
     const nowMs = this.#time.read(clockMs);
-    const pool = this.#candidates.poolOf(ask);
+    const pool = this.#candidates.poolOf(request);
     const { demand } = pool.estimates;
     if (!demand.mayHedge || !this.#budget.canSpend) return null;
-    const { ready, due, excluded } = this.#sort(pool, ask, progress, nowMs);
+    const { ready, due, excluded } = this.#sort(pool, request, progress, nowMs);
     if (ready.length === 0) return null;
-    const circumstances = this.#circumstances(pool, ready, ask, progress, nowMs, true);
+    const circumstances = this.#circumstances(pool, ready, request, progress, nowMs, true);
     const { count, listed, bestChance } = rank(pool.estimates, ready, circumstances);
     if (bestChance < doubtfulChance) return null;
     demand.hedged();
@@ -142,15 +147,16 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   }
 
   /** A call as it would go now: nothing is learned, drawn or spent by asking. */
-  explain(ask: Ask, clockMs: number, progress = this.#start): Explanation {
+  explain(request: RouteRequest, clockMs: number, progress = this.#start): Explanation {
     const nowMs = this.#time.read(clockMs);
-    const pool = this.#candidates.poolOf(ask);
+    const pool = this.#candidates.poolOf(request);
     pool.estimates.readAll(nowMs);
-    const sorted = this.#sort(pool, ask, progress, nowMs);
+    const sorted = this.#sort(pool, request, progress, nowMs);
     const { ready } = sorted;
-    const circumstances = this.#circumstances(pool, ready, ask, progress, nowMs, false);
+    const circumstances = this.#circumstances(pool, ready, request, progress, nowMs, false);
     const scored = ready.length === 0 ? [] : rankInFull(pool.estimates, ready, circumstances);
-    const { choice, among } = ready.length === 0 ? lastResort(sorted, nowMs) : turnOf(sorted, ask, progress);
+    const { choice, among } =
+      ready.length === 0 ? lastResort(sorted, nowMs) : turnOf(sorted, request, progress);
     const order = oncePerChannel([...among, ...scored.map(({ candidate }) => candidate)]);
     return explanationOf({
       choice,
@@ -162,19 +168,29 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     });
   }
 
-  /** An attempt is sent; what is returned follows it to its end. */
-  depart(target: Target, ask: Ask, clockMs: number, refused: ReadonlySet<Credential> = none): Flight {
-    const { demand, keepsSessions } = this.#candidates.estimatesOf(ask.model);
-    return this.#fly(target, { ask, demand, keepsSessions, isProbe: false }, refused, clockMs);
+  /** An attempt is sent, and followed: with none of the credentials that were refused to the call, where there is another one. */
+  attempt(
+    target: Target,
+    request: RouteRequest,
+    clockMs: number,
+    refused: ReadonlySet<Credential> = none,
+  ): RoutedAttempt {
+    const { demand, keepsSessions } = this.#candidates.estimatesOf(request.model);
+    return this.#send(target, { request: request, demand, keepsSessions, isProbe: false }, refused, clockMs);
   }
 
   /** A probe of ours is sent. It teaches of the target what a call would, and of calls nothing. */
-  probe(target: Target, model: Model, clockMs: number): Flight {
+  probe(target: Target, model: Model, clockMs: number): RoutedAttempt {
     const nowMs = this.#time.read(clockMs);
     const { circuit } = this.#candidates.candidate(target).state;
     if (circuit.state(nowMs) === 'closed') this.#candidates.estimatesOf(model).demand.probed();
-    const errand = { ask: probeAsk(model), demand: new Demand(), keepsSessions: false, isProbe: true };
-    return this.#fly(target, errand, none, clockMs);
+    const reason = {
+      request: probeRequest(model),
+      demand: new Demand(),
+      keepsSessions: false,
+      isProbe: true,
+    };
+    return this.#send(target, reason, none, clockMs);
   }
 
   /**
@@ -198,6 +214,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     }
   }
 
+  /** Tells if one more attempt may be under way on the target's channel. */
   hasRoom(target: Target): boolean {
     const { maxConcurrency } = target.channel;
     return maxConcurrency === null || this.#candidates.candidate(target).load.inFlight < maxConcurrency;
@@ -236,8 +253,8 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
       if (estimates.canProbe[place] && isInService(candidate, nowMs)) ready.push(place);
     }
     if (ready.length === 0) return null;
-    const ask = usualAsk(model, estimates.demand.inputTokens);
-    const circumstances = this.#circumstances({ estimates }, ready, ask, this.#start, nowMs, false);
+    const request = usualRequest(model, estimates.demand.inputTokens);
+    const circumstances = this.#circumstances({ estimates }, ready, request, this.#start, nowMs, false);
     const unused = longestUnused(estimates, ready, circumstances);
     return unused !== null && nowMs - unused.state.lastSentMs >= probeAfterMs ? unused.target : null;
   }
@@ -248,13 +265,13 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     return idleOnes(all, this.#time.read(clockMs), idleMs);
   }
 
-  #fly(target: Target, errand: Errand, refused: ReadonlySet<Credential>, clockMs: number): Flight {
+  #send(target: Target, reason: Reason, refused: ReadonlySet<Credential>, clockMs: number): RoutedAttempt {
     const candidate = this.#candidates.candidate(target);
-    const slot = this.#slotFor(candidate, errand.ask, refused, this.#time.read(clockMs));
+    const slot = this.#slotFor(candidate, reason.request, refused, this.#time.read(clockMs));
     slot.use.turn = ++this.#turns;
-    return new TargetFlight(
+    return new TargetAttempt(
       {
-        ...errand,
+        ...reason,
         candidates: this.#candidates,
         candidate,
         slot,
@@ -268,34 +285,39 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     );
   }
 
-  #slotFor({ slots }: Candidate, ask: Ask, refused: ReadonlySet<Credential>, nowMs: number): CredentialSlot {
+  #slotFor(
+    { slots }: Candidate,
+    request: RouteRequest,
+    refused: ReadonlySet<Credential>,
+    nowMs: number,
+  ): CredentialSlot {
     if (slots.length === 1) return slots[0];
-    const fitting = slotsWithin(slots, this.#answers.keeperOf(ask.facts.continues));
-    const need = { refused, tokens: ask.facts.inputTokensEstimate };
-    return chooseSlot(fitting, need, this.#sessionOf(ask), nowMs);
+    const fitting = slotsWithin(slots, this.#answers.keeperOf(request.facts.continues));
+    const need = { refused, tokens: request.facts.inputTokensEstimate };
+    return chooseSlot(fitting, need, this.#sessionOf(request), nowMs);
   }
 
   /** Null where no session was anywhere, or none could be worth anything: most calls are never asked for theirs. */
-  #sessionOf({ facts, session }: Ask): Session | null {
+  #sessionOf({ facts, session }: RouteRequest): Session | null {
     const isShort = facts.inputTokensEstimate < cacheableTokensMin;
     return isShort || this.#sessions.size === 0 ? null : this.#sessions.find(session());
   }
 
-  #sort(pool: Pool, ask: Ask, progress: Progress, nowMs: number): Sorted {
+  #sort(pool: Pool, request: RouteRequest, progress: Progress, nowMs: number): Sorted {
     const { again } = progress;
-    const need = needOf(ask, progress);
+    const need = needOf(request, progress);
     const sorted = sortCandidates(pool, need, this.#answers, nowMs);
     if (!again?.isDue || isAnyLeft(sorted)) return sorted;
     return sortCandidates(pool, needAgain(need, again), this.#answers, nowMs);
   }
 
   /** How long a call waits for the first that its limit lets go, or for the only one there is to be asked again. */
-  #againMs(sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): number | null {
+  #againMs(sorted: Sorted, request: RouteRequest, progress: Progress, nowMs: number): number | null {
     const { again } = progress;
     // A target that may be asked and was not planned is out of service, and the budget for that is spent.
     if (isAnyLeft(sorted)) return null;
     const all = again
-      ? sortCandidates(sorted.pool, needAgain(needOf(ask, progress), again), this.#answers, nowMs)
+      ? sortCandidates(sorted.pool, needAgain(needOf(request, progress), again), this.#answers, nowMs)
       : sorted;
     if (isAnyLeft(all)) return this.#isWorthwhile(all) ? jitterMs(this.#options.uniform) : null;
     const blockedMs = soonest(all.excluded, nowMs);
@@ -310,7 +332,7 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
   #circumstances(
     { estimates }: Pick<Pool, 'estimates'>,
     ready: readonly number[],
-    ask: Ask,
+    request: RouteRequest,
     { tried, attemptsLeft, refused = none }: Progress,
     nowMs: number,
     draws: boolean,
@@ -318,10 +340,10 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     // With one target there is none that a session could make it cheaper than.
     const isSticky = estimates.hasCaches && ready.length > 1;
     return {
-      facts: ask.facts,
-      session: isSticky ? this.#sessionOf(ask) : null,
-      cacheOf: (candidate) => this.#slotFor(candidate, ask, refused, nowMs).use,
-      preset: ask.routing.preset,
+      facts: request.facts,
+      session: isSticky ? this.#sessionOf(request) : null,
+      cacheOf: (candidate) => this.#slotFor(candidate, request, refused, nowMs).use,
+      preset: request.routing.preset,
       tried: tried.size,
       attemptsAfter: Math.min(Math.floor(attemptsLeft) - 1, ready.length - 1),
       uniform: this.#options.uniform,
@@ -330,13 +352,13 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
     };
   }
 
-  #decide(sorted: Sorted, ask: Ask, progress: Progress, nowMs: number): Decision {
+  #decide(sorted: Sorted, request: RouteRequest, progress: Progress, nowMs: number): Decision {
     const { pool, ready } = sorted;
     if (ready.length === 0) return this.#panic(pool, lastResort(sorted, nowMs), asked(progress));
-    const circumstances = this.#circumstances(pool, ready, ask, progress, nowMs, true);
+    const circumstances = this.#circumstances(pool, ready, request, progress, nowMs, true);
     const ranking = rank(pool.estimates, ready, circumstances);
     if (!isFirst(progress) && !this.#mayGoOn(ranking)) return { choice: 'withheld', ranking, targets: [] };
-    const { choice, among } = turnOf(sorted, ask, progress);
+    const { choice, among } = turnOf(sorted, request, progress);
     const drawn = pool.estimates.candidates[ranking.drawn] ?? null;
     const first = (choice === 'probe' ? this.#oneOf(among) : null) ?? drawn;
     return { choice, ranking, targets: listedTargets(pool.estimates, first, ranking.listed.places) };
@@ -370,28 +392,3 @@ export class ExpectedCostRouter implements Router, RouteExplainer {
 }
 
 const unheard: ServiceListener = () => undefined;
-/** The first of all, and then those that are listed; none twice. */
-function listedTargets(
-  { candidates }: Estimates,
-  first: Candidate | null,
-  places: readonly number[],
-): readonly Target[] {
-  const order = first === null ? [] : [first];
-  for (const place of places) {
-    const candidate = candidates[place];
-    if (candidate !== undefined) order.push(candidate);
-  }
-  return oncePerChannel(order);
-}
-
-function oncePerChannel(candidates: readonly Candidate[]): readonly Target[] {
-  const loads: ChannelLoad[] = [];
-  const targets: Target[] = [];
-  for (const { target, load } of candidates) {
-    if (loads.includes(load)) continue;
-    loads.push(load);
-    targets.push(target);
-    if (targets.length >= targetsMax) break;
-  }
-  return targets;
-}

@@ -14,7 +14,7 @@ import {
   streamed,
   timedOut,
 } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 import { readSaved, routerStateMsMax, type Saved, StateKeeper, writeSaved } from './saved.ts';
 
 const clock = { now: () => 5, monotonic: () => 5 };
@@ -89,7 +89,7 @@ const epochMs = 1_790_000_000_000;
 /** A process with its own router, and chance that can be set back. */
 function openProcess() {
   let uniform = chance(1);
-  const router = new ExpectedCostRouter({
+  const router = new Router({
     attemptsMax: 3,
     uniform: () => uniform(),
     hashCredential: (secret) => `hash of ${secret.length}`,
@@ -100,23 +100,23 @@ function openProcess() {
     viewOf: (model: Model, nowMs: number) => {
       uniform = chance(9);
       const explained = router.explain(asking(streamed, model), nowMs);
-      const planned = router.plan(asking(streamed, model), nowMs).targets;
+      const planned = router.route(asking(streamed, model), nowMs).targets;
       return { explained, planned: planned.map(({ channel }) => channel.id) };
     },
   };
 }
 
-function callOnce(router: ExpectedCostRouter, target: Target, model: Model, nowMs: number, outcome: Outcome) {
-  const flight = router.depart(target, asking(streamed, model), nowMs);
-  flight.told(
+function callOnce(router: Router, target: Target, model: Model, nowMs: number, outcome: Outcome) {
+  const routed = router.attempt(target, asking(streamed, model), nowMs);
+  routed.noteHead(
     new Map([
       ['x-ratelimit-remaining-requests', '3'],
       ['x-ratelimit-reset-requests', '20s'],
     ]),
     nowMs,
   );
-  if (outcome.kind === 'answered' || outcome.kind === 'cut') flight.began(nowMs + 400);
-  flight.ended(outcome, nowMs + 900);
+  if (outcome.kind === 'answered' || outcome.kind === 'cut') routed.noteFirstContent(nowMs + 400);
+  routed.noteEnd(outcome, nowMs + 900);
 }
 
 const histories = fc.array(

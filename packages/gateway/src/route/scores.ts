@@ -2,8 +2,8 @@ import type { Facts } from '@headgate/protocols';
 import type { RoutingPreset } from '../catalogue/catalogue.ts';
 import type { Estimates } from './estimates.ts';
 import type { Uniform } from './health.ts';
-import type { Listed, ScoredInFull, ScoreParts } from './plan.ts';
 import { ratesFor } from './price-rates.ts';
+import type { Listed, ScoredInFull, ScoreParts } from './route.ts';
 import { type Cache, type Session, sessionPrice, turnsPrice } from './sticky.ts';
 import type { Candidate } from './target.ts';
 

@@ -14,7 +14,7 @@ import {
   streamed,
   timedOut,
 } from './route.fixture.ts';
-import { ExpectedCostRouter } from './router.ts';
+import { Router } from './router.ts';
 import { AnswerMemory, SessionMemory, sessionPrice } from './sticky.ts';
 import { TargetState } from './target.ts';
 
@@ -241,8 +241,8 @@ const model = modelOf([home, elsewhere]);
 const long = { ...streamed, inputTokensEstimate: 50_000 };
 const of = (session: string | null) => asking(long, model, session);
 
-function openRouter(seed: number): ExpectedCostRouter {
-  return new ExpectedCostRouter({
+function openRouter(seed: number): Router {
+  return new Router({
     attemptsMax: 3,
     uniform: chance(seed),
     hashCredential: (it) => it,
@@ -250,20 +250,14 @@ function openRouter(seed: number): ExpectedCostRouter {
 }
 
 /** A call that begins after 400 ms and ends after a second; how much of it was cached. */
-function answer(
-  router: ExpectedCostRouter,
-  target: Target,
-  session: string | null,
-  nowMs: number,
-  cached = 0,
-) {
-  const flight = router.depart(target, of(session), nowMs);
-  flight.began(nowMs + 400);
-  flight.ended(answered({ inputFresh: 50_000 - cached, inputCacheRead: cached }), nowMs + 1_000);
+function answer(router: Router, target: Target, session: string | null, nowMs: number, cached = 0) {
+  const routed = router.attempt(target, of(session), nowMs);
+  routed.noteFirstContent(nowMs + 400);
+  routed.noteEnd(answered({ inputFresh: 50_000 - cached, inputCacheRead: cached }), nowMs + 1_000);
 }
 
 /** Both known to be well, and the session warm at home, where all of its prompt is cached. */
-function settle(router: ExpectedCostRouter): number {
+function settle(router: Router): number {
   const turns = 20;
   for (let n = 0; n < turns; n++) {
     answer(router, home, 's', n * 2_000, n === 0 ? 0 : 49_000);
@@ -272,8 +266,8 @@ function settle(router: ExpectedCostRouter): number {
   return turns * 2_000;
 }
 
-const firstOf = (router: ExpectedCostRouter, session: string | null, nowMs: number) =>
-  router.plan(of(session), nowMs).targets[0];
+const firstOf = (router: Router, session: string | null, nowMs: number) =>
+  router.route(of(session), nowMs).targets[0];
 
 describe('a warm upstream', () => {
   test('has the session, and no more than its share of others', () => {
@@ -306,10 +300,10 @@ describe('a warm upstream', () => {
         for (let n = 0; n < 60; n++, nowMs += 1_000) {
           if (firstOf(router, 's', nowMs) === elsewhere) continue;
           wasted++;
-          router.depart(home, of('s'), nowMs).ended(outcome, nowMs + lastsMs);
+          router.attempt(home, of('s'), nowMs).noteEnd(outcome, nowMs + lastsMs);
           nowMs += lastsMs;
           const progress = { tried: new Set([home.channel.id]), attemptsLeft: 2 };
-          expect(router.plan(of('s'), nowMs, progress).targets).toEqual([elsewhere]);
+          expect(router.route(of('s'), nowMs, progress).targets).toEqual([elsewhere]);
         }
         // As many as any call may spend on what is out of service for a minute, probes included.
         expect(wasted).toBeLessThanOrEqual(10);
@@ -322,7 +316,10 @@ describe('a warm upstream', () => {
     const router = openRouter(1);
     const nowMs = settle(router);
     const risen = modelOf([targetOf({ id: 'home', cost: withoutDiscount(80n) }), elsewhere]);
-    const firsts = Array.from({ length: 200 }, () => router.plan(asking(long, risen, 's'), nowMs).targets[0]);
+    const firsts = Array.from(
+      { length: 200 },
+      () => router.route(asking(long, risen, 's'), nowMs).targets[0],
+    );
     expect(firsts.every((first) => first === elsewhere)).toBe(true);
     expect(firstOf(router, 's', nowMs)).toBe(home);
   });

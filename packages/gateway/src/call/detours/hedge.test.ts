@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asking, streamed } from '../../route/route.fixture.ts';
-import { ExpectedCostRouter } from '../../route/router.ts';
+import { Router } from '../../route/router.ts';
 import { Rig, type RigOptions } from '../call.fixture.ts';
 
 const frame = (choice: object) =>
@@ -30,7 +30,7 @@ async function duel(options: RigOptions = {}) {
 function routed({ gateway }: Rig) {
   const { router } = gateway;
   const model = gateway.catalogue.current.models.get('demo');
-  if (!(router instanceof ExpectedCostRouter) || model === undefined) throw new Error('a router and a model');
+  if (!(router instanceof Router) || model === undefined) throw new Error('a router and a model');
   return { router, model };
 }
 

@@ -1,15 +1,15 @@
 import type { Target } from '../../catalogue/catalogue.ts';
 import type { Guard } from '../../ports/clock.ts';
 import { elsewhereAfter } from '../../route/outcomes.ts';
-import type { Ask, Plan } from '../../route/plan.ts';
 import type { CallProgress } from '../../route/progress.ts';
+import type { Route, RouteRequest } from '../../route/route.ts';
 import type { Attempt } from '../attempt.ts';
 import { alertBug } from '../outcomes.ts';
 import type { Call } from '../request.ts';
 
 /** Only a stream shows that it is late, and only what may be done twice is asked of two. */
-export function mayHedge({ request, inbound }: Call, ask: Ask, progress: CallProgress): boolean {
-  return ask.routing.hedging && request.facts.stream && inbound.work === 'answer' && progress.mayHedge;
+export function mayHedge({ request, inbound }: Call, wanted: RouteRequest, progress: CallProgress): boolean {
+  return wanted.routing.hedging && request.facts.stream && inbound.work === 'answer' && progress.mayHedge;
 }
 
 /**
@@ -21,10 +21,10 @@ export class Hedge implements Guard {
   expiresAt: number;
   index = -1;
   readonly #call: Call;
-  readonly #ask: Ask;
+  readonly #wanted: RouteRequest;
   readonly #progress: CallProgress;
   readonly #running: readonly Attempt[];
-  readonly #askBeside: (target: Target, plan: Plan) => boolean;
+  readonly #askBeside: (target: Target, route: Route) => boolean;
 
   /**
    * @param running the call's attempts under way.
@@ -33,15 +33,15 @@ export class Hedge implements Guard {
    */
   constructor(
     call: Call,
-    ask: Ask,
+    wanted: RouteRequest,
     progress: CallProgress,
     running: readonly Attempt[],
     silenceMs: number,
-    askBeside: (target: Target, plan: Plan) => boolean,
+    askBeside: (target: Target, route: Route) => boolean,
   ) {
     const { clock, watchdog } = call.gateway;
     this.#call = call;
-    this.#ask = ask;
+    this.#wanted = wanted;
     this.#progress = progress;
     this.#running = running;
     this.#askBeside = askBeside;
@@ -53,8 +53,8 @@ export class Hedge implements Guard {
     const { gateway, inbound, isStopping, isOver } = this.#call;
     if (isStopping || isOver) return;
     try {
-      const plan = gateway.router.hedge(this.#ask, gateway.clock.now(), this.#progress.forHedge());
-      plan?.targets.some((target) => this.#askBeside(target, plan));
+      const route = gateway.router.hedge(this.#wanted, gateway.clock.now(), this.#progress.forHedge());
+      route?.targets.some((target) => this.#askBeside(target, route));
     } catch (error) {
       // The first attempt is none the worse for it.
       alertBug(error, inbound.traceId, gateway.observer);

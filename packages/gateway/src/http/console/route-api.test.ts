@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainRoute } from '../../admin/explain-route.ts';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
-import { ExpectedCostRouter } from '../../route/router.ts';
+import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
 
@@ -52,7 +52,7 @@ let heard: string[] = [];
 beforeEach(async () => {
   heard = [];
   const catalogue = catalogueOf();
-  const router = new ExpectedCostRouter({
+  const router = new Router({
     attemptsMax: 3,
     uniform: () => 0.5,
     hashCredential: () => 'hashed',

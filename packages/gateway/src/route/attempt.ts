@@ -3,9 +3,9 @@ import type { Credential, Target } from '../catalogue/catalogue.ts';
 import type { CredentialSlot } from './credential.ts';
 import type { Uniform } from './health.ts';
 import { type Evidence, type Outcome, rowOf } from './outcomes.ts';
-import type { Ask, Flight } from './plan.ts';
 import type { Candidates } from './pool.ts';
 import { readHeadroom } from './retry-after.ts';
+import type { RoutedAttempt, RouteRequest } from './route.ts';
 import { type AnswerMemory, cacheableTokensMin, type SessionMemory } from './sticky.ts';
 import type { Candidate } from './target.ts';
 import type { SteadyTime } from './time.ts';
@@ -17,17 +17,14 @@ const missingBlockMs = 3_600_000;
 /** A trial may take as long as it takes to write so many mean answers, and then as long as first content may. */
 const trialAnswers = 3;
 
-/** The errand that an attempt is sent on. */
-export interface Errand {
-  readonly ask: Ask;
+/** All that sending an attempt takes. */
+export interface Sending {
+  readonly request: RouteRequest;
   readonly demand: Demand;
   /** True when it matters to later calls where a session has been. */
   readonly keepsSessions: boolean;
   /** Ours, not a caller's. */
   readonly isProbe: boolean;
-}
-
-interface Departure extends Errand {
   readonly candidates: Candidates;
   readonly candidate: Candidate;
   /** The credential it is sent with. */
@@ -43,27 +40,27 @@ interface Departure extends Errand {
 export type ServiceListener = (target: Target, change: 'ejected' | 'back') => void;
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
-export class TargetFlight implements Flight {
+export class TargetAttempt implements RoutedAttempt {
   readonly credential: Credential | null;
   /** How long a stream may take to begin there. */
   readonly firstContentMs: number;
-  readonly #departure: Departure;
+  readonly #sending: Sending;
   readonly #startMs: number;
   /** Sent to a target that is out of service, to see whether it still has to be. */
   readonly #isTrial: boolean;
   #beganMs: number | null = null;
   #hasEnded = false;
 
-  constructor(departure: Departure, clockMs: number) {
-    this.#departure = departure;
-    const { candidate, slot, demand, ask, time } = departure;
+  constructor(sending: Sending, clockMs: number) {
+    this.#sending = sending;
+    const { candidate, slot, demand, request, time } = sending;
     const { state, load } = candidate;
-    const { facts } = ask;
+    const { facts } = request;
     this.credential = slot.credential;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
     const usual = demand.firstContent(nowMs);
-    this.firstContentMs = departure.isProbe
+    this.firstContentMs = sending.isProbe
       ? state.latency.probeDeadlineMs(nowMs, usual)
       : state.latency.deadlineMs(nowMs, usual);
     this.#isTrial = !state.circuit.isClosed;
@@ -76,8 +73,8 @@ export class TargetFlight implements Flight {
   }
 
   waitedInVainMs(clockMs: number): number {
-    const nowMs = this.#departure.time.read(clockMs);
-    const { state, load } = this.#departure.candidate;
+    const nowMs = this.#sending.time.read(clockMs);
+    const { state, load } = this.#sending.candidate;
     // A channel that hangs for other models most likely hangs for this one, as long as that has given nothing either.
     const inVainMs = [state.hang, load.hang].map((hang) => hang.waitedMs(this.#startMs, nowMs));
     const isOnTrial = this.#isTrial && !state.circuit.isClosed;
@@ -86,29 +83,29 @@ export class TargetFlight implements Flight {
 
   /** Beyond the time that it takes to write several answers: what is on trial is waited for no longer. */
   #overdueMs(nowMs: number): number {
-    const { candidate, demand } = this.#departure;
+    const { candidate, demand } = this.#sending;
     const writingMs = trialAnswers * candidate.state.latency.writingMs(demand.outputTokens);
     return nowMs - this.#startMs - writingMs;
   }
 
   get hedgeAfterMs(): number {
-    return this.#departure.candidate.state.latency.lateMs(this.#startMs);
+    return this.#sending.candidate.state.latency.lateMs(this.#startMs);
   }
 
   /** Reads rate limits; reset dates in them are on the clock of the wall. */
-  told(headers: Iterable<readonly [string, string]>, clockMs: number): void {
+  noteHead(headers: Iterable<readonly [string, string]>, clockMs: number): void {
     const headroom = readHeadroom(headers, clockMs);
-    const { slot, time } = this.#departure;
+    const { slot, time } = this.#sending;
     if (headroom === null) return;
     slot.use.capacity.told(headroom, time.read(clockMs));
     this.#touch();
   }
 
   /** First content has come; of an answer that is no stream, the end of it. */
-  began(clockMs: number): void {
+  noteFirstContent(clockMs: number): void {
     if (this.#beganMs !== null || this.#hasEnded) return;
-    const nowMs = this.#departure.time.read(clockMs);
-    const { candidates, candidate, slot, demand, ask, onService } = this.#departure;
+    const nowMs = this.#sending.time.read(clockMs);
+    const { candidates, candidate, slot, demand, request, onService } = this.#sending;
     const { state, target, load } = candidate;
     this.#beganMs = nowMs;
     const wasClosed = state.circuit.isClosed;
@@ -118,32 +115,32 @@ export class TargetFlight implements Flight {
     demand.attempted(nowMs, false);
     slot.standing.accepted();
     load.hang.began(this.#startMs);
-    candidates.changed(candidate, slot, ask.model.id, nowMs);
+    candidates.changed(candidate, slot, request.model.id, nowMs);
     this.#touch();
-    if (!ask.facts.stream) return;
+    if (!request.facts.stream) return;
     state.silence.began(this.#startMs);
     state.latency.began(nowMs - this.#startMs, nowMs);
     demand.began(nowMs - this.#startMs, nowMs);
   }
 
   /** The attempt has come to its end. A null outcome teaches nothing, but the target has one call less. */
-  ended(outcome: Outcome | null, clockMs: number): void {
+  noteEnd(outcome: Outcome | null, clockMs: number): void {
     if (this.#hasEnded) return;
-    const nowMs = this.#departure.time.read(clockMs);
-    if (outcome?.kind === 'answered') this.began(clockMs);
+    const nowMs = this.#sending.time.read(clockMs);
+    if (outcome?.kind === 'answered') this.noteFirstContent(clockMs);
     this.#hasEnded = true;
-    const { candidates, candidate, slot, ask, isProbe, onService } = this.#departure;
+    const { candidates, candidate, slot, request, isProbe, onService } = this.#sending;
     const { state, target, load } = candidate;
     state.inFlight--;
     load.inFlight--;
-    if (ask.facts.stream) state.silence.ended(this.#startMs);
+    if (request.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const wasClosed = state.circuit.isClosed;
     if (outcome === null) state.circuit.released();
     else this.#learn(outcome, rowOf(outcome, hadContent || undefined).health, nowMs);
     this.#touch();
     // Its trouble shows only now.
-    candidates.changed(candidate, slot, ask.model.id, nowMs);
+    candidates.changed(candidate, slot, request.model.id, nowMs);
     if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
     if (isProbe && outcome !== null && rowOf(outcome).alive) state.circuit.wasThere();
     // It has not failed, but it was slower than the one that was asked later.
@@ -155,14 +152,14 @@ export class TargetFlight implements Flight {
 
   /** Something has happened to the target, or to all targets of its channel: what is kept of them is old. */
   #touch(): void {
-    const { state, target, load } = this.#departure.candidate;
-    const { pulses } = this.#departure.candidates;
+    const { state, target, load } = this.#sending.candidate;
+    const { pulses } = this.#sending.candidates;
     pulses.beat(state.pulse);
     if (target.channel.maxConcurrency !== null) pulses.beat(load.pulse);
   }
 
   #learn(outcome: Outcome, evidence: Evidence, nowMs: number): void {
-    const { candidates, candidate, slot, demand, uniform, isProbe } = this.#departure;
+    const { candidates, candidate, slot, demand, uniform, isProbe } = this.#sending;
     const { state } = candidate;
     const lostMs = nowMs - this.#startMs;
     switch (evidence.kind) {
@@ -195,17 +192,17 @@ export class TargetFlight implements Flight {
 
   /** How long an answer takes that is no stream says nothing of when one begins. */
   #noteTimeOut(lostMs: number, nowMs: number): void {
-    const { candidate, ask } = this.#departure;
+    const { candidate, request } = this.#sending;
     candidate.state.hang.timedOut(this.#startMs);
     candidate.load.hang.timedOut(this.#startMs);
-    if (ask.facts.stream) candidate.state.latency.timedOut(lostMs, nowMs);
+    if (request.facts.stream) candidate.state.latency.timedOut(lostMs, nowMs);
   }
 
   #rememberKept({ answerId, containerId }: Reading): void {
-    const { candidate, slot, ask, answers } = this.#departure;
-    const { continues, continuesBeside, kept } = ask.facts;
+    const { candidate, slot, request, answers } = this.#sending;
+    const { continues, continuesBeside, kept } = request.facts;
     const { channel } = candidate.target;
-    const keeper = { channelId: channel.id, accountKey: slot.accountKey, ownerId: ask.accountId };
+    const keeper = { channelId: channel.id, accountKey: slot.accountKey, ownerId: request.accountId };
     // They were found there, so they are there: whoever made them.
     if (continues !== undefined) answers.note(continues, keeper);
     if (continuesBeside !== undefined) answers.note(continuesBeside, keeper);
@@ -215,14 +212,14 @@ export class TargetFlight implements Flight {
 
   #learnUse(usage: Usage | null, nowMs: number): void {
     if (usage === null) return;
-    const { candidate, slot, demand, ask, sessions, keepsSessions } = this.#departure;
-    const { facts } = ask;
+    const { candidate, slot, demand, request, sessions, keepsSessions } = this.#sending;
+    const { facts } = request;
     const { state } = candidate;
     const outputTokens = totalOutput(usage);
     demand.used(totalInput(usage), outputTokens);
     if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
     if (!keepsSessions || totalInput(usage) < cacheableTokensMin) return;
-    const session = ask.session();
+    const session = request.session();
     if (session !== null) sessions.answered(session, slot.use, usage, nowMs);
   }
 }

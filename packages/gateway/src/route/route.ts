@@ -77,7 +77,7 @@ export function leftOutOf({
 }
 
 /** A call as the router sees it. The same value for all its attempts. */
-export interface Ask {
+export interface RouteRequest {
   readonly facts: Facts;
   readonly model: Model;
   /** The protocol of the caller's surface. */
@@ -117,7 +117,7 @@ export interface Again {
 }
 
 /** The targets of the next attempt in the order in which they are to be tried. */
-export interface Plan {
+export interface Route {
   /** More than one, because some of them cannot be asked for this call, which shows when their turn comes. */
   readonly targets: readonly Target[];
   /** Milliseconds until the first of the targets left out for their rate limit may be tried; null when none was. */
@@ -129,7 +129,7 @@ export interface Plan {
 }
 
 /** One attempt under way, as the router follows it. */
-export interface Flight {
+export interface RoutedAttempt {
   /** The one it is to be sent with; null where the channel needs none. */
   readonly credential: Credential | null;
   /** How long a stream may take to begin there, by what the router knows of the target; milliseconds. */
@@ -142,26 +142,12 @@ export interface Flight {
    */
   waitedInVainMs(nowMs: number): number;
   /** The head of an answer has come, whatever its status. Header names in lower case. */
-  told(headers: Iterable<readonly [string, string]>, nowMs: number): void;
+  noteHead(headers: Iterable<readonly [string, string]>, nowMs: number): void;
   /** First content has come. Told again it says nothing new. */
-  began(nowMs: number): void;
+  noteFirstContent(nowMs: number): void;
   /**
    * The attempt has come to its end: told once, whatever happens. Faults of the caller never count against the target, and
    * null says nothing about it at all.
    */
-  ended(outcome: Outcome | null, nowMs: number): void;
-}
-
-/** Chooses among targets and learns from what came of them. Pure decisions over local state: no I/O, no waiting. */
-export interface Router {
-  /** Tells if the call names what an upstream keeps for another account: to this one it does not exist. */
-  isForeign(ask: Ask): boolean;
-  /** Without `progress` it is the first of the call; asked again for every further attempt, much may have been learned since. */
-  plan(ask: Ask, nowMs: number, progress?: Progress): Plan;
-  /** Plans a second attempt while the first one is silent; null when that would be one too many. */
-  hedge(ask: Ask, nowMs: number, progress: Progress): Plan | null;
-  /** An attempt is sent; with none of the credentials that were refused to the call, where there is another one. */
-  depart(target: Target, ask: Ask, nowMs: number, refused?: ReadonlySet<Credential>): Flight;
-  /** Tells if one more attempt may be under way on the target's channel. */
-  hasRoom(target: Target): boolean;
+  noteEnd(outcome: Outcome | null, nowMs: number): void;
 }
