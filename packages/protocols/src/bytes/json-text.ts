@@ -24,14 +24,25 @@ export class KeyNames<Text extends string> {
     );
   }
 
-  /** The name that is spelt letter by letter in the span (a key without its quotes), or null. */
-  find(bytes: Uint8Array, start: number, end: number): Text | null {
-    return this.#find(bytes, start, end, 0);
+  /**
+   * The name that is spelt letter by letter in the span (a key without its quotes), or null. `ignored` are bits that may differ:
+   * 0x20 is what tells an upper-case from a lower-case letter.
+   */
+  find(bytes: Uint8Array, start: number, end: number, ignored = 0): Text | null {
+    const candidates = this.#byLength[end - start];
+    if (candidates === undefined) return null;
+    for (const { text, bytes: name } of candidates) {
+      let offset = 0;
+      while (offset < name.length && (((bytes[start + offset] ?? 0) ^ (name[offset] ?? 0)) & ~ignored) === 0)
+        offset++;
+      if (offset === name.length) return text;
+    }
+    return null;
   }
 
   /** The same when the case of the letters is ignored. */
   findAnyCase(bytes: Uint8Array, start: number, end: number): Text | null {
-    return this.#find(bytes, start, end, 0x20);
+    return this.find(bytes, start, end, 0x20);
   }
 
   /** The same for a key that may be spelt with escapes: `"mod\u0065l"` is `model`. */
@@ -40,13 +51,6 @@ export class KeyNames<Text extends string> {
       this.find(bytes, start, end) ??
       (this.#mayBeEscaped(bytes, start, end) ? this.#decode(bytes, start, end) : null)
     );
-  }
-
-  #find(bytes: Uint8Array, start: number, end: number, ignored: number): Text | null {
-    const candidates = this.#byLength[end - start];
-    if (candidates === undefined) return null;
-    for (const name of candidates) if (isSame(bytes, start, name.bytes, ignored)) return name.text;
-    return null;
   }
 
   /** True when a key has escapes and is short enough to be a name all of whose letters are escaped. */
@@ -61,14 +65,6 @@ export class KeyNames<Text extends string> {
     if (key === null) return null;
     return this.#byLength[key.length]?.find((name) => name.text === key)?.text ?? null;
   }
-}
-
-/** `ignored` are bits that may differ: 0x20 is what tells an upper-case from a lower-case letter. */
-function isSame(bytes: Uint8Array, start: number, name: Uint8Array, ignored: number): boolean {
-  for (let offset = 0; offset < name.length; offset++) {
-    if ((((bytes[start + offset] ?? 0) ^ (name[offset] ?? 0)) & ~ignored) !== 0) return false;
-  }
-  return true;
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

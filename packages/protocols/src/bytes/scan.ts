@@ -260,7 +260,22 @@ export class JsonReader {
   }
 
   get kind(): JsonKind {
-    return kindOf(this.bytes[this.at]);
+    const byte = this.bytes[this.at];
+    switch (byte) {
+      case 0x7b:
+        return 'object';
+      case 0x5b:
+        return 'array';
+      case 0x22:
+        return 'string';
+      case 0x74:
+      case 0x66:
+        return 'boolean';
+      case 0x6e:
+        return 'null';
+      default:
+        return byte !== undefined && (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) ? 'number' : 'none';
+    }
   }
 
   /** Steps into the object at hand. Any other value is skipped, and it says false. */
@@ -273,17 +288,26 @@ export class JsonReader {
     return this.#enter(0x5b);
   }
 
-  /** Steps to the next member's value, or out of the object. */
+  /** Steps to the next member's value, or out of the object. A call walks over dozens of members: nearly all of a step is here. */
   nextMember(): boolean {
     if (!this.#next(0x7d)) return false;
-    if (this.bytes[this.at] !== 0x22) return this.#fail(~this.at);
-    const end = skipString(this.bytes, this.at);
-    if (end < 0) return this.#fail(end);
-    this.keyStart = this.at + 1;
+    const { bytes } = this;
+    const start = this.at;
+    if (bytes[start] !== quote) return this.#fail(~start);
+    let end = start + 1;
+    const near = Math.min(end + nearBytes, bytes.length);
+    while (end < near && bytes[end] !== quote && bytes[end] !== backslash) end++;
+    if (end < near && bytes[end] === quote) end++;
+    else {
+      end = skipString(bytes, start);
+      if (end < 0) return this.#fail(end);
+    }
+    this.keyStart = start + 1;
     this.keyEnd = end - 1;
-    const colon = skipSpace(this.bytes, end);
-    if (this.bytes[colon] !== 0x3a) return this.#fail(~colon);
-    this.at = skipSpace(this.bytes, colon + 1);
+    const colon = bytes[end] === 0x3a ? end : skipSpaces(bytes, end);
+    if (bytes[colon] !== 0x3a) return this.#fail(~colon);
+    const at = colon + 1;
+    this.at = (bytes[at] ?? 0) > 0x20 ? at : skipSpaces(bytes, at);
     return true;
   }
 
@@ -295,7 +319,9 @@ export class JsonReader {
   /** Skips the value at hand and returns its end, or -1 when it fails. */
   skip(watch: StringWatch | null = null): number {
     if (this.failure !== null) return -1;
-    const end = skipValue(this.bytes, this.at, depthMax - this.#depth, watch);
+    const { bytes, at } = this;
+    const end =
+      bytes[at] === quote ? skipString(bytes, at) : skipValue(bytes, at, depthMax - this.#depth, watch);
     if (end < 0) {
       this.#fail(end);
       return -1;
@@ -325,16 +351,19 @@ export class JsonReader {
 
   #next(close: number): boolean {
     if (this.failure !== null) return false;
-    let at = skipSpace(this.bytes, this.at);
-    if (this.bytes[at] === close) {
+    const { bytes } = this;
+    let { at } = this;
+    if (!((bytes[at] ?? 0) > 0x20)) at = skipSpaces(bytes, at);
+    if (bytes[at] === close) {
       this.#entered = false;
       this.#depth--;
       this.at = at + 1;
       return false;
     }
     if (!this.#entered) {
-      if (this.bytes[at] !== 0x2c) return this.#fail(~at);
-      at = skipSpace(this.bytes, at + 1);
+      if (bytes[at] !== 0x2c) return this.#fail(~at);
+      at++;
+      if (!((bytes[at] ?? 0) > 0x20)) at = skipSpaces(bytes, at);
     }
     this.#entered = false;
     this.at = at;
@@ -346,24 +375,6 @@ export class JsonReader {
     const kind = code === tooDeep ? 'too-deep' : at === this.bytes.length ? 'truncated' : 'unexpected';
     this.failure = { kind, at };
     return false;
-  }
-}
-
-function kindOf(byte: number | undefined): JsonKind {
-  switch (byte) {
-    case 0x7b:
-      return 'object';
-    case 0x5b:
-      return 'array';
-    case 0x22:
-      return 'string';
-    case 0x74:
-    case 0x66:
-      return 'boolean';
-    case 0x6e:
-      return 'null';
-    default:
-      return byte !== undefined && (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) ? 'number' : 'none';
   }
 }
 

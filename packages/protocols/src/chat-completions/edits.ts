@@ -11,17 +11,17 @@ import { nineLetterId, type RequestMember } from './wire.ts';
 
 /** The caller's bytes for one target: changed only where its alias or its dialect needs it. */
 export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
-  const { body } = request.members;
-  const edits = [
-    ...modelEdits(request.members.span('model'), request.facts.model, target.upstreamModel),
-    ...limitEdits(request, target.dialect),
-    ...includeUsageEdits(request, target.dialect),
-    ...removals(request, target.dialect),
-    // Before what may be left out at the same place.
-    ...expectedReasoningEdits(request.members, target),
-    ...foreignStateEdits(request.members),
-    ...callIdEdits(request.members, target.dialect),
-  ];
+  const { facts, members } = request;
+  const { dialect } = target;
+  const { body } = members;
+  const edits = [...modelEdits(members.span('model'), facts.model, target.upstreamModel)];
+  if (dialect.maxTokensField !== 'both') edits.push(...limitEdits(request, dialect));
+  if (dialect.usageInStream && facts.stream) edits.push(...includeUsageEdits(request));
+  if (!dialect.usageInStream || dialect.maxTokensField !== 'both') edits.push(...removals(request, dialect));
+  // Before what may be left out at the same place.
+  if (dialect.reasoningExpected) edits.push(...expectedReasoningEdits(members, target));
+  if (members.hasMark) edits.push(...foreignStateEdits(members));
+  if (dialect.callIds !== 'any') edits.push(...callIdEdits(members));
   // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
   return {
     path: target.path,
@@ -60,9 +60,8 @@ function unwantedLimit(dialect: Dialect): LimitMember | null {
 }
 
 /** Asks for usage in the stream when the caller did not and the upstream can be asked. */
-function includeUsageEdits(request: ReadRequest, dialect: Dialect): readonly Edit[] {
-  if (!dialect.usageInStream || !request.facts.stream || request.streamOptions?.includeUsage === true)
-    return [];
+function includeUsageEdits(request: ReadRequest): readonly Edit[] {
+  if (request.streamOptions?.includeUsage === true) return [];
   return [includeUsage(request, request.members.span('stream_options'))];
 }
 
@@ -140,9 +139,9 @@ const idName = new KeyNames(['id']);
  * Ids of calls, and of the results they got, in the only form that some servers take: a conversation that began elsewhere
  * has others, and would be refused.
  */
-function callIdEdits(members: RequestMembers<RequestMember>, { callIds }: Dialect): readonly Edit[] {
+function callIdEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  if (callIds === 'any' || span === undefined) return [];
+  if (span === undefined) return [];
   const reader = new JsonReader(members.body, span.start);
   const edits: Edit[] = [];
   if (reader.enterArray()) while (reader.nextElement()) edits.push(...messageCallIds(reader));
@@ -191,10 +190,10 @@ export const noThought = ' ';
  */
 function expectedReasoningEdits(
   members: RequestMembers<RequestMember>,
-  { dialect, reasoning }: PassthroughTarget,
+  { reasoning }: PassthroughTarget,
 ): readonly Edit[] {
   const span = members.span('messages');
-  if (!dialect.reasoningExpected || !reasoning || span === undefined) return [];
+  if (!reasoning || span === undefined) return [];
   const reader = new JsonReader(members.body, span.start);
   const edits: Edit[] = [];
   if (reader.enterArray()) while (reader.nextElement()) edits.push(...messageReasoning(reader));
@@ -231,7 +230,7 @@ const callsName = new KeyNames(['tool_calls']);
  */
 function foreignStateEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  if (span === undefined || !members.hasMark) return [];
+  if (span === undefined) return [];
   const reader = new JsonReader(members.body, span.start);
   const edits: Edit[] = [];
   if (reader.enterArray()) while (reader.nextElement()) edits.push(...carrierEdits(reader));
