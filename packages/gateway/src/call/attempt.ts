@@ -86,6 +86,10 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     return this.#head?.status ?? null;
   }
 
+  get isSending(): boolean {
+    return this.#exchange?.isSent === false;
+  }
+
   get ttftMs(): number | null {
     return this.#contentAt === null ? null : this.#contentAt - this.startedAt;
   }

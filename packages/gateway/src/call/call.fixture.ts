@@ -189,7 +189,7 @@ export class Rig {
   start(stream: boolean, work: Work = 'answer', more: object = {}): { readonly done: Promise<void> } {
     const inbound = this.inbound(stream, work, more);
     const { promise, resolve } = Promise.withResolvers<void>();
-    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, resolve);
+    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, () => resolve());
     return { done: promise };
   }
 
@@ -263,6 +263,7 @@ export class Rig {
       resume: () => {
         sent.isPaused = false;
       },
+      isSent: true,
       abort: () => {
         sent.isAborted = true;
         queueMicrotask(() => handler.onFailure({ kind: 'aborted', detail: '' }));

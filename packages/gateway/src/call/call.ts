@@ -29,7 +29,7 @@ export function runCall(
   protocol: Protocol,
   reply: Reply,
   gateway: Gateway,
-  ended: () => void = unheard,
+  ended: (isBodyRead: boolean) => void = unheard,
 ): void {
   gateway.observer.callStarted();
   const call = new Call(gateway, inbound, caller, protocol, reply, ended);

@@ -42,6 +42,7 @@ function recordOf(outcome: Outcome): AttemptRecord {
     lane: 'passthrough',
     edits: [],
     losses: [],
+    isSending: false,
   };
 }
 

@@ -65,8 +65,7 @@ export class Errand {
 export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
-  /** Told last, and once. */
-  readonly ended: () => void;
+  readonly #tellEnd: (isBodyRead: boolean) => void;
   /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
   price: PriceVersion | null = null;
   /** In the order in which they ended: the last one decides the call. */
@@ -82,12 +81,17 @@ export class Call extends Errand {
     caller: Caller,
     protocol: Protocol,
     reply: Reply,
-    ended: () => void,
+    tellEnd: (isBodyRead: boolean) => void,
   ) {
     super(gateway, inbound, reply);
     this.caller = caller;
     this.protocol = protocol;
-    this.ended = ended;
+    this.#tellEnd = tellEnd;
+  }
+
+  /** Last, and once. An upstream may have answered before it took all of the body, and may still be taking it. */
+  ended(): void {
+    this.#tellEnd(!this.attempts.some(({ isSending }) => isSending));
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {

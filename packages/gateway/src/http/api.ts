@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
+import { sharedPlace } from './inlet.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { PlainConnection, type PlainLane } from './plain-connection.ts';
 import { answerRequest, type RequestContext } from './requests.ts';
@@ -58,9 +60,10 @@ export interface Port {
 /** Makes a port whose requests are answered by `answer`, whichever lane they come by. */
 export function createPort(options: PortOptions, parts: PortParts, answer: Answer): Port {
   const activity = new Activity();
-  const server = createNodeServer(options, parts, activity, answer);
+  const places = new BodyPlaces();
+  const server = createNodeServer(options, parts, activity, places, answer);
   const port = { server, connections: new Set<PlainConnection>(), activity };
-  if (options.lane === 'plain') putPlainLaneBefore(port, options, parts, answer);
+  if (options.lane === 'plain') putPlainLaneBefore(port, options, parts, places, answer);
   return port;
 }
 
@@ -92,6 +95,7 @@ function createNodeServer(
   options: PortOptions,
   parts: PortParts,
   activity: Activity,
+  places: BodyPlaces,
   answer: Answer,
 ): Server {
   const server = createServer({
@@ -110,7 +114,7 @@ function createNodeServer(
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (parts.isDraining()) response.shouldKeepAlive = false;
     follow(response, activity);
-    const exchange = new NodeExchange(request, response, parts.limits);
+    const exchange = new NodeExchange(request, response, parts.limits, places);
     answer(exchange, exchange.expectation);
   };
   server.on('request', onRequest);
@@ -138,6 +142,7 @@ function putPlainLaneBefore(
   { server, connections, activity }: Port,
   options: PortOptions,
   parts: PortParts,
+  places: BodyPlaces,
   answer: Answer,
 ): void {
   const takeOver = server.listeners('connection');
@@ -152,6 +157,8 @@ function putPlainLaneBefore(
     },
     activity,
     connections,
+    shared: sharedPlace(),
+    places,
     lastLines: lastLinesOf(options.keepAliveMs, parts),
     answer: (exchange) => answer(exchange, null),
     handOver: (socket) => {

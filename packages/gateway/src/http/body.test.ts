@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { decoderOf, decoding, GrowingBytes } from './body.ts';
+import { BodyPlaces, decoderOf, decoding, GrowingBytes, gift } from './body.ts';
 import { converse, digestOf, openTestPort } from './port.fixture.ts';
 
 const bytesMax = 4 * 1024 * 1024;
@@ -109,7 +109,7 @@ test('a compressed body is decompressed, within the bound', async () => {
         onBody: (body: Uint8Array) => resolve(Buffer.from(body).toString()),
         onNoBody: ({ code }: { code: string }) => resolve(code),
       };
-      decoding(taker, value, 1000).onBody(bytes);
+      decoding(taker, value, 1000).onBody(bytes, gift);
     });
   expect(await read(gzipSync('a'.repeat(1000)))).toBe('a'.repeat(1000));
   expect(await read(gzipSync('a'.repeat(1001)))).toBe('payload_too_large');
@@ -118,7 +118,7 @@ test('a compressed body is decompressed, within the bound', async () => {
 
 test('an announced length is believed a part at a time', () => {
   const announced = 32 * 1024 * 1024;
-  const bytes = new GrowingBytes(announced, announced);
+  const bytes = new GrowingBytes(announced, announced, new BodyPlaces());
   bytes.append(Buffer.alloc(10));
   bytes.append(Buffer.alloc(10));
   expect(bytes.all().buffer.byteLength).toBeLessThanOrEqual(128 * 1024);

@@ -1,9 +1,17 @@
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
 
+/** Memory that is lent. It is given back once nothing reads it any more, or never: then it is collected. */
+export interface Loan {
+  giveBack(): void;
+}
+
+/** Of what is the taker's for good. */
+export const gift: Loan = { giveBack() {} };
+
 /** Waits for the body of one request. Exactly one of the two is called, once. */
 export interface BodyTaker {
-  onBody(body: Uint8Array): void;
+  onBody(body: Uint8Array, loan: Loan): void;
   /** It does not come whole: it is too large, too late, or not framed as HTTP. */
   onNoBody(failure: Fault): void;
 }
@@ -41,9 +49,10 @@ export function decoderOf(encoding: string | undefined): Result<Decode | null, F
 export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number): BodyTaker {
   return {
     onNoBody: (failure) => taker.onNoBody(failure),
-    onBody: (body) =>
+    onBody: (body, loan) =>
       decode(body, { maxOutputLength: bytesMax }, (error, decoded) => {
-        if (error === null) taker.onBody(decoded);
+        loan.giveBack();
+        if (error === null) taker.onBody(decoded, gift);
         else taker.onNoBody(error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : undecodable);
       }),
   };
@@ -60,6 +69,45 @@ const undecodable = fault('invalid_request', {
   param: 'content-encoding',
 });
 
+/** Places for bodies are of sizes that double from here on; below it they are fresh each time. */
+const placeBytesMin = 32 * 1024;
+/** A larger place is not kept. */
+const placeBytesMax = 8 * 1024 * 1024;
+const keptBytesMax = 32 * 1024 * 1024;
+
+/**
+ * Places that large bodies are read into, one after the other: a fresh megabyte for each of them costs more, first in page
+ * faults and then in the collector, than all else that is done with it.
+ */
+export class BodyPlaces {
+  /** The one that has waited longest is first. */
+  readonly #kept: Buffer[] = [];
+  #keptBytes = 0;
+
+  /** A place of at least `wanted` bytes if one is there, else a new one of at least `believed`. */
+  take(wanted: number, believed: number): Buffer {
+    const size = sizeOfPlace(wanted);
+    const at = this.#kept.findLastIndex((place) => place.length === size);
+    const [found] = at === -1 ? [] : this.#kept.splice(at, 1);
+    if (found === undefined)
+      return Buffer.allocUnsafeSlow(believed < wanted ? sizeOfPlace(believed / 2) : size);
+    this.#keptBytes -= size;
+    return found;
+  }
+
+  /** Nothing may read or write it any more. */
+  giveBack(place: Buffer): void {
+    if (place.length > placeBytesMax) return;
+    this.#kept.push(place);
+    this.#keptBytes += place.length;
+    while (this.#keptBytes > keptBytesMax) this.#keptBytes -= this.#kept.shift()?.length ?? 0;
+  }
+}
+
+function sizeOfPlace(bytes: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(bytes, placeBytesMin)));
+}
+
 /** Up to this size an announced length is believed before its bytes have come. */
 const believedBytesMax = 128 * 1024;
 /** Beyond it, bytes that have come are believed to be at least this part of the whole. */
@@ -68,40 +116,73 @@ const smallestCapacity = 16 * 1024;
 
 /**
  * Bytes that come in pieces, in one place: a list of them would cost a hundred times its bytes if each piece is one.
- * The usual body is one piece, and stays as it came; a large one is copied once, into a place of the size it announced
- * as soon as enough of it has come to believe that.
+ * A body of one piece stays as it came. A larger one gets a place of the size that it announced, as soon as enough of it
+ * has come to believe that, or such a place is there.
  */
-export class GrowingBytes {
+export class GrowingBytes implements Loan {
   length = 0;
-  #place: Uint8Array = new Uint8Array(0);
+  #place: Buffer = Buffer.alloc(0);
+  #isLent = false;
   readonly #announced: number;
   readonly #bytesMax: number;
+  readonly #places: BodyPlaces;
 
   /** `announced` is 0 when the length is not known before the end. */
-  constructor(announced: number, bytesMax: number) {
+  constructor(announced: number, bytesMax: number, places: BodyPlaces) {
     this.#announced = announced;
     this.#bytesMax = bytesMax;
+    this.#places = places;
   }
 
-  append(piece: Uint8Array): void {
+  /** Where the next bytes belong; null when their number is not known. */
+  room(): Buffer | null {
+    const end = Math.min(this.#announced, this.#bytesMax);
+    if (this.length >= end) return null;
+    if (this.length === this.#place.length) this.#grow(this.length + 1);
+    return this.#place.subarray(this.length, end);
+  }
+
+  /** A piece in the room that was asked for last is where it belongs. */
+  append(piece: Buffer): void {
     const length = this.length + piece.length;
-    if (this.length === 0) this.#place = piece;
-    else {
-      // The first piece fills its place to the end, so it is never written to.
+    if (this.length === 0 && this.#place.length === 0 && length >= this.#announced) this.#place = piece;
+    else if (!this.#isInRoom(piece)) {
+      // A piece that was kept as it came fills its place to the end, so it is never written to.
       if (length > this.#place.length) this.#grow(length);
       this.#place.set(piece, this.length);
     }
     this.length = length;
   }
 
-  all(): Uint8Array {
+  all(): Buffer {
     return this.#place.length === this.length ? this.#place : this.#place.subarray(0, this.length);
   }
 
+  giveBack(): void {
+    if (this.#isLent) this.#places.giveBack(this.#place);
+    this.#isLent = false;
+    this.#place = Buffer.alloc(0);
+    this.length = 0;
+  }
+
+  #isInRoom({ buffer, byteOffset, length }: Buffer): boolean {
+    const place = this.#place;
+    // Small buffers lie side by side in one memory, so a piece may also begin where the place ends.
+    if (buffer !== place.buffer || this.length + length > place.length) return false;
+    return byteOffset === place.byteOffset + this.length;
+  }
+
   #grow(length: number): void {
-    const place = Buffer.allocUnsafeSlow(this.#capacityFor(length));
+    const capacity = this.#capacityFor(length);
+    const isLarge = capacity >= placeBytesMin;
+    const place = isLarge
+      ? this.#places.take(Math.max(this.#announced, capacity), capacity)
+      : Buffer.allocUnsafe(capacity);
+    const before = this.#place;
     place.set(this.all());
+    if (this.#isLent) this.#places.giveBack(before);
     this.#place = place;
+    this.#isLent = isLarge;
   }
 
   #capacityFor(length: number): number {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Fault, fault, type Platform } from '@headgate/protocols';
 import type { CallerListener, HeaderList } from '../ports/data-plane.ts';
-import { type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
+import { type BodyPlaces, type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
 import { type DeliveryLimits, type Exchange, joinedBytesMax, latin1, writeChunk } from './exchange.ts';
 
 /** An exchange over one request of `node:http`. */
@@ -19,11 +19,18 @@ export class NodeExchange implements Exchange {
   #socket: Socket | null = null;
   #awaitsDrain = false;
   readonly #limits: DeliveryLimits;
+  readonly #places: BodyPlaces;
 
-  constructor(request: IncomingMessage, response: ServerResponse, limits: DeliveryLimits) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    limits: DeliveryLimits,
+    places: BodyPlaces,
+  ) {
     this.#request = request;
     this.#response = response;
     this.#limits = limits;
+    this.#places = places;
     this.method = request.method ?? 'GET';
     this.target = request.url ?? '/';
     response.on('close', () => this.#close());
@@ -48,14 +55,14 @@ export class NodeExchange implements Exchange {
   takeBody(taker: BodyTaker, bytesMax: number): void {
     const request = this.#request;
     if (this.expectation !== null) this.#response.writeContinue();
-    const bytes = new GrowingBytes(Number(request.headers['content-length'] ?? 0), bytesMax);
+    const bytes = new GrowingBytes(Number(request.headers['content-length'] ?? 0), bytesMax, this.#places);
     const onData = (chunk: Buffer): void => {
       if (bytes.length + chunk.length > bytesMax) refuse(tooLarge(bytesMax));
       else bytes.append(chunk);
     };
     const onEnd = (): void => {
       leave();
-      this.#atTurn(() => taker.onBody(bytes.all()));
+      this.#atTurn(() => taker.onBody(bytes.all(), bytes));
     };
     const onClose = (): void => refuse(fault('request_timeout'));
     const leave = (): void => {

@@ -1,4 +1,4 @@
-import { type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
+import { type BodyPlaces, type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
 
 /** The body of one request of the plain lane while it comes, wanted or not. */
 export class BodyIntake {
@@ -6,6 +6,7 @@ export class BodyIntake {
   progress: ChunkProgress = 'more';
   readonly #length: number;
   readonly #headText: string;
+  readonly #places: BodyPlaces;
   #remaining: number;
   readonly #chunks: ChunkReader | null;
   /** Null while nobody wants them. */
@@ -13,9 +14,10 @@ export class BodyIntake {
   #bytesMax = 0;
 
   /** `length` is -1 for a body in chunks; `headText` is the head without its empty line. */
-  constructor(length: number, headText: string) {
+  constructor(length: number, headText: string, places: BodyPlaces) {
     this.#length = length;
     this.#headText = headText;
+    this.#places = places;
     this.#remaining = length;
     this.#chunks = length === -1 ? new ChunkReader((data) => this.#append(data)) : null;
   }
@@ -24,7 +26,12 @@ export class BodyIntake {
   give(taker: BodyTaker, bytesMax: number): void {
     this.taker = taker;
     this.#bytesMax = bytesMax;
-    this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax);
+    this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places);
+  }
+
+  /** Where its next bytes belong; null when nobody wants them, or chunks are around them. */
+  room(): Buffer | null {
+    return this.#bytes?.room() ?? null;
   }
 
   /** Takes the next bytes. When `progress` says that it is over, the result is the index of the first byte not taken. */
@@ -41,7 +48,7 @@ export class BodyIntake {
   }
 
   complete(): void {
-    if (this.#bytes !== null) this.taker?.onBody(this.#bytes.all());
+    if (this.#bytes !== null) this.taker?.onBody(this.#bytes.all(), this.#bytes);
   }
 
   /** The request up to the first byte that is odd, for another parser: its data so far is one chunk. */

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { type Fault, fault, unreachable } from '@headgate/protocols';
 import type { Guard } from '../ports/clock.ts';
-import { type BodyTaker, tooLarge } from './body.ts';
+import { type BodyPlaces, type BodyTaker, gift, tooLarge } from './body.ts';
 import { invalidHttp, lingerMs } from './errors.ts';
 import type { Activity, Exchange, PortParts } from './exchange.ts';
+import { Inlet, type InletOwner } from './inlet.ts';
 import { BodyIntake } from './plain-body.ts';
 import { type ExchangeHost, PlainExchange } from './plain-exchange.ts';
 import { isHeadBeginning, looksLikeRequest, type RequestHead, readRequestHead } from './request-head.ts';
@@ -18,6 +19,9 @@ export interface PlainLane extends PortParts {
   };
   readonly activity: Activity;
   readonly connections: Set<PlainConnection>;
+  /** All its connections read into it. */
+  readonly shared: Buffer;
+  readonly places: BodyPlaces;
   lastLines(staysOpen: boolean): string;
   answer(exchange: Exchange): void;
   /** Gives the socket to `node:http` for the rest of its life. */
@@ -47,11 +51,12 @@ type Phase =
  * the last is answered and taken, and gives itself up to `node:http` at the first byte that not every parser takes alike.
  * One number, moved as bytes arrive, is all its time-outs.
  */
-export class PlainConnection implements ExchangeHost, Guard {
+export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   readonly socket: Socket;
   expiresAt: number;
   index = -1;
   readonly #lane: PlainLane;
+  readonly #inlet: Inlet;
   #phase: Phase = 'head';
   /** Bytes of a head that is not whole, or of requests whose turn has not come. */
   #ahead: Buffer | null = null;
@@ -68,14 +73,16 @@ export class PlainConnection implements ExchangeHost, Guard {
   /** True while an answer of it is counted as under way. */
   #isActive = false;
 
-  constructor(socket: Socket, lane: PlainLane) {
+  constructor(accepted: Socket, lane: PlainLane) {
+    this.#inlet = new Inlet(accepted, this, lane.shared);
+    const { socket } = this.#inlet;
     this.socket = socket;
     this.#lane = lane;
     this.expiresAt = lane.clock.monotonic() + lane.bounds.headersMs;
     lane.watchdog.watch(this);
     lane.connections.add(this);
-    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
-    socket.on('error', ignore).on('drain', this.#onDrain).on('timeout', this.#onTimeout);
+    socket.on('end', this.#onEnd).on('close', this.#onClose).on('error', ignore);
+    socket.on('drain', this.#onDrain).on('timeout', this.#onTimeout);
   }
 
   lastLines(staysOpen: boolean): string {
@@ -86,7 +93,7 @@ export class PlainConnection implements ExchangeHost, Guard {
     const body = this.#body;
     if (body === null) this.#intake?.give(taker, bytesMax);
     else if (body.length > bytesMax) taker.onNoBody(tooLarge(bytesMax));
-    else taker.onBody(body);
+    else taker.onBody(body, gift);
   }
 
   onAnswered(staysOpen: boolean): void {
@@ -124,7 +131,11 @@ export class PlainConnection implements ExchangeHost, Guard {
     if (this.#phase === 'head' && this.#ahead === null) this.socket.destroySoon();
   }
 
-  readonly #onData = (bytes: Buffer): void => {
+  room(): Buffer | null {
+    return this.#intake?.room() ?? null;
+  }
+
+  onBytes(bytes: Buffer): void {
     switch (this.#phase) {
       case 'head':
         this.#ahead = this.#ahead === null ? bytes : Buffer.concat([this.#ahead, bytes]);
@@ -142,7 +153,7 @@ export class PlainConnection implements ExchangeHost, Guard {
       default:
         unreachable(this.#phase);
     }
-  };
+  }
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true;
@@ -209,9 +220,9 @@ export class PlainConnection implements ExchangeHost, Guard {
     if (head.bodyLength === -1 || bytes.length < end) {
       this.#phase = 'body';
       this.expiresAt = this.#lane.clock.monotonic() + this.#lane.bounds.bodyMs;
-      this.#intake = new BodyIntake(head.bodyLength, text);
+      this.#intake = new BodyIntake(head.bodyLength, text, this.#lane.places);
       this.#lane.answer(exchange);
-      if (bytes.length > at) this.#onData(bytes.subarray(at));
+      if (bytes.length > at) this.onBytes(bytes.subarray(at));
       return;
     }
     this.#phase = 'answer';
@@ -219,7 +230,7 @@ export class PlainConnection implements ExchangeHost, Guard {
     this.#body = bytes.subarray(at, end);
     this.#lane.answer(exchange);
     this.#body = null;
-    if (bytes.length > end) this.#onData(bytes.subarray(end));
+    if (bytes.length > end) this.onBytes(bytes.subarray(end));
   }
 
   #fill(bytes: Buffer): void {
@@ -238,7 +249,7 @@ export class PlainConnection implements ExchangeHost, Guard {
     this.expiresAt = Number.POSITIVE_INFINITY;
     if (this.#exchange === null) this.#deliver();
     else intake.complete();
-    if (rest.length > 0) this.#onData(rest);
+    if (rest.length > 0) this.onBytes(rest);
   }
 
   /** The body cannot come whole any more. */
@@ -336,8 +347,9 @@ export class PlainConnection implements ExchangeHost, Guard {
     this.#phase = 'closing';
     this.#ahead = null;
     this.#leave();
-    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
-    socket.off('error', ignore).off('drain', this.#onDrain).off('timeout', this.#onTimeout);
+    this.#inlet.letGo();
+    socket.off('end', this.#onEnd).off('close', this.#onClose).off('error', ignore);
+    socket.off('drain', this.#onDrain).off('timeout', this.#onTimeout);
     socket.pause();
     socket.unshift(bytes);
     this.#lane.handOver(socket);

@@ -23,7 +23,7 @@ import type { HeaderList } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Random } from '../ports/random.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
-import { type BodyTaker, decoderOf, decoding, tooLarge } from './body.ts';
+import { type BodyTaker, decoderOf, decoding, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
 import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { type Exchange, identityHeaders } from './exchange.ts';
@@ -238,7 +238,7 @@ class AwaitedCall implements BodyTaker {
     this.#protocol = protocol;
   }
 
-  onBody(body: Uint8Array): void {
+  onBody(body: Uint8Array, loan: Loan): void {
     const { exchange, traceId, path, search, context } = this.#request;
     const { gateway } = context;
     const inbound = {
@@ -253,7 +253,9 @@ class AwaitedCall implements BodyTaker {
       receivedAt: gateway.clock.monotonic(),
     };
     try {
-      runCall(inbound, this.#caller, this.#protocol, exchange, gateway);
+      runCall(inbound, this.#caller, this.#protocol, exchange, gateway, (isBodyRead) => {
+        if (isBodyRead) loan.giveBack();
+      });
     } catch (error) {
       answerBug(this.#request, error);
     }

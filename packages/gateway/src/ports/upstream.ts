@@ -42,6 +42,8 @@ export interface UpstreamHandler {
 
 /** A request under way. */
 export interface UpstreamExchange {
+  /** Nothing of the request is read any more: it has left, or never will. */
+  readonly isSent: boolean;
   /** Stops reading until `resume`; a few chunks may still come. */
   pause(): void;
   resume(): void;

@@ -88,7 +88,7 @@ export function refuseRequest(handler: UpstreamHandler, failure: UpstreamFailure
   return nothingUnderWay;
 }
 
-const nothingUnderWay: UpstreamExchange = { pause() {}, resume() {}, abort() {} };
+const nothingUnderWay: UpstreamExchange = { isSent: true, pause() {}, resume() {}, abort() {} };
 
 /** Anything that could end a line or smuggle a second one: header text is tab and visible latin-1 only. */
 const unsafeInHeader = /[^\t\x20-\x7e\x80-\xff]/;

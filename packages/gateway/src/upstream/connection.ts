@@ -109,6 +109,11 @@ export class Connection {
     return this.#socket.writable && this.#socket.readable;
   }
 
+  /** The socket has taken all that was written. */
+  get hasSent(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   /** `length`: bytes of the body's pieces together. */
   carry(carried: Carried, head: string, body: readonly Uint8Array[], length: number): void {
     this.#carried = carried;
@@ -170,7 +175,7 @@ export class Connection {
     const carried = this.#carried;
     const { head, hasSurplus } = this.#parser;
     // An answer may come before the request is written to its end (413): the rest of it would be read as the next one.
-    const isInStep = !hasSurplus && this.#socket.writableLength === 0 && this.isUsable;
+    const isInStep = !hasSurplus && this.hasSent && this.isUsable;
     this.#carried = null;
     if (this.#intake.isPaused) this.resume();
     if (head?.keepsAlive && isInStep) this.#keeper.onIdle(this, head);

@@ -168,6 +168,11 @@ class Exchange implements UpstreamExchange, Carried {
     if (this.#paused) connection.pause();
   }
 
+  /** While it dials, or is about to dial again, it is still to be sent. */
+  get isSent(): boolean {
+    return this.#finished || (this.#connection?.hasSent ?? false);
+  }
+
   pause(): void {
     this.#paused = true;
     this.#connection?.pause();
