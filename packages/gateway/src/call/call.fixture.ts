@@ -84,6 +84,8 @@ export interface Sent {
   isAborted: boolean;
   /** For the test to note that it has played this upstream to its end. */
   isDone: boolean;
+  /** All of it has left. */
+  isSent: boolean;
 }
 
 export interface RigOptions {
@@ -185,11 +187,11 @@ export class Rig {
     };
   }
 
-  /** Lets a call begin. The promise is the call's: awaited, it has ended. */
-  start(stream: boolean, work: Work = 'answer', more: object = {}): { readonly done: Promise<void> } {
+  /** Lets a call begin. The promise is the call's: awaited, it has ended, and says whether its body is still read. */
+  start(stream: boolean, work: Work = 'answer', more: object = {}): { readonly done: Promise<boolean> } {
     const inbound = this.inbound(stream, work, more);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, () => resolve());
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, resolve);
     return { done: promise };
   }
 
@@ -254,6 +256,7 @@ export class Rig {
       isPaused: false,
       isAborted: false,
       isDone: false,
+      isSent: true,
     };
     this.sent.push(sent);
     return {
@@ -263,7 +266,9 @@ export class Rig {
       resume: () => {
         sent.isPaused = false;
       },
-      isSent: true,
+      get isSent() {
+        return sent.isSent;
+      },
       abort: () => {
         sent.isAborted = true;
         queueMicrotask(() => handler.onFailure({ kind: 'aborted', detail: '' }));

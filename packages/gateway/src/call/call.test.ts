@@ -25,6 +25,17 @@ const wholeStream = `${words}${chunk({}, 'stop')}${usage(4)}data: [DONE]\n\n`;
 const wholeAnswer =
   '{"model":"m","choices":[{"message":{"content":"One"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}';
 
+test('tells at its end whether an upstream is still taking its body', async () => {
+  for (const isSent of [true, false]) {
+    const rig = new Rig();
+    const { done } = rig.start(false);
+    const [sent] = rig.sent;
+    if (sent !== undefined) sent.isSent = isSent;
+    rig.answer(false, wholeAnswer);
+    expect(await done).toBe(isSent);
+  }
+});
+
 describe('how a call was routed', () => {
   const routeOf = (rig: Rig) => decodeRoute(rig.settled[0]?.route ?? null);
 
@@ -442,7 +453,7 @@ describe('a bug', () => {
     throw new Error('broken');
   };
 
-  async function expectOneEntry(rig: Rig, done: Promise<void>, attempts: readonly object[]): Promise<void> {
+  async function expectOneEntry(rig: Rig, done: Promise<unknown>, attempts: readonly object[]): Promise<void> {
     await done;
     expect(rig.alerts).toEqual(['bug']);
     expect(rig.settled).toMatchObject([

@@ -78,6 +78,23 @@ describe.each(['plain', 'node'] as const)('a body comes out as it was sent, lane
     expect(grown).toBeLessThan(30_000_000);
   });
 
+  test('many that come at once, one after the other on each connection, are not mixed up', async () => {
+    await using port = await openTestPort(lane);
+    const callers = Array.from({ length: 12 }, async (_, caller) => {
+      const bodies = [20_000, 70_000, 300_000, 1_000_000].map((length, index) =>
+        Buffer.alloc(length + 1000 * caller, `${caller}.${index}|`),
+      );
+      const pieces = bodies.flatMap((body) => [
+        `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`,
+        body.subarray(0, body.length / 3),
+        body.subarray(body.length / 3),
+      ]);
+      const { text } = await converse(port.api, pieces, 1000);
+      for (const body of bodies) expect(text).toContain(digestOf(body));
+    });
+    await Promise.all(callers);
+  });
+
   test('one that never comes is 408', async () => {
     await using port = await openTestPort(lane, { bodyMs: 200, headersMs: 200 });
     const { text: answer } = await converse(
@@ -114,6 +131,43 @@ test('a compressed body is decompressed, within the bound', async () => {
   expect(await read(gzipSync('a'.repeat(1000)))).toBe('a'.repeat(1000));
   expect(await read(gzipSync('a'.repeat(1001)))).toBe('payload_too_large');
   expect(await read(Buffer.from('no gzip'))).toBe('invalid_request');
+});
+
+test('a place that was given back is read into again, and not before', () => {
+  const places = new BodyPlaces();
+  const fill = (text: string) => {
+    const bytes = new GrowingBytes(100_000, 100_000, places);
+    for (let at = 0; at < 100_000; at += 10_000) bytes.append(Buffer.alloc(10_000, text));
+    return bytes;
+  };
+  const first = fill('a');
+  const second = fill('b');
+  expect(first.all().equals(Buffer.alloc(100_000, 'a'))).toBe(true);
+  const { buffer } = first.all();
+  first.giveBack();
+  first.giveBack();
+  const third = fill('c');
+  expect(third.all().buffer).toBe(buffer);
+  expect(fill('d').all().buffer).not.toBe(buffer);
+  expect(second.all().equals(Buffer.alloc(100_000, 'b'))).toBe(true);
+  expect(third.all().equals(Buffer.alloc(100_000, 'c'))).toBe(true);
+});
+
+test('places that nobody needs are kept up to a bound', () => {
+  const places = new BodyPlaces();
+  const size = 4 * 1024 * 1024;
+  const lent = Array.from({ length: 12 }, () => places.take(size, size));
+  for (const place of lent) places.giveBack(place);
+  const again = Array.from({ length: 12 }, () => places.take(size, size));
+  expect(again.filter((place) => lent.includes(place))).toHaveLength(8);
+});
+
+test('a piece that begins where a small place ends is not taken for one inside it', () => {
+  const memory = Buffer.alloc(200, 'b').fill('a', 0, 100);
+  const bytes = new GrowingBytes(0, 1000, new BodyPlaces());
+  bytes.append(memory.subarray(0, 100));
+  bytes.append(memory.subarray(100));
+  expect(bytes.all().toString()).toBe('a'.repeat(100) + 'b'.repeat(100));
 });
 
 test('an announced length is believed a part at a time', () => {

@@ -6,7 +6,7 @@ export interface Loan {
   giveBack(): void;
 }
 
-/** Of what is the taker's for good. */
+/** A body that is the taker's for good. */
 export const gift: Loan = { giveBack() {} };
 
 /** Waits for the body of one request. Exactly one of the two is called, once. */
@@ -134,7 +134,7 @@ export class GrowingBytes implements Loan {
     this.#places = places;
   }
 
-  /** Where the next bytes belong; null when their number is not known. */
+  /** Asks where the next bytes belong; null when their number is not known. */
   room(): Buffer | null {
     const end = Math.min(this.#announced, this.#bytesMax);
     if (this.length >= end) return null;

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 export interface InletOwner {
   /** Bytes in a room that was asked for lie there already; all others are the owner's to keep. */
   onBytes(bytes: Buffer): void;
-  /** Where the next bytes can be put without a copy, not empty; null when nothing is known of them. */
+  /** Says where the next bytes can be put without a copy, not empty; null when nothing is known of them. */
   room(): Buffer | null;
 }
 
@@ -60,13 +60,17 @@ export class Inlet {
   }
 
   #take(place: Uint8Array, length: number): boolean {
-    const owner = this.#owner;
-    const isShared = place === this.#shared;
-    const bytes = Buffer.from(place.buffer, place.byteOffset, length);
-    const kept = isShared ? Buffer.from(bytes) : bytes;
-    if (owner === null) return this.socket.push(kept);
-    owner.onBytes(kept);
+    const bytes =
+      place === this.#shared ? this.#copyOf(length) : Buffer.from(place.buffer, place.byteOffset, length);
+    if (this.#owner === null) return this.socket.push(bytes);
+    this.#owner.onBytes(bytes);
     return true;
+  }
+
+  #copyOf(length: number): Buffer {
+    const copy = Buffer.allocUnsafe(length);
+    this.#shared.copy(copy, 0, 0, length);
+    return copy;
   }
 
   readonly #onData = (bytes: Buffer): void => this.#owner?.onBytes(bytes);

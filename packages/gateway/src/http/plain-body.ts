@@ -29,7 +29,7 @@ export class BodyIntake {
     this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places);
   }
 
-  /** Where its next bytes belong; null when nobody wants them, or chunks are around them. */
+  /** Asks where its next bytes belong; null when nobody wants them, or chunks are around them. */
   room(): Buffer | null {
     return this.#bytes?.room() ?? null;
   }

@@ -102,9 +102,10 @@ function echo(exchange: Exchange, { headerNames = [], onBody }: TestPortOptions,
   }
   exchange.takeBody(
     {
-      onBody: (body) => {
-        if (onBody === undefined) answer(200, digestOf(body));
-        else onBody(body, exchange);
+      onBody: (body, loan) => {
+        if (onBody !== undefined) return onBody(body, exchange);
+        answer(200, digestOf(body));
+        loan.giveBack();
       },
       onNoBody: ({ status, code }) => answer(status, code),
     },

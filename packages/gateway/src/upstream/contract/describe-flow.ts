@@ -60,6 +60,35 @@ export function describeFlow(open: OpenClient): void {
     expect(answer.bytesReceived).toBe(floodBytes);
   });
 
+  test('a request is being sent until its upstream has taken all of it, whatever it answers', async () => {
+    const upstream = await workbench.upstream(async ({ socket }) => {
+      socket.removeAllListeners('data').pause();
+      socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo');
+    });
+    const body = [Buffer.alloc(floodBytes)];
+    const answer = sendRecorded(workbench.client(), requestTo(upstream.origin, { body }));
+    expect(answer.exchange?.isSent).toBe(false);
+    await answer.headArrived;
+    expect(answer.exchange?.isSent).toBe(false);
+    upstream.connections[0]?.socket.resume();
+    await expect.poll(() => answer.exchange?.isSent).toBe(true);
+    upstream.connections[0]?.socket.write('-large');
+    expect((await answer.outcome).body).toBe('too-large');
+  });
+
+  test('a request that was let go of is not read any more', async () => {
+    const upstream = await workbench.upstream(async ({ socket }) => {
+      socket.pause();
+    });
+    const body = [Buffer.alloc(floodBytes)];
+    const answer = sendRecorded(workbench.client(), requestTo(upstream.origin, { body }));
+    await expect.poll(() => upstream.connections.length).toBe(1);
+    expect(answer.exchange?.isSent).toBe(false);
+    answer.exchange?.abort();
+    expect(answer.exchange?.isSent).toBe(true);
+    await answer.outcome;
+  });
+
   const silence: Script = async (connection) => {
     await connection.request();
   };
