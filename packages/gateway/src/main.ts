@@ -15,7 +15,7 @@ import { type Api, startApi } from './http/api.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
-import { traceIds } from './http/trace-ids.ts';
+import { traceIds } from './http/exchange.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';

@@ -453,7 +453,11 @@ describe('a bug', () => {
     throw new Error('broken');
   };
 
-  async function expectOneEntry(rig: Rig, done: Promise<unknown>, attempts: readonly object[]): Promise<void> {
+  async function expectOneEntry(
+    rig: Rig,
+    done: Promise<unknown>,
+    attempts: readonly object[],
+  ): Promise<void> {
     await done;
     expect(rig.alerts).toEqual(['bug']);
     expect(rig.settled).toMatchObject([

@@ -65,7 +65,8 @@ export class Errand {
 export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
-  readonly #tellEnd: (isBodyRead: boolean) => void;
+  /** Told last, and once. An upstream that answered early may still be taking the body. */
+  readonly ended: () => void;
   /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
   price: PriceVersion | null = null;
   /** In the order in which they ended: the last one decides the call. */
@@ -81,17 +82,12 @@ export class Call extends Errand {
     caller: Caller,
     protocol: Protocol,
     reply: Reply,
-    tellEnd: (isBodyRead: boolean) => void,
+    ended: (isBodyRead: boolean) => void,
   ) {
     super(gateway, inbound, reply);
     this.caller = caller;
     this.protocol = protocol;
-    this.#tellEnd = tellEnd;
-  }
-
-  /** Last, and once. An upstream may have answered before it took all of the body, and may still be taking it. */
-  ended(): void {
-    this.#tellEnd(!this.attempts.some(({ isSending }) => isSending));
+    this.ended = () => ended(!this.attempts.some(({ isSending }) => isSending));
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { traceIds } from './trace-ids.ts';
+import { traceIds } from './exchange.ts';
 
 test('ids are UUIDs of version 7 without dashes, all different, and begin with the time', () => {
   let nowMs = 0x0123_4567_89ab;
