@@ -18,7 +18,6 @@ export interface AttemptRecord {
   readonly lane: Lane;
   readonly edits: readonly string[];
   readonly losses: readonly Loss[];
-  /** Its request is still being read, to be sent. */
   readonly isSending: boolean;
 }
 
