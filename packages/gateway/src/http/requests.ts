@@ -25,7 +25,6 @@ import type { Random } from '../ports/random.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
 import { type BodyTaker, decoderOf, decoding, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
-import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { type Exchange, identityHeaders } from './exchange.ts';
 import {
   callableModels,
@@ -280,4 +279,43 @@ function refusedContentType(type: string | undefined, takesForms: boolean): Faul
     message: `The content type '${type.slice(0, 100)}' is not supported here; send 'content-type: application/json'.`,
     param: 'content-type',
   });
+}
+
+const exposedHeaders =
+  'x-trace-id, x-request-id, request-id, retry-after, x-should-retry, x-headgate-attempts, x-headgate-losses';
+const preflightSecondsMax = '600';
+
+/**
+ * The headers by which browsers of the configured origins may read an answer; none unless configured, since keys do not
+ * belong in client-side code.
+ */
+function corsHeaders(exchange: Exchange, origins: ReadonlySet<string>): HeaderList {
+  if (origins.size === 0) return [];
+  const origin = exchange.header('origin');
+  if (origin === undefined || !(origins.has(origin) || origins.has('*'))) return [];
+  return [
+    'access-control-allow-origin',
+    origin,
+    'vary',
+    'origin',
+    'access-control-expose-headers',
+    exposedHeaders,
+  ];
+}
+
+/** True when a browser asks if it may send the request that it means. */
+function isPreflight(exchange: Exchange): boolean {
+  return exchange.method === 'OPTIONS' && exchange.header('access-control-request-method') !== undefined;
+}
+
+function answerPreflight(exchange: Exchange): void {
+  const headers = [
+    'access-control-allow-methods',
+    'GET, POST',
+    'access-control-allow-headers',
+    exchange.header('access-control-request-headers') ?? '',
+    'access-control-max-age',
+    preflightSecondsMax,
+  ];
+  exchange.send(204, headers, new Uint8Array(0));
 }
