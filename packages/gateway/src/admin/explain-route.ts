@@ -15,7 +15,6 @@ import type { ExplainedCandidate, ExplainedExclusion, Explanation } from '../rou
 import type { Choice, RouteRequest } from '../route/route.ts';
 import type { Router, RouterOptions } from '../route/router.ts';
 import { sessionIdentity } from '../route/session.ts';
-import type { LeftOut } from '../route/target.ts';
 import { choiceWords, exclusionWords } from './past-route.ts';
 
 export interface ExplainTools {
@@ -44,37 +43,12 @@ export interface RouteExplanation {
   /** Channels in the order in which they would be asked; where a draw decides, the likeliest first. */
   readonly order: readonly string[];
   readonly candidates: readonly CandidateView[];
-  readonly exclusions: readonly ExclusionView[];
+  readonly exclusions: readonly ReturnType<typeof exclusionView>[];
   /** Obstacles that keep such a call from being made, whatever its route. */
   readonly warnings: readonly string[];
 }
 
-export interface CandidateView {
-  readonly channel: string;
-  readonly upstreamModel: string;
-  readonly tier: number;
-  readonly share: number;
-  readonly chance: number;
-  readonly waitMs: number;
-  readonly expectedCostPicoUsd: number;
-  /** They add up to what is expected, but for rounding. */
-  readonly parts: {
-    readonly pricePicoUsd: number;
-    readonly waitingPicoUsd: number;
-    readonly failurePicoUsd: number;
-    readonly breakagePicoUsd: number;
-    readonly slowStartPicoUsd: number;
-  };
-}
-
-export interface ExclusionView {
-  readonly channel: string;
-  readonly upstreamModel: string;
-  readonly reason: LeftOut;
-  readonly because: string;
-  /** ISO 8601; null where no time is known. */
-  readonly until: string | null;
-}
+export type CandidateView = ReturnType<typeof candidateView>;
 
 /** Answers where a call would go, without making it: the one answer that the command line and the console give. */
 export function explainRoute(
@@ -178,6 +152,7 @@ function viewOf(
   { unpricedModels }: ExplainTools,
 ): RouteExplanation {
   const isRefused = model.price === null && unpricedModels === 'refuse';
+  const refusal = `The model ${model.id} has no price, so calls of it are refused; write one under prices.`;
   return {
     key: { id: keyId, name: keyName },
     group: group.id,
@@ -192,13 +167,12 @@ function viewOf(
     order,
     candidates: candidates.map(candidateView),
     exclusions: exclusions.map(exclusionView),
-    warnings: isRefused
-      ? [`The model ${model.id} has no price, so calls of it are refused; write one under prices.`]
-      : [],
+    warnings: isRefused ? [refusal] : [],
   };
 }
 
-function candidateView(candidate: ExplainedCandidate): CandidateView {
+/** The parts add up to what is expected, but for rounding. */
+function candidateView(candidate: ExplainedCandidate) {
   const { channelId, upstreamModel, tier, share, chance, waitMs, expectedCostPicoUsd, parts } = candidate;
   return {
     channel: channelId,
@@ -218,14 +192,10 @@ function candidateView(candidate: ExplainedCandidate): CandidateView {
   };
 }
 
-function exclusionView({ channelId, upstreamModel, reason, untilMs }: ExplainedExclusion): ExclusionView {
-  return {
-    channel: channelId,
-    upstreamModel,
-    reason,
-    because: exclusionWords[reason],
-    until: untilMs === null ? null : new Date(untilMs).toISOString(),
-  };
+/** `until` is null where no time is known. */
+function exclusionView({ channelId, upstreamModel, reason, untilMs }: ExplainedExclusion) {
+  const until = untilMs === null ? null : new Date(untilMs).toISOString();
+  return { channel: channelId, upstreamModel, reason, because: exclusionWords[reason], until };
 }
 
 function fourDigits(value: number): number {

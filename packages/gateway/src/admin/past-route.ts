@@ -1,4 +1,4 @@
-import type { AttemptEntry, AttemptResult, CallStatus } from '../ports/ledger.ts';
+import type { AttemptEntry, CallStatus } from '../ports/ledger.ts';
 import type { LedgerRecord } from '../ports/store.ts';
 import { decodeRoute, type RouteRecord } from '../route/explain.ts';
 import type { Choice } from '../route/route.ts';
@@ -15,44 +15,10 @@ export interface PastRoute {
   readonly model: string;
   /** That of the first attempt, then one for each further attempt; empty when the call was refused before. */
   readonly plans: readonly PastPlan[];
-  readonly attempts: readonly PastAttempt[];
+  readonly attempts: readonly ReturnType<typeof attemptView>[];
 }
 
-/** As `PlanRecord`, with words for people. */
-export interface PastPlan {
-  readonly attemptsBefore: number;
-  readonly choice: Choice;
-  readonly because: string;
-  readonly first: string | null;
-  readonly candidateCount: number;
-  readonly candidates: readonly {
-    readonly channel: string;
-    readonly upstreamModel: string;
-    readonly tier: number;
-    readonly share: number;
-    readonly chance: number;
-    readonly expectedCostPicoUsd: number;
-  }[];
-  readonly exclusions: readonly {
-    readonly reason: LeftOut;
-    readonly because: string;
-    readonly count: number;
-    readonly channels: readonly string[];
-  }[];
-}
-
-export interface PastAttempt {
-  readonly n: number;
-  readonly channel: string;
-  readonly upstreamModel: string;
-  readonly result: AttemptResult;
-  readonly detail: string | null;
-  readonly httpStatus: number | null;
-  readonly ttftMs: number | null;
-  readonly durationMs: number;
-  /** Nano-dollars, as a decimal integer. */
-  readonly costNanoUsd: string;
-}
+export type PastPlan = ReturnType<typeof planView>;
 
 export function pastRoute(record: LedgerRecord): PastRoute {
   return {
@@ -67,7 +33,8 @@ export function pastRoute(record: LedgerRecord): PastRoute {
   };
 }
 
-function planView(plan: RouteRecord): PastPlan {
+/** As `RouteRecord`, with words for people. */
+function planView(plan: RouteRecord) {
   const { attemptsBefore, choice, firstChannelId, candidateCount, candidates, exclusions } = plan;
   return {
     attemptsBefore,
@@ -83,29 +50,17 @@ function planView(plan: RouteRecord): PastPlan {
       chance,
       expectedCostPicoUsd,
     })),
-    exclusions: exclusions.map(({ reason, count, channelIds }) => ({
-      reason,
-      because: exclusionWords[reason],
-      count,
-      channels: channelIds,
-    })),
+    exclusions: exclusions.map(({ reason, count, channelIds }) => {
+      return { reason, because: exclusionWords[reason], count, channels: channelIds };
+    }),
   };
 }
 
-function attemptView(attempt: AttemptEntry): PastAttempt {
-  const { n, channelId, upstreamModel, result, detail, httpStatus, ttftMs, durationMs, costNanoUsd } =
-    attempt;
-  return {
-    n,
-    channel: channelId,
-    upstreamModel,
-    result,
-    detail,
-    httpStatus,
-    ttftMs,
-    durationMs,
-    costNanoUsd: costNanoUsd.toString(),
-  };
+/** The cost in nano-dollars, as a decimal integer. */
+function attemptView(attempt: AttemptEntry) {
+  const { n, channelId: channel, upstreamModel, result, detail, httpStatus, ttftMs, durationMs } = attempt;
+  const costNanoUsd = attempt.costNanoUsd.toString();
+  return { n, channel, upstreamModel, result, detail, httpStatus, ttftMs, durationMs, costNanoUsd };
 }
 
 /** Why a target is left out, for operators; in at most 34 characters, so that it fits a column. */

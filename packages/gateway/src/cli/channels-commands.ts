@@ -14,7 +14,7 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
-import { statusText, tableText } from './table.ts';
+import { right, statusText, tableText } from './table.ts';
 import { builtIn, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const channelsCommands: readonly Command[] = [
@@ -52,15 +52,9 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
       return { channel, address, models, problem };
     });
     const titles = [
-      { title: 'id' },
-      { title: 'alias' },
-      { title: 'provider' },
-      { title: 'address' },
-      { title: 'models', align: 'right' as const },
-      { title: 'priority', align: 'right' as const },
-      { title: 'at once', align: 'right' as const },
-      { title: 'credentials' },
-      { title: 'state' },
+      ...['id', 'alias', 'provider', 'address'],
+      ...['models', 'priority', 'at once'].map(right),
+      ...['credentials', 'state'],
     ];
     const cells = rows.map(({ channel, address, models, problem }) => [
       channel.id,
@@ -85,30 +79,12 @@ function listChannels(context: CommandContext): Promise<ExitReason> {
 }
 
 /** A channel without its secrets. */
-function publicChannel({
-  id,
-  alias,
-  provider,
-  baseUrl,
-  priority,
-  enabled,
-  drain,
-  maxConcurrency,
-  credentials,
-  simulated,
-}: Channel): object {
-  return {
-    id,
-    alias,
-    provider: provider.id,
-    baseUrl: baseUrl.replace(builtIn, ''),
-    priority,
-    enabled,
-    drain,
-    maxConcurrency,
-    credentials: credentials.map((credential) => credential.id),
-    simulated,
-  };
+function publicChannel(channel: Channel): object {
+  const { id, alias, priority, enabled, drain, maxConcurrency, simulated } = channel;
+  const provider = channel.provider.id;
+  const baseUrl = channel.baseUrl.replace(builtIn, '');
+  const credentials = channel.credentials.map((credential) => credential.id);
+  return { id, alias, provider, baseUrl, priority, enabled, drain, maxConcurrency, credentials, simulated };
 }
 
 function channelState(
@@ -184,14 +160,7 @@ function withEachCredential({ channel: { credentials } }: Target): readonly (Cre
 }
 
 function testsText(tests: readonly ChannelTest[], color: boolean): string {
-  const titles = [
-    { title: 'channel' },
-    { title: 'credential' },
-    { title: 'result' },
-    { title: 'status', align: 'right' as const },
-    { title: 'ms', align: 'right' as const },
-    { title: 'detail' },
-  ];
+  const titles = ['channel', 'credential', 'result', right('status'), right('ms'), 'detail'];
   const rows = tests.map(({ channelId, credentialId, works, status, durationMs, detail }) => [
     channelId,
     credentialId ?? '–',
@@ -219,14 +188,7 @@ function listModels(context: CommandContext): Promise<ExitReason> {
     const { catalogue } = await workspaceCatalogue(workspace, context);
     const models = [...catalogue.models.values()];
     const { color } = context.output;
-    const titles = [
-      { title: 'id' },
-      { title: 'name' },
-      { title: 'context', align: 'right' as const },
-      { title: '$/M in', align: 'right' as const },
-      { title: '$/M out', align: 'right' as const },
-      { title: 'channels' },
-    ];
+    const titles = ['id', 'name', ...['context', '$/M in', '$/M out'].map(right), 'channels'];
     const rows = models.map((model) => [
       model.id,
       model.displayName,

@@ -52,15 +52,7 @@ function report({ output }: CommandContext, diagnoses: readonly Diagnosis[]): Ex
     check,
     detail,
   ]);
-  printResult(
-    output,
-    { diagnoses },
-    tableText(
-      ['state', 'check', 'finding'].map((title) => ({ title })),
-      rows,
-      output.color,
-    ),
-  );
+  printResult(output, { diagnoses }, tableText(['state', 'check', 'finding'], rows, output.color));
   return diagnoses.some(({ state }) => state === 'bad') ? 'failed' : 'ok';
 }
 

@@ -115,14 +115,7 @@ function list(context: CommandContext): Promise<ExitReason> {
       key.source,
     ]);
     const titles = ['id', 'name', 'key', 'group', 'account', 'state', 'expires', 'created', 'from'];
-    const text =
-      keys.length === 0
-        ? 'There are no keys yet.'
-        : tableText(
-            titles.map((title) => ({ title })),
-            rows,
-            color,
-          );
+    const text = keys.length === 0 ? 'There are no keys yet.' : tableText(titles, rows, color);
     printResult(context.output, { keys: keys.map(withoutHash) }, text);
     return 'ok';
   });

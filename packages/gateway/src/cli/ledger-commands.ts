@@ -48,7 +48,7 @@ function verify(context: CommandContext): Promise<ExitReason> {
     const verification = await store.verify();
     const { findings, counts, asOfMs } = verification;
     const { color } = context.output;
-    const titles = ['rule', 'subject', 'detail'].map((title) => ({ title }));
+    const titles = ['rule', 'subject', 'detail'];
     const sound = findings.length === 0;
     const verdict = sound
       ? statusText('sound', 'good', color)
@@ -71,7 +71,7 @@ function salvage(context: CommandContext): Promise<ExitReason> {
       printFailure(context.output, ['a gateway is running on these journals; stop it first']);
       return 'unavailable';
     }
-    const titles = ['file', 'byte', 'damage', 'bytes skipped', 'lines kept'].map((title) => ({ title }));
+    const titles = ['file', 'byte', 'damage', 'bytes skipped', 'lines kept'];
     const rows = salvaged.map(({ file, offset, detail, bytesSkipped, linesKept }) => [
       file,
       String(offset),

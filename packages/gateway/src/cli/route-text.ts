@@ -2,7 +2,7 @@ import { counted } from '../admin/banner.ts';
 import type { CandidateView, RouteExplanation } from '../admin/explain-route.ts';
 import type { PastPlan, PastRoute } from '../admin/past-route.ts';
 import type { CatalogueProblem } from '../catalogue/build.ts';
-import { type Column, statusText, tableText } from './table.ts';
+import { right, statusText, tableText } from './table.ts';
 
 /** The source of the router's state. */
 export interface SavedState {
@@ -13,9 +13,8 @@ export interface SavedState {
   readonly problems: readonly CatalogueProblem[];
 }
 
-const right = (title: string): Column => ({ title, align: 'right' });
 /** The last column may be as wide as it likes: no other moves when an id is long. */
-const channelColumn: Column = { title: 'channel' };
+const channelColumn = 'channel';
 
 /** Says for people where a call would go. */
 export function explanationText(explanation: RouteExplanation, state: SavedState, color: boolean): string {
@@ -91,7 +90,7 @@ function exclusionsText({ exclusions }: RouteExplanation, nowMs: number, color: 
     until === null ? '–' : `in ${ageText(Date.parse(until) - nowMs)}`,
     named(channel, upstreamModel, exclusions),
   ]);
-  return tableText([{ title: 'left out' }, right('ends'), channelColumn], rows, color);
+  return tableText(['left out', right('ends'), channelColumn], rows, color);
 }
 
 function problemLines(
@@ -122,14 +121,7 @@ export function pastRouteText(past: PastRoute, color: boolean): string {
     String(Math.round(durationMs)),
     detail === null ? channel : `${channel}: ${detail}`,
   ]);
-  const columns = [
-    right('n'),
-    { title: 'result' },
-    right('status'),
-    right('ttft ms'),
-    right('ms'),
-    channelColumn,
-  ];
+  const columns = [right('n'), 'result', ...['status', 'ttft ms', 'ms'].map(right), channelColumn];
   return [
     head,
     ...(plans.length === 0 ? ['It was refused before anything was planned, or by an earlier version.'] : []),

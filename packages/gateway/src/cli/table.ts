@@ -1,24 +1,32 @@
 import { stripVTControlCharacters } from 'node:util';
 
-export interface Column {
+interface Column {
   readonly title: string;
-  readonly align?: 'left' | 'right';
+  readonly align: 'left' | 'right';
+}
+
+/** A column of numbers. */
+export function right(title: string): Column {
+  return { title, align: 'right' };
 }
 
 const gap = '   ';
 
 /** Rows in columns as wide as their widest cell, under dim titles. No lines are drawn: alignment is enough. */
 export function tableText(
-  columns: readonly Column[],
+  titles: readonly (string | Column)[],
   rows: readonly (readonly string[])[],
   color: boolean,
 ): string {
+  const columns = titles.map((title) =>
+    typeof title === 'string' ? { title, align: 'left' as const } : title,
+  );
   const widths = columns.map((column, index) =>
     Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ''))),
   );
   const line = (cells: readonly string[]): string =>
     columns
-      .map((column, index) => padded(cells[index] ?? '', widths[index] ?? 0, column.align ?? 'left'))
+      .map(({ align }, index) => padded(cells[index] ?? '', widths[index] ?? 0, align))
       .join(gap)
       .trimEnd();
   const head = line(columns.map((column) => column.title.toUpperCase()));

@@ -76,11 +76,7 @@ function changesText(changes: readonly ConfigurationChange[], color: boolean): s
     refused: 'left alone: another source declares it',
   };
   const rows = changes.map(({ kind, id, change }) => [kind, id, words[change]]);
-  return tableText(
-    ['kind', 'id', 'change'].map((title) => ({ title })),
-    rows,
-    color,
-  );
+  return tableText(['kind', 'id', 'change'], rows, color);
 }
 
 function exportFile(context: CommandContext): Promise<ExitReason> {

@@ -125,44 +125,38 @@ function misfitOf(
 
 /** The excluded that may be tried when nothing else is left: all that no one has forbidden. */
 function desperateOf(excluded: readonly Excluded[]): readonly Excluded[] {
-  return excluded.filter(({ reason }) => isForgivable(reason));
+  return excluded.filter(({ reason }) => forgivable[reason]);
 }
 
 /** Tells if the reason will pass. */
 function isTemporary({ reason }: Excluded): boolean {
-  return reason === 'full' || reason === 'blocked' || reason === 'credential' || isForgivable(reason);
+  return reason === 'full' || reason === 'blocked' || reason === 'credential' || forgivable[reason];
 }
 
 /** Tells if there is any target that no one has forbidden, in service or not. */
 export function isAnyLeft({ ready, due, excluded }: Sorted): boolean {
-  return ready.length > 0 || due.length > 0 || excluded.some(({ reason }) => isForgivable(reason));
+  return ready.length > 0 || due.length > 0 || excluded.some(({ reason }) => forgivable[reason]);
 }
 
-function isForgivable(reason: Exclusion): boolean {
-  switch (reason) {
-    case 'disabled':
-    case 'not-allowed':
-    case 'lacks':
-    case 'context':
-    case 'drained':
-    case 'elsewhere':
-    case 'tried':
-    case 'credential':
-    case 'model-missing':
-    case 'full':
-    case 'blocked':
-      return false;
-    case 'no-headroom':
-    case 'capped':
-    case 'open':
-    case 'probing':
-    case 'failing':
-    case 'overdue':
-      return true;
-    default:
-      return reason satisfies never;
-  }
-}
+const forgivable: Readonly<Record<Exclusion, boolean>> = {
+  disabled: false,
+  'not-allowed': false,
+  lacks: false,
+  context: false,
+  drained: false,
+  elsewhere: false,
+  tried: false,
+  credential: false,
+  'model-missing': false,
+  full: false,
+  blocked: false,
+  'no-headroom': true,
+  capped: true,
+  open: true,
+  probing: true,
+  failing: true,
+  overdue: true,
+};
 
 /** Callers are told to wait so long for a channel that has as many calls as it may have. */
 const fullMs = 1000;

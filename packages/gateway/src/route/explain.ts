@@ -1,29 +1,13 @@
 import { barEndsAtMs } from './credential.ts';
-import {
-  type Choice,
-  type Considered,
-  leftOutOf,
-  type Route,
-  type ScoredInFull,
-  type ScoreParts,
-} from './route.ts';
+import { type Choice, type Considered, leftOutOf, type Route, type ScoredInFull } from './route.ts';
 import type { Candidate, Left, LeftOut } from './target.ts';
 
 /** A target that may be asked, as operators see it. */
-export interface ExplainedCandidate {
+export interface ExplainedCandidate extends Omit<ScoredInFull, 'candidate' | 'score'> {
   readonly channelId: string;
   readonly upstreamModel: string;
-  readonly tier: number;
   /** The cost of a successful call, all told. */
   readonly expectedCostPicoUsd: number;
-  /** The parts it adds up from, in pico-dollars. */
-  readonly parts: ScoreParts;
-  /** The chance of first content, from 0 to 1. */
-  readonly chance: number;
-  /** Until there is something to read; milliseconds. */
-  readonly waitMs: number;
-  /** The share of calls like this one, from 0 to 1. */
-  readonly share: number;
 }
 
 export interface ExplainedExclusion {
@@ -70,16 +54,8 @@ export function explanationOf({ choice, order, scored, left, nowMs, clockMs }: F
   };
 }
 
-function candidateOf({
-  candidate,
-  tier,
-  score,
-  parts,
-  chance,
-  waitMs,
-  share,
-}: ScoredInFull): ExplainedCandidate {
-  return { ...namesOf(candidate), tier, expectedCostPicoUsd: score, parts, chance, waitMs, share };
+function candidateOf({ candidate, score, ...rest }: ScoredInFull): ExplainedCandidate {
+  return { ...namesOf(candidate), ...rest, expectedCostPicoUsd: score };
 }
 
 /** On the steady clock; in the past when it is over, null when nobody knows. */
@@ -94,21 +70,8 @@ function endOf({ state, slots }: Candidate, reason: LeftOut, nowMs: number): num
       return state.missingUntilMs;
     case 'open':
       return state.circuit.openUntilMs;
-    case 'disabled':
-    case 'not-allowed':
-    case 'lacks':
-    case 'context':
-    case 'drained':
-    case 'full':
-    case 'elsewhere':
-    case 'tried':
-    case 'due':
-    case 'probing':
-    case 'failing':
-    case 'overdue':
-      return null;
     default:
-      return reason satisfies never;
+      return null;
   }
 }
 

@@ -16,7 +16,7 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
-import { type PicoUsd, picoUsd } from '../money/money.ts';
+import { picoUsd } from '../money/money.ts';
 import type { ImagePrice, PriceClasses, PriceTier } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import type { Schema } from './schema.ts';
@@ -197,20 +197,9 @@ function decodeImages(images: NonNullable<TierDocument['images']>): readonly Ima
 }
 
 function decodeClasses(classes: TierDocument['classes']): PriceClasses {
-  const price = (name: keyof PriceClasses): PicoUsd => picoUsd(BigInt(classes[name]));
-  return {
-    input: price('input'),
-    cacheRead: price('cacheRead'),
-    cacheWrite5m: price('cacheWrite5m'),
-    cacheWrite1h: price('cacheWrite1h'),
-    output: price('output'),
-    audioInput: price('audioInput'),
-    audioOutput: price('audioOutput'),
-    imageInput: price('imageInput'),
-    imageOutput: price('imageOutput'),
-    perImage: price('perImage'),
-    perCall: price('perCall'),
-  };
+  const prices = Object.entries(classes).map(([name, price]) => [name, picoUsd(BigInt(price))]);
+  // A document has every class.
+  return Object.fromEntries(prices) as PriceClasses;
 }
 
 /** Callers pay for a model by this subject. */

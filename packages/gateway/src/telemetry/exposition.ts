@@ -1,43 +1,43 @@
-/** The head of one metric, in the words of the text format. */
-export interface MetricHead {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-}
-
 /** A value with its labels. A decimal that a double cannot hold comes as text. */
 export type Sample = LabelledCell<number | string>;
 
 /** A counter or gauge in the Prometheus text format, version 0.0.4. */
 export function exposeSamples(
   type: 'counter' | 'gauge',
-  head: MetricHead,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
   samples: Iterable<Sample>,
 ): string {
-  let text = headLines(type, head);
-  for (const { labels, cell } of samples) text += `${head.name}${labelText(head.labels, labels)} ${cell}\n`;
+  let text = headLines(type, name, help);
+  for (const { labels, cell } of samples) text += `${name}${labelText(labelNames, labels)} ${cell}\n`;
   return text;
 }
 
 /** Histograms in the same format: cumulative buckets, sum and count. */
-export function exposeHistograms(head: MetricHead, histograms: Iterable<LabelledCell<Histogram>>): string {
-  let text = headLines('histogram', head);
-  const names = [...head.labels, 'le'];
+export function exposeHistograms(
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  histograms: Iterable<LabelledCell<Histogram>>,
+): string {
+  let text = headLines('histogram', name, help);
+  const names = [...labelNames, 'le'];
   for (const { labels, cell } of histograms) {
     let count = 0;
     for (const [index, bucket] of cell.counts.entries()) {
       count += bucket;
       const bound = cell.bounds[index] ?? '+Inf';
-      text += `${head.name}_bucket${labelText(names, [...labels, String(bound)])} ${count}\n`;
+      text += `${name}_bucket${labelText(names, [...labels, String(bound)])} ${count}\n`;
     }
-    const own = labelText(head.labels, labels);
-    text += `${head.name}_sum${own} ${cell.sum}\n${head.name}_count${own} ${count}\n`;
+    const own = labelText(labelNames, labels);
+    text += `${name}_sum${own} ${cell.sum}\n${name}_count${own} ${count}\n`;
   }
   return text;
 }
 
-function headLines(type: string, head: MetricHead): string {
-  return `# HELP ${head.name} ${head.help}\n# TYPE ${head.name} ${type}\n`;
+function headLines(type: string, name: string, help: string): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
 function labelText(names: readonly string[], values: readonly string[]): string {
@@ -93,6 +93,11 @@ export class LabelTable<Cell> {
     return this.#entries;
   }
 
+  /** A value of each cell, with its labels. */
+  map<Value>(read: (cell: Cell) => Value): LabelledCell<Value>[] {
+    return this.#entries.map(({ labels, cell }) => ({ labels, cell: read(cell) }));
+  }
+
   #find(labels: readonly string[]): Branch<Cell> | undefined {
     let branch: Branch<Cell> | undefined = this.#root;
     for (const label of labels) branch = branch?.branches.get(label);
@@ -116,6 +121,19 @@ export class LabelTable<Cell> {
       branch = next;
     }
     return branch;
+  }
+}
+
+/** Counts of what happens, by its labels. */
+export class CountTable {
+  readonly #table = new LabelTable(() => ({ value: 0 }));
+
+  count(...labels: readonly string[]): void {
+    this.#table.at(...labels).value++;
+  }
+
+  samples(): readonly Sample[] {
+    return this.#table.map(({ value }) => value);
   }
 }
 

@@ -3,7 +3,7 @@ import type { CallEntry } from '../ports/ledger.ts';
 import type { AlertKind, Refusal } from '../ports/observer.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import { CallMetrics } from './call-metrics.ts';
-import { createHistogram, exposeHistograms, exposeSamples, LabelTable, recordValue } from './exposition.ts';
+import { CountTable, createHistogram, exposeHistograms, exposeSamples, recordValue } from './exposition.ts';
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
@@ -38,8 +38,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const calls = new CallMetrics();
   const service = new ServiceMetrics();
   const commits = createHistogram(commitBounds);
-  const refusals = new LabelTable(() => ({ count: 0 }));
-  const alerts = new Map<AlertKind, number>();
+  const refusals = new CountTable();
+  const alerts = new CountTable();
   let callsInFlight = 0;
   let entriesCommitted = 0;
   return {
@@ -52,98 +52,85 @@ export function createMetrics(sources: MetricsSources): Metrics {
       calls.record(entry);
     },
     refused({ platform, code }) {
-      refusals.at(platform, code).count++;
+      refusals.count(platform, code);
     },
     alertRaised(kind) {
-      alerts.set(kind, (alerts.get(kind) ?? 0) + 1);
+      alerts.count(kind);
     },
     ledgerCommitted(entries, durationMs) {
       entriesCommitted += entries;
       recordValue(commits, durationMs / 1000);
     },
     async expose() {
-      const single = (type: 'counter' | 'gauge', name: string, help: string, value: number) =>
-        exposeSamples(type, { name, help, labels: [] }, [{ labels: [], cell: value }]);
-      const text =
-        calls.expose() +
-        service.expose() +
-        single('gauge', 'headgate_calls_in_flight', 'Calls begun and not finished.', callsInFlight) +
+      const single = (type: 'counter' | 'gauge', name: string, help: string, cell: number) =>
+        exposeSamples(type, name, help, [], [{ labels: [], cell }]);
+      const text = [
+        calls.expose(),
+        service.expose(),
+        single('gauge', 'headgate_calls_in_flight', 'Calls begun and not finished.', callsInFlight),
         single(
           'gauge',
           'headgate_ledger_queue_entries',
           'Entries waiting for a commit.',
           sources.ledgerQueued(),
-        ) +
-        single('counter', 'headgate_ledger_entries_total', 'Entries made durable.', entriesCommitted) +
+        ),
+        single('counter', 'headgate_ledger_entries_total', 'Entries made durable.', entriesCommitted),
         exposeHistograms(
-          { name: 'headgate_ledger_commit_seconds', help: 'Duration of one group commit.', labels: [] },
+          'headgate_ledger_commit_seconds',
+          'Duration of one group commit.',
+          [],
           [{ labels: [], cell: commits }],
-        ) +
+        ),
         exposeSamples(
           'counter',
-          {
-            name: 'headgate_refusals_total',
-            help: 'Requests answered with an error before they became calls.',
-            labels: ['platform', 'code'],
-          },
-          [...refusals.entries()].map(({ labels, cell }) => ({ labels, cell: cell.count })),
-        ) +
+          'headgate_refusals_total',
+          'Requests answered with an error before they became calls.',
+          ['platform', 'code'],
+          refusals.samples(),
+        ),
         exposeSamples(
           'counter',
-          { name: 'headgate_alerts_total', help: 'Things an operator should hear of.', labels: ['kind'] },
-          [...alerts].map(([kind, count]) => ({ labels: [kind], cell: count })),
-        ) +
-        (await process.metrics());
+          'headgate_alerts_total',
+          'Things an operator should hear of.',
+          ['kind'],
+          alerts.samples(),
+        ),
+        await process.metrics(),
+      ].join('');
       return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text };
     },
   };
 }
 
-interface Count {
-  value: number;
-}
-
 /** How often targets went out of service, and what came of probes. */
 export class ServiceMetrics {
-  readonly #probes = new LabelTable<Count>(zero);
-  readonly #ejections = new LabelTable<Count>(zero);
+  readonly #probes = new CountTable();
+  readonly #ejections = new CountTable();
 
   probed(channelId: string, result: Outcome['kind']): void {
-    this.#probes.at(channelId, result).value++;
+    this.#probes.count(channelId, result);
   }
 
   ejected(channelId: string): void {
-    this.#ejections.at(channelId).value++;
+    this.#ejections.count(channelId);
   }
 
   expose(): string {
     return (
       exposeSamples(
         'counter',
-        {
-          name: 'headgate_probes_total',
-          help: 'Requests for one token that the gateway itself made, by what came of them.',
-          labels: ['channel', 'result'],
-        },
-        samplesOf(this.#probes),
+        'headgate_probes_total',
+        'Requests for one token that the gateway itself made, by what came of them.',
+        ['channel', 'result'],
+        this.#probes.samples(),
       ) +
       exposeSamples(
         'counter',
-        {
-          name: 'headgate_ejections_total',
-          help: 'Times that a model of a channel was taken out of service for its failures.',
-          labels: ['channel'],
-        },
-        samplesOf(this.#ejections),
+        'headgate_ejections_total',
+        'Times that a model of a channel was taken out of service for its failures.',
+        ['channel'],
+        this.#ejections.samples(),
       )
     );
   }
-}
-
-function zero(): Count {
-  return { value: 0 };
-}
-
-function samplesOf(table: LabelTable<Count>) {
-  return table.entries().map(({ labels, cell }) => ({ labels, cell: cell.value }));
 }

@@ -41,11 +41,8 @@ function declareChannelModel(
   const { catalogue, nowMs } = declaring.tools;
   const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
   const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
-  return {
-    modelId,
-    ...options,
-    cost: declared ?? seedPrice(catalogue, provider, options.upstreamModel, nowMs),
-  };
+  const seed = seedOf(catalogue, provider, options.upstreamModel);
+  return { modelId, ...options, cost: declared ?? (seed === null ? null : seedPriceAt(seed, nowMs)) };
 }
 
 type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[string], null>;
@@ -56,16 +53,9 @@ function modelEntries({ models }: ChannelShape): readonly (readonly [string, Cha
   return Object.entries(models).map(([modelId, entry]) => [modelId, entry ?? {}]);
 }
 
-/** Finds the cost of a model in the provider's price seed; null when the seed says nothing. */
-function seedPrice(
-  catalogue: CatalogueFiles,
-  provider: ProviderDocument,
-  upstreamModel: string,
-  nowMs: number,
-): readonly PriceTier[] | null {
-  const model =
-    provider.prices === undefined ? null : findSeedModel(catalogue.priceSeed(provider.prices), upstreamModel);
-  return model === null ? null : seedPriceAt(model, nowMs);
+/** The model in the provider's price seed; null when the seed says nothing of it. */
+function seedOf(catalogue: CatalogueFiles, { prices }: ProviderDocument, upstreamModel: string) {
+  return prices === undefined ? null : findSeedModel(catalogue.priceSeed(prices), upstreamModel);
 }
 
 function checkAddress(
@@ -205,10 +195,7 @@ function findOrigins(
     for (const { modelId, upstreamModel, cost } of channel.models) {
       const known = origins.get(modelId) ?? null;
       if (provider === null || (known !== null && (known.cost !== null || cost === null))) continue;
-      const seed =
-        provider.prices === undefined
-          ? null
-          : findSeedModel(tools.catalogue.priceSeed(provider.prices), upstreamModel);
+      const seed = seedOf(tools.catalogue, provider, upstreamModel);
       origins.set(modelId, { provider, seed, cost });
     }
   }

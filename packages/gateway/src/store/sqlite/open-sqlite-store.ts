@@ -1,5 +1,4 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type {
   Durability,
   EntryFilter,
@@ -8,8 +7,8 @@ import type {
   Recovery,
   Store,
 } from '../../ports/store.ts';
-import type { UsageReports } from '../../ports/usage-report.ts';
 import { JournalLedger } from '../journal/ledger.ts';
+import type { StoreJobs } from './store-jobs.ts';
 import { type StoreLane, WorkerLane } from './worker-lane.ts';
 
 export interface SqliteStoreOptions {
@@ -61,8 +60,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return {
     ledger,
     catchUp,
-    reports: { catchUp, ...usageReports(reader) },
-    configuration: configurationStore(writer, reader, clock),
+    reports: { catchUp, ...jobsOf(reader, 'totals', 'series', 'byModel', 'page', 'find', 'balance') },
+    configuration: {
+      load: () => reader.run('load', () => [clock.now()]),
+      ...jobsOf(reader, 'revision'),
+      ...jobsOf(writer, 'apply', 'insertKey', 'setKeyStatus', 'rotateKey'),
+    },
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
@@ -98,26 +101,20 @@ async function recover(writer: StoreLane, onProgress: (lines: number) => void): 
   }
 }
 
-function usageReports(reader: StoreLane): Omit<UsageReports, 'catchUp'> {
-  return {
-    totals: (...inputs) => reader.run('totals', () => inputs),
-    series: (...inputs) => reader.run('series', () => inputs),
-    byModel: (...inputs) => reader.run('byModel', () => inputs),
-    page: (...inputs) => reader.run('page', () => inputs),
-    find: (...inputs) => reader.run('find', () => inputs),
-    balance: (...inputs) => reader.run('balance', () => inputs),
-  };
-}
+type Jobs<Name extends keyof StoreJobs> = {
+  readonly [Job in Name]: (
+    ...inputs: Parameters<StoreJobs[Job]>
+  ) => Promise<Awaited<ReturnType<StoreJobs[Job]>>>;
+};
 
-function configurationStore(writer: StoreLane, reader: StoreLane, clock: Clock): ConfigurationStore {
-  return {
-    revision: () => reader.run('revision', () => []),
-    load: () => reader.run('load', () => [clock.now()]),
-    apply: (...inputs) => writer.run('apply', () => inputs),
-    insertKey: (...inputs) => writer.run('insertKey', () => inputs),
-    setKeyStatus: (...inputs) => writer.run('setKeyStatus', () => inputs),
-    rotateKey: (...inputs) => writer.run('rotateKey', () => inputs),
-  };
+/** Jobs of a lane as methods of the same names. */
+function jobsOf<Name extends keyof StoreJobs>(lane: StoreLane, ...names: readonly Name[]): Jobs<Name> {
+  const run =
+    (name: Name) =>
+    (...inputs: Parameters<StoreJobs[Name]>) =>
+      lane.run(name, () => inputs);
+  // Object.fromEntries forgets which job is whose.
+  return Object.fromEntries(names.map((name) => [name, run(name)])) as unknown as Jobs<Name>;
 }
 
 async function* exportEntries(
