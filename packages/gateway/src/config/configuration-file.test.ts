@@ -58,6 +58,45 @@ describe('the shape of a configuration file', () => {
     ]);
   });
 
+  test('aliases, merge keys and x- members say what they stand for, to the last digit', () => {
+    const text = [
+      'x-prices: &cheap { input: 0.10, output: 1.50 }',
+      'x-openai: &openai',
+      '  provider: openai',
+      '  models: { m: { cost: { <<: *cheap, output: 2.50 } } }',
+      'channels:',
+      '  one: *openai',
+      '  two: { <<: [{ priority: 3 }, *openai], alias: Two }',
+      'prices:',
+      '  m: { <<: *cheap }',
+    ].join('\n');
+    const file = readConfigurationFile(text, 'headgate.yaml');
+    if (!file.ok) throw new Error(file.error.map(describeProblem).join('\n'));
+    const { shape, source } = file.value;
+    expect(Object.keys(shape).sort()).toEqual(['channels', 'prices']);
+    expect(shape.channels?.['two']).toMatchObject({ provider: 'openai', priority: 3, alias: 'Two' });
+    expect(source.exactText(['prices', 'm', 'input'])).toBe('0.10');
+    const cost = ['channels', 'two', 'models', 'm', 'cost'];
+    expect(source.exactText([...cost, 'input'])).toBe('0.10');
+    expect(source.exactText([...cost, 'output'])).toBe('2.50');
+    expect(source.where([...cost, 'input'])).toBe('headgate.yaml:1:27');
+  });
+
+  test('as many aliases as a large house needs are followed', () => {
+    const channels = Array.from({ length: 2000 }, (_, index) => `  c${index}: { <<: *base }`);
+    const text = `x-base: &base { provider: openai, models: [m] }\nchannels:\n${channels.join('\n')}`;
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  test('an alias of nothing has a place, and aliases that would fill the memory are refused', () => {
+    expect(problemsOf('channels:\n  a: *base\n')).toEqual(['headgate.yaml:2:6: there is no &base before it']);
+    const bomb = Array.from({ length: 9 }, (_, index) =>
+      index === 0 ? 'x-0: &a0 [x]' : `x-${index}: &a${index} [${`*a${index - 1}, `.repeat(9)}]`,
+    );
+    expect(problemsOf(bomb.join('\n'))).toEqual([expect.stringContaining('aliases cannot be followed')]);
+    expect(problemsOf('x-a: &a { <<: *a }')).toEqual([expect.stringContaining('aliases cannot be followed')]);
+  });
+
   test.each(['[]', 'text', '3'])('%j is not a configuration', (text) => {
     expect(problemsOf(text)).toEqual(['headgate.yaml:1:1: must be a map of members']);
   });

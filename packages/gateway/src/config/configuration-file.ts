@@ -18,9 +18,15 @@ export function readConfigurationFile(
 ): Result<ConfigurationFile, readonly ConfigurationProblem[]> {
   const source = readYaml(text, name);
   if (!source.ok) return source;
-  const read = configurationSchema.safeParse(source.value.plain ?? {});
+  const read = configurationSchema.safeParse(withoutExtensions(source.value.plain ?? {}));
   if (read.success) return succeed({ name, shape: read.data, source: source.value });
   return fail(shapeProblems(source.value, configurationSchema, read.error));
+}
+
+/** Members whose names begin with `x-` are their author's own, such as anchors that aliases stand for. */
+function withoutExtensions(plain: unknown): unknown {
+  if (!isRecord(plain) || Array.isArray(plain)) return plain;
+  return Object.fromEntries(Object.entries(plain).filter(([name]) => !name.startsWith('x-')));
 }
 
 /** The text a file gives for a setting, by the setting's dotted path; a list is joined with commas. */

@@ -6,7 +6,11 @@ import { settingRows } from './settings-table.ts';
 
 /** The JSON Schema of the configuration file, for editors: `catalogue/config.schema.json`. */
 export function configurationJsonSchema(): object {
-  return { title: 'Headgate configuration', ...z.toJSONSchema(configurationSchema, { io: 'input' }) };
+  return {
+    title: 'Headgate configuration',
+    ...z.toJSONSchema(configurationSchema, { io: 'input' }),
+    patternProperties: { '^x-': { description: 'Your own, such as anchors; left alone.' } },
+  };
 }
 
 /** The JSON Schema of a file in `catalogue/providers`: `catalogue/provider.schema.json`. */

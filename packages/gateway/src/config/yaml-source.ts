@@ -1,15 +1,18 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import {
+  type Alias,
   type Document,
   isAlias,
   isCollection,
   isMap,
   isNode,
   isScalar,
+  isSeq,
   LineCounter,
   type Node,
   parseDocument,
   visit,
+  type YAMLMap,
 } from 'yaml';
 
 export type YamlPath = readonly (string | number)[];
@@ -26,34 +29,53 @@ export interface YamlSource {
   exactText(path: YamlPath): string | null;
 }
 
-/** Reads YAML 1.2. Syntax errors and repeated members are all reported, each with its place. */
+/** The number of nodes that aliases may stand for; beyond it a small file would grow to fill the memory. */
+const aliasedMax = 100_000;
+
+/** Reads YAML 1.2, and merge keys. Syntax errors and repeated members are all reported, each with its place. */
 export function readYaml(
   text: string,
   fileName: string,
 ): Result<YamlSource, readonly ConfigurationProblem[]> {
   const lines = new LineCounter();
   // Its own check of names takes the square of their number: seconds where there are ten thousand keys.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, merge: true };
+  const document = parseDocument(text, options);
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${fileName}:${line}:${col}`;
   };
   const errors = document.errors.map(({ pos, message }) => ({ offset: pos[0], message }));
-  const mistakes = [...errors, ...repeatedNames(document)].sort((a, b) => a.offset - b.offset);
+  const aliases = aliasesOf(document);
+  const mistakes = [...errors, ...repeatedNames(document), ...aliases.mistakes].sort(
+    (a, b) => a.offset - b.offset,
+  );
   if (mistakes.length > 0)
     return fail(mistakes.map(({ offset, message }) => ({ where: place(offset), path: '', message })));
   const nodeAt = (path: YamlPath): Node | null => {
     let node = resolve(document.contents);
-    for (const step of path) node = isCollection(node) ? resolve(node.get(step, true)) : null;
+    for (const step of path) node = memberOf(node, step);
     return node;
   };
+  const memberOf = (node: Node | null, step: string | number): Node | null => {
+    if (!isCollection(node)) return null;
+    const own = resolve(node.get(step, true));
+    if (own !== null || !isMap(node)) return own;
+    return mergedInto(node).reduce<Node | null>((found, map) => found ?? memberOf(map, step), null);
+  };
+  /** The maps behind a map's `<<`; what the first says holds. */
+  const mergedInto = (map: YAMLMap): readonly (Node | null)[] => {
+    const merged = resolve(map.items.find(({ key }) => isScalar(key) && key.source === '<<')?.value);
+    return isSeq(merged) ? merged.items.map(resolve) : [merged];
+  };
   const resolve = (found: unknown): Node | null => {
-    if (isAlias(found)) return found.resolve(document) ?? null;
+    if (isAlias(found)) return aliases.targets.get(found) ?? null;
     return isNode(found) ? found : null;
   };
-  const plain: unknown = document.toJS();
+  const plain = plainValue(document);
+  if (!plain.ok) return fail([{ where: place(0), path: '', message: plain.error }]);
   return succeed({
-    plain,
+    plain: plain.value,
     where: (path) => place(nearest(path, nodeAt)?.range?.[0] ?? 0),
     whereName: (path, name) => place(nameOffset(nodeAt(path), name)),
     exactText: (path) => {
@@ -61,6 +83,34 @@ export function readYaml(
       return isScalar(node) ? (node.source ?? String(node.value)) : null;
     },
   });
+}
+
+/** Finds in one walk the node that each alias stands for: the last before it that has its anchor. */
+function aliasesOf(document: Document) {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  const mistakes: { offset: number; message: string }[] = [];
+  visit(document, {
+    Value: (_, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+    Alias: (_, alias) => {
+      const target = anchors.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+      else
+        mistakes.push({ offset: alias.range?.[0] ?? 0, message: `there is no &${alias.source} before it` });
+    },
+  });
+  return { targets, mistakes };
+}
+
+function plainValue(document: Document): Result<unknown, string> {
+  try {
+    const plain: unknown = document.toJS({ maxAliasCount: aliasedMax });
+    return succeed(plain);
+  } catch (error) {
+    return fail(`its aliases cannot be followed: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function repeatedNames(document: Document): { offset: number; message: string }[] {
