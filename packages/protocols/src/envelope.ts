@@ -71,46 +71,36 @@ function nativeError(fault: Fault, reason: string, traceId: string): object {
   return { code: fault.status, message, status, reason, param: fault.param, trace_id: traceId };
 }
 
-function completionsType(fault: Fault): string {
-  switch (fault.code) {
-    case 'insufficient_balance':
-      return 'insufficient_quota';
-    case 'rate_limited':
-    case 'upstream_rate_limited':
-      return 'rate_limit_error';
-    case 'overloaded':
-    case 'store_unavailable':
-    case 'no_available_channel':
-      return 'service_unavailable_error';
-    default:
-      return isCallers(fault.code) ? 'invalid_request_error' : 'server_error';
-  }
+const completionsTypes: Partial<Record<ErrorCode, string>> = {
+  insufficient_balance: 'insufficient_quota',
+  rate_limited: 'rate_limit_error',
+  upstream_rate_limited: 'rate_limit_error',
+  overloaded: 'service_unavailable_error',
+  store_unavailable: 'service_unavailable_error',
+  no_available_channel: 'service_unavailable_error',
+};
+
+function completionsType({ code }: Fault): string {
+  const isCallers = errorTable[code].fault === 'caller';
+  return completionsTypes[code] ?? (isCallers ? 'invalid_request_error' : 'server_error');
 }
 
-function messagesType(fault: Fault): string {
-  if (fault.code === 'invalid_api_key') return 'invalid_request_error';
-  switch (fault.status) {
-    case 402:
-      return 'billing_error';
-    case 403:
-      return 'permission_error';
-    case 404:
-      return 'not_found_error';
-    case 408:
-    case 504:
-      return 'timeout_error';
-    case 409:
-      return 'conflict_error';
-    case 413:
-      return 'request_too_large';
-    case 429:
-      return 'rate_limit_error';
-    case 503:
-    case 529:
-      return 'overloaded_error';
-    default:
-      return fault.status < 500 ? 'invalid_request_error' : 'api_error';
-  }
+const messagesTypes: Readonly<Record<number, string>> = {
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+function messagesType({ code, status }: Fault): string {
+  if (code === 'invalid_api_key') return 'invalid_request_error';
+  return messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }
 
 /** The members by which the official SDK knows to go on without the thread it asked for. */
@@ -121,37 +111,24 @@ function messagesDetails({ code }: Fault): object {
 }
 
 /** The canonical status word for an HTTP status, as the native surface pairs them. */
-function nativeStatus(status: number): string {
-  switch (status) {
-    case 401:
-      return 'UNAUTHENTICATED';
-    case 402:
-    case 426:
-      return 'FAILED_PRECONDITION';
-    case 403:
-      return 'PERMISSION_DENIED';
-    case 404:
-      return 'NOT_FOUND';
-    case 405:
-      return 'UNIMPLEMENTED';
-    case 408:
-    case 504:
-      return 'DEADLINE_EXCEEDED';
-    case 409:
-      return 'ABORTED';
-    case 429:
-      return 'RESOURCE_EXHAUSTED';
-    case 502:
-    case 503:
-    case 529:
-      return 'UNAVAILABLE';
-    default:
-      return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL';
-  }
-}
+const nativeStatuses: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  405: 'UNIMPLEMENTED',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  426: 'FAILED_PRECONDITION',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+  529: 'UNAVAILABLE',
+};
 
-function isCallers(code: ErrorCode): boolean {
-  return errorTable[code].fault === 'caller';
+function nativeStatus(status: number): string {
+  return nativeStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
 }
 
 /** A comment, which every reader of server-sent events skips. */

@@ -1,3 +1,5 @@
+import { recordOf, tokenCount } from './wire-values.ts';
+
 /**
  * The consumption of one call, in tokens (`images`: pieces). The parts never overlap, but for images beside their
  * tokens, so a price is a plain sum over them; `outputReasoning` alone is informational and already contained in `output`.
@@ -95,6 +97,33 @@ export interface ImageCount {
   readonly drafts: number;
   /** As the answer states it. */
   readonly kind: ImageKind;
+}
+
+/**
+ * The parts of input and output as chat and responses detail them; together they are never more than the sums, however the
+ * details contradict those. `cached` and `reasoning`: where they are not told among the details.
+ */
+export function readInputParts(input: number, wire: unknown, cached: unknown = null) {
+  const details = recordOf(wire);
+  const rest = new Remainder(input);
+  const inputCacheRead = rest.take(tokenCount(details['cached_tokens']) ?? tokenCount(cached));
+  const inputCacheWrite5m = rest.take(tokenCount(details['cache_write_tokens']));
+  const inputAudio = rest.take(tokenCount(details['audio_tokens']));
+  const inputImage = rest.take(tokenCount(details['image_tokens']));
+  return { inputFresh: rest.left, inputCacheRead, inputCacheWrite5m, inputAudio, inputImage };
+}
+
+export function readOutputParts(total: number, wire: unknown, reasoning: number | null) {
+  const details = recordOf(wire);
+  const rest = new Remainder(total);
+  const outputAudio = rest.take(tokenCount(details['audio_tokens']));
+  const outputImage = rest.take(tokenCount(details['image_tokens']));
+  return {
+    output: rest.left,
+    outputReasoning: Math.min(reasoning ?? 0, rest.left),
+    outputAudio,
+    outputImage,
+  };
 }
 
 /** Hands out parts of a sum, never more than is left of it. */

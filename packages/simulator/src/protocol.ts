@@ -16,12 +16,45 @@ export interface Complaint {
   readonly retryDelayMs?: number | null;
 }
 
+/** A request that the vendor refuses, and for which member; its usual words where none are given. */
+export function badRequest(code: string | null, param: string | null, message: string | null): Complaint {
+  return { status: 400, code, message, param };
+}
+
+/** The vendors of most protocols have the same words for a member that is not there. */
+export function missing(name: string): Complaint {
+  return badRequest('missing_required_parameter', name, `Missing required parameter: '${name}'.`);
+}
+
+/** The usual words of an upstream for its errors, by what its code says or else its status. */
+export interface ErrorTable<Words> {
+  readonly byCode: Readonly<Record<string, Words>>;
+  readonly byStatus: Readonly<Record<number, Words>>;
+  /** For any other status: 500 and above, and below. */
+  readonly server: Words;
+  readonly caller: Words;
+}
+
+export function wordsFor<Words>(table: ErrorTable<Words>, { code, status }: Complaint): Words {
+  const { byCode, byStatus, server, caller } = table;
+  return byCode[code ?? ''] ?? byStatus[status] ?? (status >= 500 ? server : caller);
+}
+
 /** Makes one answer different from the next one to the same request. */
 export interface Stamp {
   /** Counts the requests of one simulator from 1. */
   readonly sequence: number;
   /** Seconds since 1970. */
   readonly createdS: number;
+}
+
+/** An id that no other request of the simulator has. */
+export function idOf(prefix: string, stamp: Stamp, ...parts: readonly number[]): string {
+  return [`${prefix}sim${padded(stamp)}`, ...parts].join('_');
+}
+
+export function padded({ sequence }: Stamp): string {
+  return String(sequence).padStart(12, '0');
 }
 
 export interface Rendering {
@@ -62,11 +95,11 @@ export interface SimulatedProtocol {
   readonly requestIdHeader: string;
   /** The content type of its streams. Comments are sent only in those of server-sent events. */
   readonly streamType: string;
-  readonly promptEndpoints: readonly PromptEndpoint[];
+  readonly promptEndpoints?: readonly PromptEndpoint[];
   /** True when POST to this path, with this query (without its mark), asks for an answer. */
   generatesAt(path: string, query: string): boolean;
-  /** The model name a request carries, its command included; null when it names none. */
-  modelOf(path: string, body: JsonRecord): string | null;
+  /** The model name in the path, its command included; only where it is not in the body. */
+  modelIn?(path: string): string | null;
   /** `model` is the name without its command; `earlier` are the answers a request may refer to. */
   readAsk(model: string, body: JsonRecord, path: string, earlier: Conversations): AskResult;
   /** Keeps what a later request may refer to; only protocols with a memory have it. */
@@ -76,8 +109,8 @@ export interface SimulatedProtocol {
   errorBody(complaint: Complaint): string;
   /** The same error inside a stream. */
   errorFrame(complaint: Complaint, place: ErrorPlace): string;
-  /** Answers GET; null when the path is not of this protocol. */
-  lookUp(path: string, query: string): LookUp | null;
+  /** Answers GET; null when the path is not of this protocol, which may have none at all. */
+  lookUp?(path: string, query: string): LookUp | null;
 }
 
 /** The usual content type of a stream. */

@@ -2,9 +2,16 @@ import type { Buffer } from 'node:buffer';
 import { composeAnswer } from './answer/answer.ts';
 import { type Command, type Fault, readCommand } from './command/command.ts';
 import type { Conversations } from './conversations.ts';
-import type { JsonRecord } from './json.ts';
+import { type JsonRecord, stringOf } from './json.ts';
 import { presetOf, readModelName } from './models.ts';
-import type { Complaint, PromptEndpoint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
+import {
+  badRequest,
+  type Complaint,
+  type PromptEndpoint,
+  type Rendering,
+  type SimulatedProtocol,
+  type Stamp,
+} from './protocol.ts';
 import { readBody } from './read-body.ts';
 import { complaintOf, errorReply, jsonReply, type Reply, replaced, send, streamReply } from './send.ts';
 import type { Transmission } from './timeline.ts';
@@ -50,7 +57,7 @@ export function respond(question: Question, around: Surroundings): Transmission 
 }
 
 function promptEndpoint({ promptEndpoints }: SimulatedProtocol, { path }: Question): PromptEndpoint | null {
-  return promptEndpoints.find((endpoint) => endpoint.at(path)) ?? null;
+  return promptEndpoints?.find((endpoint) => endpoint.at(path)) ?? null;
 }
 
 function generate(
@@ -59,7 +66,7 @@ function generate(
   question: Question,
   around: Surroundings,
 ): Transmission {
-  const fullName = protocol.modelOf(question.path, body);
+  const fullName = protocol.modelIn?.(question.path) ?? stringOf(body['model']);
   if (fullName === null) return refuse(protocol, missingModel, around);
   const model = readModelName(fullName);
   const read = readCommand(presetOf(model.name), around.script, model.command, question.command);
@@ -92,8 +99,8 @@ function framesOf({ ask, answer }: Rendering): number {
 
 function lookUp(question: Question, around: Surroundings): Transmission {
   for (const protocol of around.protocols) {
-    const found = protocol.lookUp(question.path, question.query);
-    if (found === null) continue;
+    const found = protocol.lookUp?.(question.path, question.query);
+    if (found === undefined || found === null) continue;
     const read = readCommand(around.script, question.command);
     if (!read.ok) return refuse(protocol, unknownCommand(read.problem), around);
     const command = settleFault(read.command, `${question.path} ${question.command}`, around);
@@ -148,30 +155,14 @@ function unknownPath({ method, path }: Question): Complaint {
 }
 
 function wrongMethod({ method }: Question): Complaint {
-  return {
-    status: 405,
-    code: 'method_not_supported',
-    message: `Not allowed to ${method} here.`,
-    param: null,
-  };
+  const message = `Not allowed to ${method} here.`;
+  return { status: 405, code: 'method_not_supported', message, param: null };
 }
 
 function unknownCommand(problem: string): Complaint {
-  return { status: 400, code: 'unknown_simulation', message: problem, param: 'model' };
+  return badRequest('unknown_simulation', 'model', problem);
 }
 
-const malformedBody: Complaint = {
-  status: 400,
-  code: null,
-  message: 'We could not parse the JSON body of your request.',
-  param: null,
-};
-
-const refusedImage: Complaint = { status: 400, code: 'moderation_blocked', message: null, param: null };
-
-const missingModel: Complaint = {
-  status: 400,
-  code: 'missing_required_parameter',
-  message: 'you must provide a model parameter',
-  param: null,
-};
+const malformedBody = badRequest(null, null, 'We could not parse the JSON body of your request.');
+const refusedImage = badRequest('moderation_blocked', null, null);
+const missingModel = badRequest('missing_required_parameter', null, 'you must provide a model parameter');

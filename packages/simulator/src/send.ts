@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Command, Replacement } from './command/command.ts';
 import type { RetryAfter } from './command/words.ts';
-import type { Complaint, Rendering, SimulatedProtocol, Stamp } from './protocol.ts';
+import { type Complaint, idOf, type Rendering, type SimulatedProtocol, type Stamp } from './protocol.ts';
 import type { Frame, Pacing, PlacedFault, Transmission } from './timeline.ts';
 import { frame, misbehave, pace, transmit } from './timeline.ts';
 
@@ -188,7 +188,7 @@ function writeHead(
   const lines = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? 'Simulated'}`,
     `content-type: ${reply.contentType}`,
-    `${requestIdHeader}: req_sim${String(moment.stamp.sequence).padStart(12, '0')}`,
+    `${requestIdHeader}: ${idOf('req_', moment.stamp)}`,
     contentLength === null ? 'transfer-encoding: chunked' : `content-length: ${contentLength}`,
   ];
   if (command.retryAfter !== null) lines.push(...retryAfterLines(command.retryAfter, moment.epochMs));

@@ -1,7 +1,7 @@
 import { decodeString, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
-import { type Edit, splice } from '../bytes/splice.ts';
-import { type ElementSpan, jsonType, leaveOut, modelEdits, replace } from '../request/edits.ts';
+import type { Edit } from '../bytes/splice.ts';
+import { type ElementSpan, editedRequest, leaveOut, modelEdits, replace } from '../request/edits.ts';
 import type { MemberSpan, RequestMembers } from '../request/members.ts';
 import type { Dialect, EncodedRequest, PassthroughTarget } from '../request.ts';
 import { unreachable } from '../result.ts';
@@ -13,7 +13,6 @@ import { nineLetterId, type RequestMember } from './wire.ts';
 export function passThrough(request: ReadRequest, target: PassthroughTarget): EncodedRequest {
   const { facts, members } = request;
   const { dialect } = target;
-  const { body } = members;
   const edits = [...modelEdits(members.span('model'), facts.model, target.upstreamModel)];
   if (dialect.maxTokensField !== 'both') edits.push(...limitEdits(request, dialect));
   if (dialect.usageInStream && facts.stream) edits.push(...includeUsageEdits(request));
@@ -22,14 +21,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
   if (dialect.reasoningExpected) edits.push(...expectedReasoningEdits(members, target));
   if (members.hasMark) edits.push(...foreignStateEdits(members));
   if (dialect.callIds !== 'any') edits.push(...callIdEdits(members));
-  // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
-  return {
-    path: target.path,
-    contentType: jsonType,
-    headers: [],
-    body: splice(body, edits),
-    edits: edits.map((edit) => edit.name),
-  };
+  return editedRequest(target.path, members.body, edits);
 }
 
 /** The output limit under the one name the upstream knows. */
@@ -81,21 +73,15 @@ function includeUsage(request: ReadRequest, span: MemberSpan | undefined): Edit 
 /** Takes out the members the upstream refuses: a second limit, and stream options where it knows none. */
 function removals(request: ReadRequest, dialect: Dialect): readonly Edit[] {
   const names: RequestMember[] = dialect.usageInStream ? [] : ['stream_options'];
+  const { maxTokensField: wanted } = dialect;
   const limit = unwantedLimit(dialect);
-  if (
-    limit !== null &&
-    dialect.maxTokensField !== 'both' &&
-    request.members.span(dialect.maxTokensField) !== undefined
-  )
-    names.push(limit);
+  if (limit !== null && wanted !== 'both' && request.members.span(wanted) !== undefined) names.push(limit);
   const spans = names.flatMap((name) => {
     const span = request.members.span(name);
     return span === undefined ? [] : [{ name, start: span.keyStart, end: span.end }];
   });
-  return removeMembers(
-    request.members.body,
-    spans.toSorted((a, b) => a.start - b.start),
-  );
+  spans.sort((a, b) => a.start - b.start);
+  return removeMembers(request.members.body, spans);
 }
 
 interface Removal {
@@ -141,32 +127,38 @@ const idName = new KeyNames(['id']);
  */
 function callIdEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  if (span === undefined) return [];
-  const reader = new JsonReader(members.body, span.start);
-  const edits: Edit[] = [];
-  if (reader.enterArray()) while (reader.nextElement()) edits.push(...messageCallIds(reader));
-  return edits;
+  return span === undefined ? [] : inElements(new JsonReader(members.body, span.start), messageCallIds);
 }
 
 function messageCallIds(reader: JsonReader): readonly Edit[] {
+  return inMembers(reader, messageNames, (name) =>
+    name === 'tool_call_id' ? idEdit(reader) : inElements(reader, callIds),
+  );
+}
+
+function callIds(reader: JsonReader): readonly Edit[] {
+  return inMembers(reader, idName, () => idEdit(reader));
+}
+
+/** The edits within the list at the reader. */
+function inElements(reader: JsonReader, edit: (reader: JsonReader) => readonly Edit[]): readonly Edit[] {
   const edits: Edit[] = [];
-  if (!reader.enterObject()) return edits;
-  while (reader.nextMember()) {
-    const name = messageNames.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd);
-    if (name === 'tool_call_id') edits.push(...idEdit(reader));
-    else if (name === null) reader.skip();
-    else if (reader.enterArray()) while (reader.nextElement()) edits.push(...callIdsOf(reader));
-  }
+  if (reader.enterArray()) while (reader.nextElement()) edits.push(...edit(reader));
   return edits;
 }
 
-function callIdsOf(reader: JsonReader): readonly Edit[] {
+/** The edits within those members of the object at the reader. */
+function inMembers<Name extends string>(
+  reader: JsonReader,
+  names: KeyNames<Name>,
+  edit: (name: Name) => readonly Edit[],
+): readonly Edit[] {
   const edits: Edit[] = [];
   if (!reader.enterObject()) return edits;
   while (reader.nextMember()) {
-    const isId = idName.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null;
-    if (isId) edits.push(...idEdit(reader));
-    else reader.skip();
+    const name = names.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd);
+    if (name === null) reader.skip();
+    else edits.push(...edit(name));
   }
   return edits;
 }
@@ -194,10 +186,7 @@ function expectedReasoningEdits(
 ): readonly Edit[] {
   const span = members.span('messages');
   if (!reasoning || span === undefined) return [];
-  const reader = new JsonReader(members.body, span.start);
-  const edits: Edit[] = [];
-  if (reader.enterArray()) while (reader.nextElement()) edits.push(...messageReasoning(reader));
-  return edits;
+  return inElements(new JsonReader(members.body, span.start), messageReasoning);
 }
 
 function messageReasoning(reader: JsonReader): readonly Edit[] {
@@ -230,11 +219,7 @@ const callsName = new KeyNames(['tool_calls']);
  */
 function foreignStateEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  if (span === undefined) return [];
-  const reader = new JsonReader(members.body, span.start);
-  const edits: Edit[] = [];
-  if (reader.enterArray()) while (reader.nextElement()) edits.push(...carrierEdits(reader));
-  return edits;
+  return span === undefined ? [] : inElements(new JsonReader(members.body, span.start), carrierEdits);
 }
 
 /** Goes through the message or the call at hand. */
@@ -247,7 +232,7 @@ function carrierEdits(reader: JsonReader): readonly Edit[] {
     const { keyStart, keyEnd, at } = reader;
     const isCarrier = carriers.find(bytes, keyStart, keyEnd) !== null;
     if (callsName.find(bytes, keyStart, keyEnd) === null) reader.skip();
-    else if (reader.enterArray()) while (reader.nextElement()) ofCalls.push(...carrierEdits(reader));
+    else ofCalls.push(...inElements(reader, carrierEdits));
     members.push({
       start: keyStart - 1,
       end: reader.at,

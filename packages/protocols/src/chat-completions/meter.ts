@@ -1,5 +1,5 @@
 import type { Dialect } from '../request.ts';
-import { noUsage, Remainder, type Usage } from '../usage.ts';
+import { noUsage, readInputParts, readOutputParts, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 
 /**
@@ -14,32 +14,13 @@ export function readUsage(wire: unknown, dialect: Dialect): Usage | null {
     tokenCount(wire['prompt_tokens']) ?? difference(total, tokenCount(wire['completion_tokens']));
   const completion = tokenCount(wire['completion_tokens']) ?? difference(total, prompt);
   if (prompt === null && completion === null) return null;
+  const outside = outsideReasoning(wire, prompt, completion, total, dialect);
+  const reasoning = outside > 0 ? outside : reasoningTokens(wire);
   return {
     ...noUsage,
-    ...readInput(wire, prompt ?? 0),
-    ...readOutput(wire, completion ?? 0, outsideReasoning(wire, prompt, completion, total, dialect)),
+    ...readInputParts(prompt ?? 0, wire['prompt_tokens_details'], wire['prompt_cache_hit_tokens']),
+    ...readOutputParts((completion ?? 0) + outside, wire['completion_tokens_details'], reasoning),
   };
-}
-
-function readInput(wire: WireRecord, prompt: number) {
-  const details = recordOf(wire['prompt_tokens_details']);
-  const rest = new Remainder(prompt);
-  const inputCacheRead = rest.take(
-    tokenCount(details['cached_tokens']) ?? tokenCount(wire['prompt_cache_hit_tokens']),
-  );
-  const inputCacheWrite5m = rest.take(tokenCount(details['cache_write_tokens']));
-  const inputAudio = rest.take(tokenCount(details['audio_tokens']));
-  const inputImage = rest.take(tokenCount(details['image_tokens']));
-  return { inputFresh: rest.left, inputCacheRead, inputCacheWrite5m, inputAudio, inputImage };
-}
-
-function readOutput(wire: WireRecord, completion: number, outside: number) {
-  const details = recordOf(wire['completion_tokens_details']);
-  const rest = new Remainder(completion + outside);
-  const outputAudio = rest.take(tokenCount(details['audio_tokens']));
-  const outputImage = rest.take(tokenCount(details['image_tokens']));
-  const outputReasoning = Math.min(outside > 0 ? outside : reasoningTokens(wire), rest.left);
-  return { output: rest.left, outputReasoning, outputAudio, outputImage };
 }
 
 /** Reasoning that `completion_tokens` leaves out: as reported, or else what the total has beyond its two parts. */

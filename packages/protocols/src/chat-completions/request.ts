@@ -1,6 +1,6 @@
-import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   checkMessages,
   describe,
@@ -8,14 +8,15 @@ import {
   hasElements,
   invalid,
   outputTokensMax,
+  type ReadMembers,
   type Refused,
   type RequestMembers,
-  readModel,
-  readStream,
+  readModelAndStream,
   readWhole,
+  saysJson,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
-import type { Facts, Need, SessionClue } from '../request.ts';
+import type { Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
@@ -27,12 +28,8 @@ export interface StreamOptions {
   readonly isEmpty: boolean;
 }
 
-/** A request as read: what routing needs of it, and where the members stand that an upstream may need changed. */
-export interface ReadRequest {
-  readonly facts: Facts;
-  readonly members: RequestMembers<RequestMember>;
-  /** The needs of the conversation. */
-  readonly longStrings: LongStrings;
+/** A request as read. */
+export interface ReadRequest extends ReadMembers<RequestMember> {
   /** Null when absent or null. */
   readonly streamOptions: StreamOptions | null;
   /** The member that sets the output limit; null when there is none. */
@@ -46,19 +43,16 @@ const choicesMax = 128;
 const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
 const includeUsageName = new KeyNames(['include_usage']);
-const typeName = new KeyNames(['type']);
 
 export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   const watch = new MediaWatch(media);
   const found = findMembers(body, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
-  const model = readModel(members);
-  if (!model.ok) return model;
+  const asked = readModelAndStream(members);
+  if (!asked.ok) return asked;
   const messages = checkMessages(members);
   if (messages !== null) return messages;
-  const stream = readStream(members);
-  if (!stream.ok) return stream;
   const streamOptions = readStreamOptions(members);
   if (!streamOptions.ok) return streamOptions;
   const limit = readLimit(members);
@@ -67,8 +61,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   if (!choices.ok) return choices;
   return succeed({
     facts: {
-      model: model.value,
-      stream: stream.value,
+      ...asked.value,
       maxOutputTokens: limit.value.tokens,
       inputTokensEstimate: watch.estimate(body.length),
       choices: choices.value ?? 1,
@@ -138,14 +131,7 @@ function listsAudio(modalities: unknown): boolean {
 /** `json_object` and `json_schema`; the schema may be long and is not looked at. */
 function isStructured(members: RequestMembers<RequestMember>): boolean {
   const reader = members.reader('response_format');
-  if (reader === null || !reader.enterObject()) return false;
-  while (reader.nextMember()) {
-    const start = reader.at;
-    const isType = typeName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
-    const end = reader.skip();
-    if (isType) return decodeString(members.body, start, end)?.startsWith('json') ?? false;
-  }
-  return false;
+  return reader !== null && saysJson(reader);
 }
 
 const openingMembers = { instructions: [], conversation: 'messages' } as const;

@@ -1,11 +1,10 @@
 import type { TranslationTarget } from '../codec.ts';
-import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
-import { TurnWriting } from '../translate/writing.ts';
-import type { OutputFormat, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
+import { type SchemaFormat, TurnWriting, writeOutputFormat } from '../translate/writing.ts';
+import type { Turn, TurnSettingName, TurnSettings } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
 import { callIdRule, chatSurface, nineLetterId } from './wire.ts';
 
@@ -68,13 +67,15 @@ export function writeSettings(writing: ChatWriting): WireRecord {
   const settings = effectiveSettings(writing, support);
   writing.noteLosses(chatSurface, support, traitSupport, { ...writing.turn, settings });
   const carried: Carried = (name) => (support[name] === 'carried' ? settings[name] : null);
+  const outputFormat = carried('outputFormat');
+  const nested = (format: SchemaFormat) => ({ json_schema: writeSchema(writing, format) });
   return {
     ...writeLimit(writing, carried('maxOutputTokens')),
     ...writeSampling(carried),
     stop: writeStop(writing, carried('stop')),
     n: carried('choices') ?? undefined,
     reasoning_effort: writeEffort(writing, carried('reasoning')),
-    response_format: writeFormat(writing, carried('outputFormat')),
+    response_format: outputFormat === null ? undefined : writeOutputFormat(outputFormat, nested),
     verbosity: carried('verbosity') ?? undefined,
     user: writeUser(writing, carried('user')),
     service_tier: carried('serviceTier') ?? undefined,
@@ -174,22 +175,6 @@ function writeUser(writing: ChatWriting, user: string | null): string | undefine
   writing.changeSetting('user', 'shortened');
   return shortUser(user);
 }
-
-function writeFormat(writing: ChatWriting, format: OutputFormat | null): WireRecord | undefined {
-  if (format === null) return undefined;
-  switch (format.kind) {
-    case 'text':
-      return { type: 'text' };
-    case 'json':
-      return { type: 'json_object' };
-    case 'json-schema':
-      return { type: 'json_schema', json_schema: writeSchema(writing, format) };
-    default:
-      return unreachable(format);
-  }
-}
-
-type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
 /** Other protocols hold the model to every schema; this one to those that are strict. */
 function writeSchema(writing: ChatWriting, format: SchemaFormat): WireRecord {

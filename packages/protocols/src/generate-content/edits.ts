@@ -1,7 +1,7 @@
 import { decodeString, KeyNames } from '../bytes/json-text.ts';
 import { findBeginning, skipString } from '../bytes/scan.ts';
-import { type Edit, splice } from '../bytes/splice.ts';
-import { fillPath, jsonType, replace } from '../request/edits.ts';
+import type { Edit } from '../bytes/splice.ts';
+import { editedRequest, fillPath, replace } from '../request/edits.ts';
 import type { EncodedRequest, PassthroughTarget, StreamFraming } from '../request.ts';
 import { type ReadRequest, type Span, textIn } from './request.ts';
 import { foreignCallSignature, markedBeginning, readSignature } from './signature.ts';
@@ -14,14 +14,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
     ...modelEdits(request, target.upstreamModel),
     ...(request.members.hasMark ? signatureEdits(body, target.origin) : []),
   ];
-  return {
-    path: pathOf(target, action, facts.stream ? framing : null),
-    contentType: jsonType,
-    // None: they name the caller's own account at a provider, or its SDK; ours are the channel's.
-    headers: [],
-    body: splice(body, edits),
-    edits: edits.map((edit) => edit.name),
-  };
+  return editedRequest(pathOf(target, action, facts.stream ? framing : null), body, edits);
 }
 
 /** A target's path for an action; `framing` is null when nothing is streamed. */

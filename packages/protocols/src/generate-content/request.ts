@@ -1,30 +1,28 @@
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
-import { ConversationWatch, type LongStrings } from '../request/media-watch.ts';
+import { ConversationWatch } from '../request/media-watch.ts';
 import {
+  continuing,
   findMembers,
   hasElements,
   invalid,
   type MemberSpan,
   outputTokensMax,
+  type ReadMembers,
   type Refused,
   type RequestMembers,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
-import type { Facts, Need, RequestInput, SessionClue, StreamFraming } from '../request.ts';
+import type { Need, RequestInput, SessionClue, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { markedBeginning } from './signature.ts';
 import { type ConfigMember, configMembers, type RequestMember, requestMembers } from './wire.ts';
 
-/** A request as read: what routing needs of it, and where it names the model within its body. */
-export interface ReadRequest {
-  readonly facts: Facts;
+/** A request as read, and where it names the model within its body. */
+export interface ReadRequest extends ReadMembers<RequestMember> {
   readonly action: string;
   readonly framing: StreamFraming;
-  readonly members: RequestMembers<RequestMember>;
-  /** The long strings of the conversation. */
-  readonly longStrings: LongStrings;
   /** Strings in the body that repeat the model of the path; upstreams insist that they do. */
   readonly modelSpans: readonly Span[];
 }
@@ -60,7 +58,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     inputTokensEstimate: watch.estimate(body.length),
     choices: config.value.candidateCount,
     needs: readNeeds(members, config.value, watch.needs),
-    ...(typeof cache === 'string' ? { continues: cache } : {}),
+    ...continuing(cache),
   };
   return succeed({
     facts,

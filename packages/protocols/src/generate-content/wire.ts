@@ -28,21 +28,14 @@ export type ConfigMember =
   | 'responseModalities';
 
 /** Members of `generationConfig` that are read, by all of their spellings. */
-export const configMembers: ReadonlyMap<string, ConfigMember> = new Map<string, ConfigMember>([
-  ['maxOutputTokens', 'maxOutputTokens'],
-  ['max_output_tokens', 'maxOutputTokens'],
-  ['candidateCount', 'candidateCount'],
-  ['candidate_count', 'candidateCount'],
-  ['responseMimeType', 'responseMimeType'],
-  ['response_mime_type', 'responseMimeType'],
-  ['responseSchema', 'schema'],
-  ['response_schema', 'schema'],
-  ['responseJsonSchema', 'schema'],
-  ['response_json_schema', 'schema'],
-  ['_responseJsonSchema', 'schema'],
-  ['responseModalities', 'responseModalities'],
-  ['response_modalities', 'responseModalities'],
-]);
+export const configMembers: ReadonlyMap<string, ConfigMember> = byWord({
+  maxOutputTokens: 'maxOutputTokens max_output_tokens',
+  candidateCount: 'candidateCount candidate_count',
+  responseMimeType: 'responseMimeType response_mime_type',
+  schema: `
+    responseSchema response_schema responseJsonSchema response_json_schema _responseJsonSchema`,
+  responseModalities: 'responseModalities response_modalities',
+});
 
 /** Members of an answer, whole or a chunk. */
 export const answerMembers = [

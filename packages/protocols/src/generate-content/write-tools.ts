@@ -3,7 +3,7 @@ import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
 import { customAsFunction, customToolLosses, type NameRule, type ToolNaming } from '../translate/tools.ts';
 import type { TurnWriting } from '../translate/writing.ts';
 import type { Tool, ToolChoice } from '../turn.ts';
-import { recordOf, type WireRecord } from '../wire-values.ts';
+import { recordOf, type WireRecord, wordSet } from '../wire-values.ts';
 import { generationOf } from './wire.ts';
 
 /** Names of functions; the vendor takes 128 characters by now, older servers fewer. */
@@ -46,13 +46,7 @@ function isEmptyObject(schema: WireRecord): boolean {
   return !hasProperties && !isOpen && Object.keys(schema).every((name) => emptyKeywords.has(name));
 }
 
-const emptyKeywords: ReadonlySet<string> = new Set([
-  '$schema',
-  'type',
-  'properties',
-  'required',
-  'additionalProperties',
-]);
+const emptyKeywords = wordSet('$schema type properties required additionalProperties');
 
 /** `VALIDATED`: the model is free to call or not, and held to the schemas when it does. */
 function writeChoice(choice: ToolChoice | null, naming: ToolNaming, isStrict: boolean): object | null {

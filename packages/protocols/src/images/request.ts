@@ -1,16 +1,15 @@
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import { decodeText, type FormPart, formBoundary, readForm } from '../bytes/multipart.ts';
 import type { JsonReader } from '../bytes/scan.ts';
-import { type Edit, splice } from '../bytes/splice.ts';
+import type { Edit } from '../bytes/splice.ts';
 import { type Fault, fault } from '../error.ts';
-import { jsonType, modelEdits, replace } from '../request/edits.ts';
+import { editedRequest, jsonType, modelEdits, replace } from '../request/edits.ts';
 import {
   findMembers,
   invalid,
   outputTokensMax,
   type RequestMembers,
-  readModel,
-  readStream,
+  readModelAndStream,
   readWhole,
 } from '../request/members.ts';
 import type { EncodedRequest, Facts, PassthroughTarget } from '../request.ts';
@@ -63,15 +62,12 @@ export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
   const found = findMembers<RequestMember>(body, names);
   if (!found.ok) return found;
   const members = found.value;
-  const model = readModel(members);
-  if (!model.ok) return model;
-  const stream = readStream(members);
-  if (!stream.ok) return stream;
+  const asked = readModelAndStream(members);
+  if (!asked.ok) return asked;
   const choices = readWhole(members, 'n', [1, outputTokensMax]);
   if (!choices.ok) return choices;
   const facts = factsOf({
-    model: model.value,
-    stream: stream.value,
+    ...asked.value,
     choices: choices.value,
     promptBytes: lengthOf(members, 'prompt'),
     pictures: countPictures(members),
@@ -235,14 +231,9 @@ export function passThrough(
   operation: ImageOperation,
   target: PassthroughTarget,
 ): EncodedRequest {
-  const edits = request.modelEdits(target.upstreamModel);
-  return {
-    path: target.path.replace(operationPlaceholder, operation),
-    contentType: request.contentType,
-    headers: [],
-    body: splice(request.body, edits),
-    edits: edits.map((edit) => edit.name),
-  };
+  const { body, contentType } = request;
+  const path = target.path.replace(operationPlaceholder, operation);
+  return editedRequest(path, body, request.modelEdits(target.upstreamModel), [], contentType);
 }
 
 /** Why a target cannot be asked for this; null when it can. */

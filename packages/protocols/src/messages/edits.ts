@@ -1,7 +1,7 @@
 import { decodeString, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import { type Edit, splice } from '../bytes/splice.ts';
-import { jsonType, leaveOut, modelEdits, replace, withQuery } from '../request/edits.ts';
+import type { Edit } from '../bytes/splice.ts';
+import { editedRequest, leaveOut, modelEdits, replace, withQuery } from '../request/edits.ts';
 import type { RequestMembers } from '../request/members.ts';
 import type { EncodedRequest, PassthroughTarget } from '../request.ts';
 import { readSealed } from '../translate/seals.ts';
@@ -19,13 +19,9 @@ export function passThrough(request: ReadRequest, search: string, target: Passth
     ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
     ...thoughtEdits(members, target.origin),
   ];
-  return {
-    path: withQuery(work === 'count' ? countingPath(target.path) : target.path, search, forwardedQuery),
-    contentType: jsonType,
-    headers: upstreamHeaders(headers, target.dialect),
-    body: splice(members.body, edits),
-    edits: [...new Set(edits.map((edit) => edit.name))],
-  };
+  const path = withQuery(work === 'count' ? countingPath(target.path) : target.path, search, forwardedQuery);
+  const edited = editedRequest(path, members.body, edits, upstreamHeaders(headers, target.dialect));
+  return { ...edited, edits: [...new Set(edited.edits)] };
 }
 
 /** Tokens are counted below the path of answers. */

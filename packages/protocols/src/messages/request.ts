@@ -1,30 +1,27 @@
 import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   checkMessages,
+  continuing,
+  enterMember,
   findMembers,
   hasElements,
-  keptIds,
   outputTokensMax,
+  type ReadMembers,
   type RequestMembers,
-  readModel,
-  readStream,
+  readModelAndStream,
   readWhole,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
-import type { Facts, Need, RequestInput, SessionClue, Work } from '../request.ts';
+import type { Need, RequestInput, SessionClue, Work } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import { blockNeeds, type ProtocolHeaders, type RequestMember, readHeaders, requestMembers } from './wire.ts';
 
-/** A request as read: what routing needs of it, what stands where in it, and its headers. */
-export interface ReadRequest {
-  readonly facts: Facts;
+/** A request as read, and its headers. */
+export interface ReadRequest extends ReadMembers<RequestMember> {
   readonly work: Work;
-  readonly members: RequestMembers<RequestMember>;
-  /** The long strings of the conversation. */
-  readonly longStrings: LongStrings;
   readonly headers: ProtocolHeaders;
 }
 
@@ -41,26 +38,22 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
   const found = findMembers(body, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
-  const model = readModel(members);
-  if (!model.ok) return model;
+  const asked = readModelAndStream(members);
+  if (!asked.ok) return asked;
   const messages = checkMessages(members);
   if (messages !== null) return messages;
-  const stream = readStream(members);
-  if (!stream.ok) return stream;
   // None at all is a request to do no more than fill the prompt cache.
   const limit = readWhole(members, 'max_tokens', [0, outputTokensMax]);
   if (!limit.ok) return limit;
-  const [previous, beside] = keptIds(previousId(members), containerId(members));
   const facts = {
-    model: model.value,
+    model: asked.value.model,
     // Nothing is written where tokens are counted, whatever is said of it.
-    stream: work === 'answer' && stream.value,
+    stream: work === 'answer' && asked.value.stream,
     maxOutputTokens: work === 'answer' ? limit.value : 0,
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(previous === undefined ? {} : { continues: previous }),
-    ...(beside === undefined ? {} : { continuesBeside: beside }),
+    ...continuing(previousId(members), containerId(members)),
     ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
@@ -89,13 +82,7 @@ function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlyS
 function isStructured(members: RequestMembers<RequestMember>): boolean {
   if (members.kind('output_format') === 'object') return true;
   const reader = members.reader('output_config');
-  if (reader === null || !reader.enterObject()) return false;
-  while (reader.nextMember()) {
-    const isFormat = formatName.findDecoded(members.body, reader.keyStart, reader.keyEnd) !== null;
-    if (isFormat) return reader.kind === 'object';
-    reader.skip();
-  }
-  return false;
+  return reader !== null && enterMember(reader, formatName) && reader.kind === 'object';
 }
 
 const openingMembers = { instructions: ['system'], conversation: 'messages' } as const;

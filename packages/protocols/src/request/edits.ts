@@ -1,4 +1,4 @@
-import type { Edit } from '../bytes/splice.ts';
+import { type Edit, splice } from '../bytes/splice.ts';
 import type { EncodedRequest } from '../request.ts';
 import type { MemberSpan } from './members.ts';
 
@@ -58,6 +58,20 @@ export function withQuery(path: string, search: string, forwarded: readonly stri
 /** A path in which placeholders stand for the model and for what is asked of it; one without them is complete as it is. */
 export function fillPath(path: string, upstreamModel: string, action: string): string {
   return path.replace('{model}', () => encodeURIComponent(upstreamModel)).replace('{action}', () => action);
+}
+
+/**
+ * A request with the caller's own body but for the edits. No headers unless the protocol itself has some: the caller's name its
+ * own account at a provider, or its own retries; ours are the channel's.
+ */
+export function editedRequest(
+  path: string,
+  body: Uint8Array,
+  edits: readonly Edit[],
+  headers: readonly string[] = [],
+  contentType: string = jsonType,
+): EncodedRequest {
+  return { path, contentType, headers, body: splice(body, edits), edits: edits.map((edit) => edit.name) };
 }
 
 /** A request whose body is written anew. */

@@ -1,7 +1,9 @@
-import { decodeJson, type KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
 import { depthMax, type JsonFailure, type JsonKind, JsonReader, type StringWatch } from '../bytes/scan.ts';
 import { type Fault, fault } from '../error.ts';
+import type { Facts } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
+import type { LongStrings } from './media-watch.ts';
 
 /** The place where a member stands in the body. Bytes; the key's span has its quotes. */
 export interface MemberSpan {
@@ -112,7 +114,25 @@ export function describe(failure: JsonFailure): string {
   }
 }
 
-export function readModel(members: WithMembers<'model'>): Result<string, Fault> {
+/** A request as read: what routing needs of it, and what stands where in it. */
+export interface ReadMembers<Name extends string> {
+  readonly facts: Facts;
+  readonly members: RequestMembers<Name>;
+  /** The long strings of the conversation. */
+  readonly longStrings: LongStrings;
+}
+
+/** The two things that every body says first. */
+export function readModelAndStream(
+  members: WithMembers<'model' | 'stream'>,
+): Result<Pick<Facts, 'model' | 'stream'>, Fault> {
+  const model = readModel(members);
+  if (!model.ok) return model;
+  const stream = readStream(members);
+  return stream.ok ? succeed({ model: model.value, stream: stream.value }) : stream;
+}
+
+function readModel(members: WithMembers<'model'>): Result<string, Fault> {
   const model = members.value('model');
   if (typeof model === 'string' && model !== '') return succeed(model);
   if (members.span('model') === undefined)
@@ -126,7 +146,7 @@ export function checkMessages(members: WithMembers<'messages'>): Refused | null 
   return invalid(`'messages' ${isMissing ? 'is missing; send' : 'must be'} a list of messages.`, 'messages');
 }
 
-export function readStream(members: WithMembers<'stream'>): Result<boolean, Fault> {
+function readStream(members: WithMembers<'stream'>): Result<boolean, Fault> {
   const stream = members.value('stream');
   if (typeof stream === 'boolean' || stream === null) return succeed(stream === true);
   return invalid("'stream' must be true or false.", 'stream');
@@ -163,10 +183,24 @@ export function enterMember(reader: JsonReader, name: KeyNames<string>): boolean
   return false;
 }
 
+const typeName = new KeyNames(['type']);
+
+/** True of an object that says `json_object` or `json_schema` as its type; the schema beside it may be long and is not looked at. */
+export function saysJson(reader: JsonReader): boolean {
+  if (!enterMember(reader, typeName)) return false;
+  const start = reader.at;
+  const end = reader.skip();
+  return end !== -1 && (decodeString(reader.bytes, start, end)?.startsWith('json') ?? false);
+}
+
 /**
  * The ids a request names of things that upstreams keep, the one it goes on from first. What is no text is for the upstream to
  * judge, and an empty one names nothing.
  */
-export function keptIds(...named: readonly unknown[]): readonly string[] {
-  return named.filter((id): id is string => typeof id === 'string' && id !== '');
+export function continuing(...named: readonly unknown[]): Pick<Facts, 'continues' | 'continuesBeside'> {
+  const [first, beside] = named.filter((id): id is string => typeof id === 'string' && id !== '');
+  return {
+    ...(first === undefined ? {} : { continues: first }),
+    ...(beside === undefined ? {} : { continuesBeside: beside }),
+  };
 }

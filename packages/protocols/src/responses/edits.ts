@@ -1,7 +1,7 @@
 import { KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import { type Edit, splice } from '../bytes/splice.ts';
-import { type ElementSpan, jsonType, leaveOut, modelEdits } from '../request/edits.ts';
+import type { Edit } from '../bytes/splice.ts';
+import { type ElementSpan, editedRequest, leaveOut, modelEdits } from '../request/edits.ts';
 import type { RequestMembers } from '../request/members.ts';
 import type { EncodedRequest, PassthroughTarget } from '../request.ts';
 import { hasSealed, markSealed, readSealed } from '../translate/seals.ts';
@@ -15,14 +15,7 @@ export function passThrough({ facts, members }: ReadRequest, target: Passthrough
     ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
     ...foreignStateEdits(members),
   ];
-  // No headers: they name the caller's own account at a provider, or its own retries; ours are the channel's.
-  return {
-    path: target.path,
-    contentType: jsonType,
-    headers: [],
-    body: splice(members.body, edits),
-    edits: edits.map((edit) => edit.name),
-  };
+  return editedRequest(target.path, members.body, edits);
 }
 
 const sealedName = new KeyNames(['encrypted_content']);

@@ -1,7 +1,7 @@
 import { KeyNames, writtenBytes } from '../bytes/json-text.ts';
 import type { JsonReader } from '../bytes/scan.ts';
-import { noUsage, Remainder, type Usage } from '../usage.ts';
-import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
+import { noUsage, readInputParts, readOutputParts, type Usage } from '../usage.ts';
+import { isRecord, recordOf, tokenCount } from '../wire-values.ts';
 import { callItemTypes, foreignMembers, itemMembers, textItemTypes, textMembers } from './wire.ts';
 
 /**
@@ -14,26 +14,13 @@ export function readUsage(wire: unknown): Usage | null {
   const input = tokenCount(wire['input_tokens']);
   const output = tokenCount(wire['output_tokens']);
   if (input === null && output === null) return null;
-  return { ...noUsage, ...readInput(wire, input ?? 0), ...readOutput(wire, output ?? 0) };
-}
-
-function readInput(wire: WireRecord, input: number) {
-  const details = recordOf(wire['input_tokens_details']);
-  const rest = new Remainder(input);
-  const inputCacheRead = rest.take(tokenCount(details['cached_tokens']));
-  const inputCacheWrite5m = rest.take(tokenCount(details['cache_write_tokens']));
-  const inputAudio = rest.take(tokenCount(details['audio_tokens']));
-  const inputImage = rest.take(tokenCount(details['image_tokens']));
-  return { inputFresh: rest.left, inputCacheRead, inputCacheWrite5m, inputAudio, inputImage };
-}
-
-function readOutput(wire: WireRecord, total: number) {
-  const details = recordOf(wire['output_tokens_details']);
-  const rest = new Remainder(total);
-  const outputAudio = rest.take(tokenCount(details['audio_tokens']));
-  const outputImage = rest.take(tokenCount(details['image_tokens']));
-  const outputReasoning = Math.min(tokenCount(details['reasoning_tokens']) ?? 0, rest.left);
-  return { output: rest.left, outputReasoning, outputAudio, outputImage };
+  const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = wire;
+  const reasoning = tokenCount(recordOf(outputDetails)['reasoning_tokens']);
+  return {
+    ...noUsage,
+    ...readInputParts(input ?? 0, inputDetails),
+    ...readOutputParts(output ?? 0, outputDetails, reasoning),
+  };
 }
 
 const textNames = new KeyNames(textMembers);

@@ -1,37 +1,31 @@
-import { decodeString, KeyNames } from '../bytes/json-text.ts';
+import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type LongStrings, MediaWatch, mediaParts } from '../request/media-watch.ts';
+import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
+  continuing,
   enterMember,
   findMembers,
   hasElements,
   invalid,
-  keptIds,
   outputTokensMax,
+  type ReadMembers,
   type Refused,
   type RequestMembers,
-  readModel,
-  readStream,
+  readModelAndStream,
   readWhole,
+  saysJson,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
-import type { Facts, Need, SessionClue } from '../request.ts';
+import type { Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
 
-/** A request as read: what routing needs of it, and what stands where in it. */
-export interface ReadRequest {
-  readonly facts: Facts;
-  readonly members: RequestMembers<RequestMember>;
-  /** The needs of the conversation. */
-  readonly longStrings: LongStrings;
-}
+export type ReadRequest = ReadMembers<RequestMember>;
 
 const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
 const formatName = new KeyNames(['format']);
-const typeName = new KeyNames(['type']);
 const idName = new KeyNames(['id']);
 
 /** The upstream is left to say what is wrong for this protocol alone, such as neither an input nor a conversation. */
@@ -40,24 +34,19 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   const found = findMembers(body, names, { name: 'input', watch });
   if (!found.ok) return found;
   const members = found.value;
-  const model = readModel(members);
-  if (!model.ok) return model;
-  const stream = readStream(members);
-  if (!stream.ok) return stream;
+  const asked = readModelAndStream(members);
+  if (!asked.ok) return asked;
   const limit = readWhole(members, 'max_output_tokens', [1, outputTokensMax]);
   if (!limit.ok) return limit;
-  const refused = checkInput(members) ?? checkBackground(members, stream.value);
+  const refused = checkInput(members) ?? checkBackground(members, asked.value.stream);
   if (refused !== null) return refused;
-  const [previous, beside] = keptIds(members.value('previous_response_id'), conversationId(members));
   const facts = {
-    model: model.value,
-    stream: stream.value,
+    ...asked.value,
     maxOutputTokens: limit.value,
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(previous === undefined ? {} : { continues: previous }),
-    ...(beside === undefined ? {} : { continuesBeside: beside }),
+    ...continuing(members.value('previous_response_id'), conversationId(members)),
     // Unless they are told not to, upstreams keep it.
     ...(members.value('store') === false ? {} : { kept: true as const }),
   };
@@ -91,13 +80,9 @@ function readNeeds(members: RequestMembers<RequestMember>, ofInput: ReadonlySet<
   return needs;
 }
 
-/** `json_object` and `json_schema` as the type of `text.format`; the schema may be long and is not looked at. */
 function isStructured(members: RequestMembers<RequestMember>): boolean {
   const reader = members.reader('text');
-  if (reader === null || !enterMember(reader, formatName) || !enterMember(reader, typeName)) return false;
-  const start = reader.at;
-  const end = reader.skip();
-  return end !== -1 && (decodeString(members.body, start, end)?.startsWith('json') ?? false);
+  return reader !== null && enterMember(reader, formatName) && saysJson(reader);
 }
 
 const openingMembers = { instructions: ['instructions'], conversation: 'input' } as const;

@@ -12,6 +12,7 @@ import { isRecord } from '../wire-values.ts';
 import type { OutputCount } from './meter.ts';
 import { readUsage } from './meter.ts';
 import { EventWalk, ResponseWalk } from './walk.ts';
+import { blankResponse } from './wire.ts';
 
 const encoder = new TextEncoder();
 const deltaNames = new KeyNames(['delta', 'sequence_number', 'obfuscation']);
@@ -218,7 +219,9 @@ export function readAnswer(body: Uint8Array): AnswerReading {
 export function encodeStreamError(fault: Fault, traceId: string): Uint8Array {
   const error = completionsError(fault, traceId);
   const { code, message, param } = error;
-  const response = failedResponse({ code: publishedCode(fault), message }, traceId);
+  const id = `resp_${traceId}`;
+  const failed = { status: 'failed', error: { code: publishedCode(fault), message } };
+  const response = { ...blankResponse, id, reasoning: null, ...failed };
   return encoder.encode(
     encodeEvent('error', { sequence_number: 0, code, message, param, error }) +
       encodeEvent('response.failed', { sequence_number: 1, response }),
@@ -232,44 +235,4 @@ function publishedCode({ status }: Fault): string {
 
 function encodeEvent(type: string, members: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
-}
-
-/** A response with the members every response must have, of which nothing is known but the error. */
-function failedResponse(
-  { code, message }: { readonly code: string; readonly message: string },
-  traceId: string,
-) {
-  return {
-    id: `resp_${traceId}`,
-    object: 'response',
-    created_at: 0,
-    status: 'failed',
-    background: false,
-    completed_at: null,
-    error: { code, message },
-    incomplete_details: null,
-    instructions: null,
-    max_output_tokens: null,
-    max_tool_calls: null,
-    metadata: {},
-    model: '',
-    output: [],
-    parallel_tool_calls: true,
-    previous_response_id: null,
-    prompt_cache_key: null,
-    reasoning: null,
-    safety_identifier: null,
-    service_tier: 'default',
-    store: false,
-    temperature: 1,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    top_logprobs: 0,
-    top_p: 1,
-    presence_penalty: 0,
-    frequency_penalty: 0,
-    truncation: 'disabled',
-    usage: null,
-  };
 }

@@ -89,6 +89,41 @@ export const callItemTypes = [
   'apply_patch_call',
 ] as const;
 
+/** Every member the published schemas require, nulls included, as they are where a request sets nothing. Nothing is stored. */
+export const blankResponse = {
+  id: '',
+  object: 'response',
+  created_at: 0,
+  status: 'in_progress',
+  background: false,
+  completed_at: null,
+  error: null,
+  frequency_penalty: 0,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  model: '',
+  output: [],
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: false,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  usage: null,
+};
+
 export const responsesSurface: Surface = {
   id: 'responses',
   enforcesSchemas: true,

@@ -2,7 +2,8 @@ import type { EventWriter, WriterContext } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { answerEvents } from '../translate/answer.ts';
 import { AnswerWriter, type Start } from '../translate/answer-writer.ts';
-import type { Citation, MediaBlock, OutputFormat, Sealed, Turn } from '../turn.ts';
+import { writeOutputFormat } from '../translate/writing.ts';
+import type { Citation, MediaBlock, Sealed, Turn } from '../turn.ts';
 import type { Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { totalInput, type Usage } from '../usage.ts';
 import { listOf, recordOf } from '../wire-values.ts';
@@ -17,6 +18,7 @@ import {
   type OutputItem,
   ReasoningItem,
 } from './output-items.ts';
+import { blankResponse } from './wire.ts';
 import { callerNames, writeToolChoice, writeTools } from './write-tools.ts';
 
 /** Writes a response as it comes: typed events, numbered from zero without a gap. */
@@ -230,35 +232,32 @@ function isCutOff({ reason }: Finish): boolean {
 }
 
 /**
- * Every member the published schemas require, nulls included. What the request set is repeated; its instructions are not,
- * which may be long and are no longer told from other words of the system's. Nothing is stored.
+ * What the request set is repeated; its instructions are not, which may be long and are no longer told from other words of
+ * the system's.
  */
-function responseObject({ turn, traceId, createdS }: WriterContext, model: string, standing: Standing) {
+function responseObject(
+  { turn, traceId, createdS }: WriterContext,
+  model: string,
+  standing: Standing,
+): object {
   const { settings } = turn;
+  const isFailed = standing.status === 'failed';
   return {
+    ...blankResponse,
     id: `resp_${traceId}`,
-    object: 'response',
     created_at: createdS,
     status: standing.status,
-    background: false,
-    completed_at: null as number | null, // Set once it is known; the literal alone would be of type null.
-    error: standing.status === 'failed' ? { code: 'server_error', message: standing.message } : null,
+    error: isFailed ? { code: 'server_error', message: standing.message } : null,
     frequency_penalty: settings.frequencyPenalty ?? 0,
     incomplete_details: standing.status === 'incomplete' ? { reason: standing.cause } : null,
-    instructions: null,
     max_output_tokens: settings.maxOutputTokens,
-    max_tool_calls: null,
     metadata: settings.metadata ?? {},
     model,
-    output: [],
     parallel_tool_calls: settings.parallelToolCalls ?? true,
     presence_penalty: settings.presencePenalty ?? 0,
-    previous_response_id: null,
     prompt_cache_key: settings.promptCacheKey,
     reasoning: reasoningOf(turn),
     safety_identifier: settings.user,
-    service_tier: 'default',
-    store: false,
     temperature: settings.temperature ?? 1,
     text: textOf(turn),
     tool_choice:
@@ -266,8 +265,6 @@ function responseObject({ turn, traceId, createdS }: WriterContext, model: strin
     tools: writeTools(turn, callerNames),
     top_logprobs: settings.logprobs ?? 0,
     top_p: settings.topP ?? 1,
-    truncation: 'disabled',
-    usage: null,
   };
 }
 
@@ -276,23 +273,16 @@ function reasoningOf({ settings: { reasoning } }: Turn): object {
 }
 
 function textOf({ settings: { outputFormat, verbosity } }: Turn): object {
-  const format = outputFormat === null ? { type: 'text' } : formatOf(outputFormat);
+  const format = writeOutputFormat(
+    outputFormat ?? { kind: 'text' },
+    ({ name, description, schema, strict }) => ({
+      name: name ?? 'response',
+      description,
+      schema,
+      strict: strict ?? false,
+    }),
+  );
   return verbosity === null ? { format } : { format, verbosity };
-}
-
-function formatOf(format: OutputFormat): object {
-  switch (format.kind) {
-    case 'text':
-      return { type: 'text' };
-    case 'json':
-      return { type: 'json_object' };
-    case 'json-schema': {
-      const { name, description, schema, strict } = format;
-      return { type: 'json_schema', name: name ?? 'response', description, schema, strict: strict ?? false };
-    }
-    default:
-      return unreachable(format);
-  }
 }
 
 const encoder = new TextEncoder();

@@ -1,11 +1,15 @@
 import type { TranslationTarget } from '../codec.ts';
-import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
-import { type TurnWriting, withoutNulls } from '../translate/writing.ts';
-import type { OutputFormat, Turn, TurnSettings } from '../turn.ts';
+import {
+  type SchemaFormat,
+  type TurnWriting,
+  withoutNulls,
+  writeOutputFormat,
+} from '../translate/writing.ts';
+import type { Turn, TurnSettings } from '../turn.ts';
 import { nameRule } from './write-tools.ts';
 
 /** The vendor's models that think refuse what steers the choice of tokens, and those that do not refuse what steers thinking. */
@@ -82,30 +86,20 @@ function writeReasoning(writing: TurnWriting): object | null {
 function writeText(writing: TurnWriting): object | null {
   const { outputFormat, verbosity } = writing.turn.settings;
   if (outputFormat === null && verbosity === null) return null;
-  const format = outputFormat === null ? null : writeFormat(outputFormat, writing);
+  const about = (schema: SchemaFormat) => writeSchema(writing, schema);
+  const format = outputFormat === null ? null : writeOutputFormat(outputFormat, about);
   return withoutNulls({ format, verbosity });
 }
 
 /** A schema stands beside its name here, not within a member of its own. */
-function writeFormat(format: OutputFormat, writing: TurnWriting): object {
+function writeSchema(writing: TurnWriting, format: SchemaFormat): object {
+  const { name, description, strict } = format;
   const { surface } = writing;
-  switch (format.kind) {
-    case 'text':
-      return { type: 'text' };
-    case 'json':
-      return { type: 'json_object' };
-    case 'json-schema': {
-      const { name, description } = format;
-      const about = description === null ? {} : { description };
-      const legal = legalName(name ?? 'response', nameRule);
-      // A schema of the other protocols is enforced unless it is said not to be.
-      const enforced = enforce({ ...format, strict: format.strict ?? !surface.enforcesSchemas }, surface);
-      if (format.strict === true && !enforced.strict) writing.change('strict', 'the schema is advice');
-      return { type: 'json_schema', name: legal, ...about, ...enforced };
-    }
-    default:
-      return unreachable(format);
-  }
+  const about = description === null ? {} : { description };
+  // A schema of the other protocols is enforced unless it is said not to be.
+  const enforced = enforce({ ...format, strict: strict ?? !surface.enforcesSchemas }, surface);
+  if (strict === true && !enforced.strict) writing.change('strict', 'the schema is advice');
+  return { name: legalName(name ?? 'response', nameRule), ...about, ...enforced };
 }
 
 const wordRule: NameRule = { legal: /^[\s\S]$/u, legalFirst: /^[\s\S]$/u, lengthMax: 64 };

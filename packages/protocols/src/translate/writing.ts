@@ -1,8 +1,8 @@
 import { changed, dropped, type Loss, type TranslationTarget, type WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import type { EncodedRequest } from '../request.ts';
-import { fail, type Result, succeed } from '../result.ts';
-import type { Surface, Turn, TurnSettingName } from '../turn.ts';
+import { fail, type Result, succeed, unreachable } from '../result.ts';
+import type { OutputFormat, Surface, Turn, TurnSettingName } from '../turn.ts';
 import {
   extensionLosses,
   type SettingSupport,
@@ -80,6 +80,23 @@ export class TurnWriting {
   #take(losses: Result<readonly Loss[], Fault>): void {
     if (losses.ok) this.lose(losses.value);
     else this.fault ??= losses.error;
+  }
+}
+
+/** A schema that an answer must satisfy. */
+export type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
+
+/** The form of an answer in the words that chat and responses share. `about`: where the schema and its name go. */
+export function writeOutputFormat(format: OutputFormat, about: (format: SchemaFormat) => object): object {
+  switch (format.kind) {
+    case 'text':
+      return { type: 'text' };
+    case 'json':
+      return { type: 'json_object' };
+    case 'json-schema':
+      return { type: 'json_schema', ...about(format) };
+    default:
+      return unreachable(format);
   }
 }
 

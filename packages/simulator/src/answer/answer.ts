@@ -204,10 +204,11 @@ function callRuns(tokens: readonly Token[]): readonly Run[] {
   );
 }
 
-function piecesOf(tokens: readonly Token[], kind: Spoken): readonly string[] {
+/** The texts of all tokens of a kind. */
+export function piecesOf(tokens: readonly Token[], kind: Spoken): readonly string[] {
   return tokens.flatMap((token) => (token.kind === kind ? [token.text] : []));
 }
 
-function argumentsOf(tokens: readonly Token[], call: number): readonly string[] {
+export function argumentsOf(tokens: readonly Token[], call: number): readonly string[] {
   return tokens.flatMap((token) => (token.kind === 'arguments' && token.call === call ? [token.text] : []));
 }

@@ -1,13 +1,15 @@
 import {
   type Answer,
+  argumentsOf,
   type Choice,
   type Finish,
+  piecesOf,
   type SimulatedUsage,
   type Token,
   tokensInTurn,
 } from '../answer/answer.ts';
 import type { Tool } from '../answer/ask.ts';
-import type { Rendering } from '../protocol.ts';
+import { idOf, type Rendering } from '../protocol.ts';
 import { type Frame, frame } from '../timeline.ts';
 
 /** The whole answer as one JSON object. */
@@ -50,20 +52,13 @@ function encodeCalls(rendering: Rendering, choice: Choice, index: number) {
     .map(({ call, tool }) => ({
       id: callId(rendering, index, call),
       type: tool.kind,
-      ...callPart(tool, argumentsOf(choice, call)),
+      ...callPart(tool, argumentsOf(choice.tokens, call).join('')),
     }));
 }
 
-function argumentsOf(choice: Choice, call: number): string {
-  return choice.tokens
-    .filter((token) => token.kind === 'arguments')
-    .map((token) => (token.call === call ? token.text : ''))
-    .join('');
-}
-
 /** The text of all tokens of a kind; null when there are none. */
-function textOf(choice: Choice, kind: Extract<Token, { text: string }>['kind']): string | null {
-  const pieces = choice.tokens.flatMap((token) => (token.kind === kind ? [token.text] : []));
+function textOf({ tokens }: Choice, kind: 'text' | 'reasoning' | 'refusal'): string | null {
+  const pieces = piecesOf(tokens, kind);
   return pieces.length === 0 ? null : pieces.join('');
 }
 
@@ -195,7 +190,7 @@ function encodeUsage(usage: SimulatedUsage) {
 /** The members that are the same in every chunk of an answer. */
 function identityOf({ ask, command, stamp }: Rendering, object: string) {
   return {
-    id: `chatcmpl-sim${padded(stamp.sequence)}`,
+    id: idOf('chatcmpl-', stamp),
     object,
     created: stamp.createdS,
     model: command.served ?? ask.model,
@@ -206,7 +201,7 @@ function identityOf({ ask, command, stamp }: Rendering, object: string) {
 
 /** Unique in one simulator: its request, the choice and the call's number. */
 function callId({ stamp }: Rendering, choice: number, call: number): string {
-  return `call_sim${padded(stamp.sequence)}_${choice}_${call}`;
+  return idOf('call_', stamp, choice, call);
 }
 
 const finishWords: Readonly<Record<Finish, string>> = {
@@ -224,8 +219,4 @@ function callPart(tool: Tool, text: string) {
   return tool.kind === 'custom'
     ? { custom: { name: tool.name, input: text } }
     : { function: { name: tool.name, arguments: text } };
-}
-
-function padded(sequence: number): string {
-  return String(sequence).padStart(12, '0');
 }

@@ -1,6 +1,12 @@
-import { stringOf } from '../json.ts';
 import { simulatedModels } from '../models.ts';
-import { type Complaint, eventStream, type LookUp, type SimulatedProtocol } from '../protocol.ts';
+import {
+  type Complaint,
+  type ErrorTable,
+  eventStream,
+  type LookUp,
+  type SimulatedProtocol,
+  wordsFor,
+} from '../protocol.ts';
 import { answerBody, answerFrames } from './answer.ts';
 import { readAsk } from './read-ask.ts';
 
@@ -8,9 +14,7 @@ export const chatCompletions: SimulatedProtocol = {
   id: 'chat-completions',
   requestIdHeader: 'x-request-id',
   streamType: eventStream,
-  promptEndpoints: [],
   generatesAt: (path) => path === '/v1/chat/completions',
-  modelOf: (_path, body) => stringOf(body['model']),
   readAsk,
   answerBody,
   answerFrames,
@@ -63,71 +67,57 @@ interface ErrorWords {
   readonly param?: string;
 }
 
-const invalid = 'invalid_request_error';
+function invalid(code: string | null, message: string, param?: string): ErrorWords {
+  return { type: 'invalid_request_error', code, message, ...(param === undefined ? {} : { param }) };
+}
 
-/** The usual words of an upstream of this protocol with a status. */
-const wordsByStatus: Readonly<Record<number, ErrorWords>> = {
-  400: { type: invalid, code: 'invalid_value', message: 'Invalid value in the request.' },
-  401: { type: invalid, code: 'invalid_api_key', message: 'Incorrect API key provided: sk-simul*****ated.' },
-  402: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'The account has no credit left.' },
-  403: { type: invalid, code: 'permission_denied', message: 'This project may not use this model.' },
-  404: { type: invalid, code: 'model_not_found', message: 'The model does not exist.', param: 'model' },
-  408: { type: 'timeout', code: null, message: 'The request took too long to arrive.' },
-  409: { type: 'conflict', code: null, message: 'The request conflicts with another one.' },
-  413: { type: invalid, code: 'request_too_large', message: 'The request body is too large.' },
-  422: { type: invalid, code: null, message: 'The request could not be processed.' },
-  429: {
-    type: 'requests',
-    code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for requests per minute.',
+function failed(type: string, message: string, code: string | null = null): ErrorWords {
+  return { type, code, message };
+}
+
+const quota = 'insufficient_quota';
+const modelMissing = invalid('model_not_found', 'The model does not exist.', 'model');
+const tooManyRequests = failed(
+  'requests',
+  'Rate limit reached for requests per minute.',
+  'rate_limit_exceeded',
+);
+const tooLong =
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.";
+
+const errors: ErrorTable<ErrorWords> = {
+  byStatus: {
+    400: invalid('invalid_value', 'Invalid value in the request.'),
+    401: invalid('invalid_api_key', 'Incorrect API key provided: sk-simul*****ated.'),
+    402: failed(quota, 'The account has no credit left.', quota),
+    403: invalid('permission_denied', 'This project may not use this model.'),
+    404: modelMissing,
+    408: failed('timeout', 'The request took too long to arrive.'),
+    409: failed('conflict', 'The request conflicts with another one.'),
+    413: invalid('request_too_large', 'The request body is too large.'),
+    422: invalid(null, 'The request could not be processed.'),
+    429: tooManyRequests,
+    500: failed('server_error', 'The server had an error while processing your request.'),
+    503: failed('server_error', 'The engine is currently overloaded, please try again later.'),
+    529: failed('overloaded_error', 'Overloaded.'),
   },
-  500: {
-    type: 'server_error',
-    code: null,
-    message: 'The server had an error while processing your request.',
+  byCode: {
+    insufficient_quota: failed(
+      quota,
+      'You exceeded your current quota, please check your plan and billing details.',
+      quota,
+    ),
+    context_length_exceeded: invalid('context_length_exceeded', tooLong, 'messages'),
+    content_policy_violation: invalid(
+      'content_policy_violation',
+      'Your request was rejected by the safety system.',
+    ),
+    rate_limit_exceeded: tooManyRequests,
+    model_not_found: modelMissing,
   },
-  503: {
-    type: 'server_error',
-    code: null,
-    message: 'The engine is currently overloaded, please try again later.',
-  },
-  529: { type: 'overloaded_error', code: null, message: 'Overloaded.' },
+  server: failed('server_error', 'The upstream failed.'),
+  caller: invalid(null, 'The request is not valid.'),
 };
-
-/** Its words with a code that says more than the status. */
-const wordsByCode: Readonly<Record<string, ErrorWords>> = {
-  insufficient_quota: {
-    type: 'insufficient_quota',
-    code: 'insufficient_quota',
-    message: 'You exceeded your current quota, please check your plan and billing details.',
-  },
-  context_length_exceeded: {
-    type: invalid,
-    code: 'context_length_exceeded',
-    message:
-      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
-    param: 'messages',
-  },
-  content_policy_violation: {
-    type: invalid,
-    code: 'content_policy_violation',
-    message: 'Your request was rejected by the safety system.',
-  },
-  rate_limit_exceeded: {
-    type: 'requests',
-    code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for requests per minute.',
-  },
-  model_not_found: {
-    type: invalid,
-    code: 'model_not_found',
-    message: 'The model does not exist.',
-    param: 'model',
-  },
-};
-
-const serverWords: ErrorWords = { type: 'server_error', code: null, message: 'The upstream failed.' };
-const callerWords: ErrorWords = { type: invalid, code: null, message: 'The request is not valid.' };
 
 /** The error in the protocol's envelope. */
 export function errorBody(complaint: Complaint): string {
@@ -136,9 +126,8 @@ export function errorBody(complaint: Complaint): string {
 
 /** The four members of an error, nulls included: the vendor's other protocols have the same. */
 export function errorMembers(complaint: Complaint) {
-  const { status, code, param } = complaint;
-  const words =
-    wordsByCode[code ?? ''] ?? wordsByStatus[status] ?? (status >= 500 ? serverWords : callerWords);
+  const { code, param } = complaint;
+  const words = wordsFor(errors, complaint);
   return {
     message: complaint.message ?? words.message,
     type: words.type,

@@ -2,14 +2,14 @@ import type { Ask, Tool, ToolChoice } from '../answer/ask.ts';
 import { anyObjectSchema, countWords, tokensPerOtherPart } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, isRecord, listOf, recordOf, stringOf } from '../json.ts';
-import type { AskResult } from '../protocol.ts';
+import { type AskResult, missing } from '../protocol.ts';
 
 const choicesMax = 128;
 
 /** Reads a chat-completions body. Only `messages` is required; what the simulator does not use is not checked. */
 export function readAsk(model: string, body: JsonRecord): AskResult {
   const messages = body['messages'];
-  if (!Array.isArray(messages) || messages.length === 0) return missingMessages;
+  if (!Array.isArray(messages) || messages.length === 0) return { ok: false, complaint: missing('messages') };
   const list = messages.map(recordOf);
   const last = list.at(-1) ?? {};
   const ask: Ask = {
@@ -29,16 +29,6 @@ export function readAsk(model: string, body: JsonRecord): AskResult {
   };
   return { ok: true, ask };
 }
-
-const missingMessages: AskResult = {
-  ok: false,
-  complaint: {
-    status: 400,
-    code: 'missing_required_parameter',
-    message: "Missing required parameter: 'messages'.",
-    param: 'messages',
-  },
-};
 
 /** Words of the text, and a fixed number for every part that is not text. */
 function contentTokens(content: unknown): number {

@@ -1,6 +1,6 @@
-import type { Choice, Finish, Token } from '../answer/answer.ts';
+import { argumentsOf, type Choice, type Finish, type Token } from '../answer/answer.ts';
 import { parseJson } from '../json.ts';
-import type { Rendering } from '../protocol.ts';
+import { idOf, padded, type Rendering } from '../protocol.ts';
 import { type Frame, frame } from '../timeline.ts';
 import { type Modality, modalityOf, partTokens, promptParts } from './read-ask.ts';
 
@@ -136,16 +136,13 @@ function pieceOf(token: Token, tokens: readonly Token[]): Piece | null {
     case 'refusal':
       return { kind: 'text', text: token.text, tokens: 1 };
     case 'call':
-      return callPiece(tokens, token);
+      return callPiece(token, argumentsOf(tokens, token.call));
     case 'arguments':
       return null;
   }
 }
 
-function callPiece(tokens: readonly Token[], token: Called): Piece {
-  const input = tokens.flatMap((other) =>
-    other.kind === 'arguments' && other.call === token.call ? [other.text] : [],
-  );
+function callPiece(token: Called, input: readonly string[]): Piece {
   return { kind: 'call', token, input: input.join(''), tokens: 1 + input.length };
 }
 
@@ -237,17 +234,17 @@ function positive(name: string, count: number) {
 
 /** The members that end every answer and every chunk of one. */
 function identityOf({ ask, command, stamp }: Rendering) {
-  return { modelVersion: command.served ?? ask.model, responseId: `sim${padded(stamp.sequence)}` };
+  return { modelVersion: command.served ?? ask.model, responseId: idOf('', stamp) };
 }
 
 /** Unique in one simulator: its request, the choice and the call's number. */
 function callId({ stamp }: Rendering, choice: number, call: number): string {
-  return `call_sim${padded(stamp.sequence)}_${choice}_${call}`;
+  return idOf('call_', stamp, choice, call);
 }
 
 /** Opaque to everyone but the simulator, and base64 as the protocol has it. Undefined where nothing was thought. */
 function signatureOf({ answer, stamp }: Rendering): string | undefined {
-  return answer.usage.reasoning > 0 ? `c2ltdWxhdGVk${padded(stamp.sequence)}+/==` : undefined;
+  return answer.usage.reasoning > 0 ? `c2ltdWxhdGVk${padded(stamp)}+/==` : undefined;
 }
 
 const finishWords: Readonly<Record<Finish, string>> = {
@@ -267,8 +264,4 @@ function finishWord({ command }: Rendering, { tokens, finish }: Choice): string 
 /** True when nothing of the prompt is answered: it is blocked before there is a candidate. */
 function isBlocked({ answer, command }: Rendering): boolean {
   return command.refusal && answer.choices.every((choice) => choice.tokens.length === 0);
-}
-
-function padded(sequence: number): string {
-  return String(sequence).padStart(12, '0');
 }

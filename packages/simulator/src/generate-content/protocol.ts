@@ -1,7 +1,15 @@
 import { seededRandom } from '../fault-gate.ts';
 import { countOf, type JsonRecord, listOf, recordOf } from '../json.ts';
 import { simulatedModels } from '../models.ts';
-import type { Complaint, LookUp, PromptEndpoint, Rendering, SimulatedProtocol } from '../protocol.ts';
+import {
+  type Complaint,
+  type ErrorTable,
+  type LookUp,
+  type PromptEndpoint,
+  type Rendering,
+  type SimulatedProtocol,
+  wordsFor,
+} from '../protocol.ts';
 import type { Frame } from '../timeline.ts';
 import { answerBody, arrayFrames, eventFrames, promptDetails } from './answer.ts';
 import { member, partsOf, readAsk, textOf } from './read-ask.ts';
@@ -13,7 +21,7 @@ function actionOf(path: string): string | null {
   return actionPath.exec(path)?.[2] ?? null;
 }
 
-function modelOf(path: string): string | null {
+function modelIn(path: string): string | null {
   const name = actionPath.exec(path)?.[1];
   return name === undefined ? null : decodeURIComponent(name);
 }
@@ -35,7 +43,7 @@ function speaking({ stream, streamType, generatesAt, answerFrames, errorFrame }:
     streamType,
     promptEndpoints: [counting, embedding],
     generatesAt,
-    modelOf,
+    modelIn,
     readAsk: (model, body) => readAsk(model, body, stream),
     answerBody,
     answerFrames,
@@ -167,54 +175,58 @@ interface ErrorWords {
   readonly reason?: string;
 }
 
-const invalid = 'INVALID_ARGUMENT';
-const exhausted = 'You exceeded your current quota, please check your plan and billing details.';
+function words(status: string, message: string): ErrorWords {
+  return { status, message };
+}
 
-/** The usual words of an upstream of this protocol with a status. */
-const wordsByStatus: Readonly<Record<number, ErrorWords>> = {
-  400: { status: invalid, message: 'Request contains an invalid argument.' },
-  401: { status: 'UNAUTHENTICATED', message: 'Request had invalid authentication credentials.' },
-  402: { status: 'FAILED_PRECONDITION', message: 'Billing is not enabled for this project.' },
-  403: { status: 'PERMISSION_DENIED', message: 'This project may not use the API.' },
-  404: { status: 'NOT_FOUND', message: modelMissing() },
-  409: { status: 'ABORTED', message: 'The operation was aborted.' },
-  413: { status: invalid, message: 'Request payload size exceeds the limit.' },
-  429: { status: 'RESOURCE_EXHAUSTED', message: 'Resource has been exhausted (e.g. check quota).' },
-  499: { status: 'CANCELLED', message: 'The operation was cancelled.' },
-  500: { status: 'INTERNAL', message: 'An internal error has occurred.' },
-  503: { status: 'UNAVAILABLE', message: 'The model is overloaded. Please try again later.' },
-  504: { status: 'DEADLINE_EXCEEDED', message: 'The request timed out. Please try again.' },
-};
+const invalid = 'INVALID_ARGUMENT';
+const exhausted = 'RESOURCE_EXHAUSTED';
+const internal = words('INTERNAL', 'An internal error has occurred.');
+const modelMissing = words(
+  'NOT_FOUND',
+  'models/simulated-model is not found for API version v1beta, or is not supported for generateContent.',
+);
+const tooLong = 'The input token count (210000) exceeds the maximum number of tokens allowed (200000).';
+const overQuota = 'You exceeded your current quota, please check your plan and billing details.';
 
 /** This protocol's codes are statuses: what others say by code it says by words and details. */
-const wordsByCode: Readonly<Record<string, ErrorWords>> = {
-  invalid_api_key: {
-    status: invalid,
-    message: 'API key not valid. Please pass a valid API key.',
-    reason: 'API_KEY_INVALID',
+const errors: ErrorTable<ErrorWords> = {
+  byStatus: {
+    400: words(invalid, 'Request contains an invalid argument.'),
+    401: words('UNAUTHENTICATED', 'Request had invalid authentication credentials.'),
+    402: words('FAILED_PRECONDITION', 'Billing is not enabled for this project.'),
+    403: words('PERMISSION_DENIED', 'This project may not use the API.'),
+    404: modelMissing,
+    409: words('ABORTED', 'The operation was aborted.'),
+    413: words(invalid, 'Request payload size exceeds the limit.'),
+    429: words(exhausted, 'Resource has been exhausted (e.g. check quota).'),
+    499: words('CANCELLED', 'The operation was cancelled.'),
+    500: internal,
+    503: words('UNAVAILABLE', 'The model is overloaded. Please try again later.'),
+    504: words('DEADLINE_EXCEEDED', 'The request timed out. Please try again.'),
   },
-  context_length_exceeded: {
-    status: invalid,
-    message: 'The input token count (210000) exceeds the maximum number of tokens allowed (200000).',
+  byCode: {
+    invalid_api_key: {
+      ...words(invalid, 'API key not valid. Please pass a valid API key.'),
+      reason: 'API_KEY_INVALID',
+    },
+    context_length_exceeded: words(invalid, tooLong),
+    insufficient_quota: words(exhausted, overQuota),
+    content_policy_violation: words(invalid, 'The request was blocked by the content policy.'),
+    model_not_found: modelMissing,
   },
-  insufficient_quota: { status: 'RESOURCE_EXHAUSTED', message: exhausted },
-  content_policy_violation: { status: invalid, message: 'The request was blocked by the content policy.' },
-  model_not_found: { status: 'NOT_FOUND', message: modelMissing() },
+  server: internal,
+  caller: words(invalid, 'The request is not valid.'),
 };
-
-const serverWords: ErrorWords = { status: 'INTERNAL', message: 'An internal error has occurred.' };
-const callerWords: ErrorWords = { status: invalid, message: 'The request is not valid.' };
 
 /** The error in the protocol's envelope. */
 function errorBody(complaint: Complaint): string {
-  const { status, code, message } = complaint;
-  const words =
-    wordsByCode[code ?? ''] ?? wordsByStatus[status] ?? (status >= 500 ? serverWords : callerWords);
-  const details = detailsOf(words, complaint);
+  const found = wordsFor(errors, complaint);
+  const details = detailsOf(found, complaint);
   const error = {
-    code: status,
-    message: message ?? words.message,
-    status: words.status,
+    code: complaint.status,
+    message: complaint.message ?? found.message,
+    status: found.status,
     ...(details.length > 0 ? { details } : {}),
   };
   return JSON.stringify({ error });
@@ -231,8 +243,4 @@ function detailsOf({ reason }: ErrorWords, { retryDelayMs }: Complaint): readonl
 
 function typeUrl(name: string): string {
   return `type.googleapis.com/google.rpc.${name}`;
-}
-
-function modelMissing(): string {
-  return 'models/simulated-model is not found for API version v1beta, or is not supported for generateContent.';
 }

@@ -1,6 +1,6 @@
 import { type Ask, countWords, type Tool, type ToolChoice, tokensPerOtherPart } from '../answer/ask.ts';
 import { countOf, isRecord, type JsonRecord, listOf, recordOf, stringOf } from '../json.ts';
-import type { AskResult } from '../protocol.ts';
+import { type AskResult, badRequest } from '../protocol.ts';
 
 /** Reads a body of this protocol, in either spelling. `contents` is required; what the simulator does not use is not checked. */
 export function readAsk(model: string, body: JsonRecord, stream: boolean): AskResult {
@@ -34,12 +34,7 @@ function isToolResult(part: JsonRecord): boolean {
 
 const noContents: AskResult = {
   ok: false,
-  complaint: {
-    status: 400,
-    code: null,
-    message: '* GenerateContentRequest.contents: contents is not specified',
-    param: null,
-  },
+  complaint: badRequest(null, null, '* GenerateContentRequest.contents: contents is not specified'),
 };
 
 function readTools(body: JsonRecord, calling: JsonRecord): readonly Tool[] {

@@ -1,5 +1,4 @@
 import { errorBody as chatErrorBody } from '../chat-completions/protocol.ts';
-import { stringOf } from '../json.ts';
 import { type Complaint, eventStream, type SimulatedProtocol } from '../protocol.ts';
 import { answerBody, answerFrames } from './answer.ts';
 import { readAsk, readOperation } from './read-ask.ts';
@@ -8,16 +7,12 @@ export const images: SimulatedProtocol = {
   id: 'images',
   requestIdHeader: 'x-request-id',
   streamType: eventStream,
-  promptEndpoints: [],
   generatesAt: (path) => readOperation(path) !== null,
-  modelOf: (_path, body) => stringOf(body['model']),
   readAsk,
   answerBody,
   answerFrames,
   errorBody,
   errorFrame,
-  // The list of models is at the path of chat completions.
-  lookUp: () => null,
 };
 
 const refusalMessage = 'Your request was rejected by the safety system. safety_violations=[violence].';

@@ -2,7 +2,7 @@ import type { Ask, ImageAsk, ImageQuality } from '../answer/ask.ts';
 import { countWords, tokensPerOtherPart } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, isRecord, stringOf } from '../json.ts';
-import type { AskResult } from '../protocol.ts';
+import { type AskResult, badRequest, type Complaint, missing } from '../protocol.ts';
 
 /** The work a path asks for; null when it is not of this protocol. */
 export function readOperation(path: string): ImageAsk['operation'] | null {
@@ -20,9 +20,9 @@ export function readOperation(path: string): ImageAsk['operation'] | null {
 export function readAsk(model: string, body: JsonRecord, path: string): AskResult {
   const operation = readOperation(path) ?? 'generation';
   const prompt = stringOf(body['prompt']);
-  if (prompt === null) return missing('prompt');
+  if (prompt === null) return refused(missing('prompt'));
   const sources = operation === 'edit' ? sourcesOf(body) : [];
-  if (operation === 'edit' && sources.length === 0) return missing('image');
+  if (operation === 'edit' && sources.length === 0) return refused(missing('image'));
   const size = readSize(body['size']);
   if (size === null) return invalid('size');
   const choices = body['n'] === undefined || body['n'] === null ? 1 : countIn(body['n']);
@@ -101,11 +101,10 @@ function countIn(value: unknown): number | null {
   return countOf(typeof value === 'string' && value !== '' ? Number(value) : value);
 }
 
-function missing(param: string): AskResult {
-  const message = `Missing required parameter: '${param}'.`;
-  return { ok: false, complaint: { status: 400, code: 'missing_required_parameter', message, param } };
+function refused(complaint: Complaint): AskResult {
+  return { ok: false, complaint };
 }
 
 function invalid(param: string): AskResult {
-  return { ok: false, complaint: { status: 400, code: 'invalid_value', message: null, param } };
+  return refused(badRequest('invalid_value', param, null));
 }

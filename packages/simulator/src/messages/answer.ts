@@ -1,6 +1,6 @@
 import { type CallRun, onlyChoice, type Run, runsOf, type SimulatedUsage } from '../answer/answer.ts';
 import { parseJson } from '../json.ts';
-import type { Rendering } from '../protocol.ts';
+import { idOf, padded, type Rendering } from '../protocol.ts';
 import { type Frame, type FrameRole, frame } from '../timeline.ts';
 
 /** The whole answer as one JSON object. */
@@ -126,7 +126,7 @@ function encodeUsage({ prompt, cached, cacheWrite, cacheWrite1h, completion, rea
 
 function identityOf({ ask, command, stamp }: Rendering) {
   return {
-    id: `msg_sim${padded(stamp.sequence)}`,
+    id: idOf('msg_', stamp),
     type: 'message',
     role: 'assistant',
     model: command.served ?? ask.model,
@@ -135,12 +135,12 @@ function identityOf({ ask, command, stamp }: Rendering) {
 
 /** Unique in one simulator: its request and the call's number. */
 function callId({ stamp }: Rendering, call: number): string {
-  return `toolu_sim${padded(stamp.sequence)}_${call}`;
+  return idOf('toolu_', stamp, call);
 }
 
 /** Opaque to everyone but the simulator, and the same for the same request. */
 function signatureOf({ stamp }: Rendering): string {
-  return `c2ltdWxhdGVk${padded(stamp.sequence)}+/==`;
+  return `c2ltdWxhdGVk${padded(stamp)}+/==`;
 }
 
 /** Why the answer stopped, as the members that say so in a whole answer and in `message_delta`. */
@@ -157,8 +157,4 @@ function stopReason(answer: Rendering['answer']): string {
   if (finish === 'length') return 'max_tokens';
   if (tokens.some((token) => token.kind === 'call')) return 'tool_use';
   return tokens.some((token) => token.kind === 'refusal') ? 'refusal' : 'end_turn';
-}
-
-function padded(sequence: number): string {
-  return String(sequence).padStart(12, '0');
 }

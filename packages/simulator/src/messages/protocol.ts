@@ -1,5 +1,10 @@
-import { stringOf } from '../json.ts';
-import { type Complaint, eventStream, type SimulatedProtocol } from '../protocol.ts';
+import {
+  type Complaint,
+  type ErrorTable,
+  eventStream,
+  type SimulatedProtocol,
+  wordsFor,
+} from '../protocol.ts';
 import { answerBody, answerFrames } from './answer.ts';
 import { readAsk, readPrompt } from './read-ask.ts';
 
@@ -15,14 +20,11 @@ export const messages: SimulatedProtocol = {
     },
   ],
   generatesAt: (path) => path === '/v1/messages',
-  modelOf: (_path, body) => stringOf(body['model']),
   readAsk,
   answerBody,
   answerFrames,
   errorBody,
   errorFrame,
-  // The list of models is at the path of chat completions, with the members of both.
-  lookUp: () => null,
 };
 
 interface ErrorWords {
@@ -30,45 +32,43 @@ interface ErrorWords {
   readonly message: string;
 }
 
-const invalid = 'invalid_request_error';
+function words(type: string, message: string): ErrorWords {
+  return { type, message };
+}
 
-/** The usual words of an upstream of this protocol with a status. */
-const wordsByStatus: Readonly<Record<number, ErrorWords>> = {
-  400: { type: invalid, message: 'messages: the request is not valid' },
-  401: { type: 'authentication_error', message: 'invalid x-api-key' },
-  402: { type: 'billing_error', message: 'Your credit balance is too low.' },
-  403: { type: 'permission_error', message: 'This key may not use the resource.' },
-  404: { type: 'not_found_error', message: 'model: simulated-model' },
-  409: { type: 'conflict_error', message: 'The request conflicts with another one.' },
-  413: { type: 'request_too_large', message: 'Request exceeds the maximum size' },
-  429: { type: 'rate_limit_error', message: 'This request would exceed your rate limit.' },
-  503: { type: 'overloaded_error', message: 'Overloaded' },
-  504: { type: 'timeout_error', message: 'The request timed out.' },
-  529: { type: 'overloaded_error', message: 'Overloaded' },
-};
+const invalid = 'invalid_request_error';
+const modelMissing = words('not_found_error', 'model: simulated-model');
+const overloaded = words('overloaded_error', 'Overloaded');
 
 /** This protocol has no codes: what others say by code it says by type and message. */
-const wordsByCode: Readonly<Record<string, ErrorWords>> = {
-  context_length_exceeded: {
-    type: invalid,
-    message: 'prompt is too long: 210000 tokens > 200000 maximum',
+const errors: ErrorTable<ErrorWords> = {
+  byStatus: {
+    400: words(invalid, 'messages: the request is not valid'),
+    401: words('authentication_error', 'invalid x-api-key'),
+    402: words('billing_error', 'Your credit balance is too low.'),
+    403: words('permission_error', 'This key may not use the resource.'),
+    404: modelMissing,
+    409: words('conflict_error', 'The request conflicts with another one.'),
+    413: words('request_too_large', 'Request exceeds the maximum size'),
+    429: words('rate_limit_error', 'This request would exceed your rate limit.'),
+    503: overloaded,
+    504: words('timeout_error', 'The request timed out.'),
+    529: overloaded,
   },
-  insufficient_quota: {
-    type: 'billing_error',
-    message: 'Your credit balance is too low to access the API.',
+  byCode: {
+    context_length_exceeded: words(invalid, 'prompt is too long: 210000 tokens > 200000 maximum'),
+    insufficient_quota: words('billing_error', 'Your credit balance is too low to access the API.'),
+    content_policy_violation: words(invalid, 'Output blocked by content filtering policy'),
+    model_not_found: modelMissing,
   },
-  content_policy_violation: { type: invalid, message: 'Output blocked by content filtering policy' },
-  model_not_found: { type: 'not_found_error', message: 'model: simulated-model' },
+  server: words('api_error', 'Internal server error'),
+  caller: words(invalid, 'The request is not valid.'),
 };
 
-const serverWords: ErrorWords = { type: 'api_error', message: 'Internal server error' };
-const callerWords: ErrorWords = { type: invalid, message: 'The request is not valid.' };
-
 /** The error in the protocol's envelope. */
-function errorBody({ status, code, message }: Complaint): string {
-  const words =
-    wordsByCode[code ?? ''] ?? wordsByStatus[status] ?? (status >= 500 ? serverWords : callerWords);
-  const error = { type: words.type, message: message ?? words.message };
+function errorBody(complaint: Complaint): string {
+  const { type, message } = wordsFor(errors, complaint);
+  const error = { type, message: complaint.message ?? message };
   return JSON.stringify({ type: 'error', error, request_id: null });
 }
 

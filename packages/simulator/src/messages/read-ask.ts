@@ -2,11 +2,11 @@ import type { Ask, Tool, ToolChoice } from '../answer/ask.ts';
 import { countWords, tokensPerOtherPart } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, listOf, recordOf, stringOf } from '../json.ts';
-import type { AskResult } from '../protocol.ts';
+import { type AskResult, badRequest } from '../protocol.ts';
 
 /** Reads a messages body. `messages` and `max_tokens` are required; what the simulator does not use is not checked. */
 export function readAsk(model: string, body: JsonRecord): AskResult {
-  if (countOf(body['max_tokens']) === null) return missing('max_tokens');
+  if (countOf(body['max_tokens']) === null) return required('max_tokens');
   return readPrompt(model, body);
 }
 
@@ -14,7 +14,7 @@ export function readAsk(model: string, body: JsonRecord): AskResult {
 export function readPrompt(model: string, body: JsonRecord): AskResult {
   const list = listOf(body['messages']).map(recordOf);
   const last = list.at(-1);
-  if (last === undefined) return missing('messages');
+  if (last === undefined) return required('messages');
   const choice = recordOf(body['tool_choice']);
   const ask: Ask = {
     model,
@@ -41,9 +41,8 @@ function toolResults(message: JsonRecord): number {
   return listOf(message['content']).filter((block) => recordOf(block)['type'] === 'tool_result').length;
 }
 
-function missing(name: string): AskResult {
-  const message = `${name}: Field required`;
-  return { ok: false, complaint: { status: 400, code: null, message, param: null } };
+function required(name: string): AskResult {
+  return { ok: false, complaint: badRequest(null, null, `${name}: Field required`) };
 }
 
 function contentTokens(content: unknown): number {

@@ -2,7 +2,7 @@ import { type CallRun, onlyChoice, type Run, runsOf, type SimulatedUsage } from 
 import { countWords } from '../answer/ask.ts';
 import type { Conversations, KeptItem } from '../conversations.ts';
 import { type JsonRecord, listOf, recordOf } from '../json.ts';
-import type { Rendering, Stamp } from '../protocol.ts';
+import { idOf, padded, type Rendering, type Stamp } from '../protocol.ts';
 import { type Frame, type FrameRole, frame } from '../timeline.ts';
 import { conversationTokens } from './read-ask.ts';
 
@@ -273,12 +273,12 @@ function encodeUsage(usage: SimulatedUsage) {
 
 /** One id for the whole of an answer. */
 function responseId(stamp: Stamp): string {
-  return `resp_sim${padded(stamp)}`;
+  return idOf('resp_', stamp);
 }
 
 /** Unique in one simulator; the prefix tells the kind of item, and the vendor insists on it. */
 function itemId({ stamp }: Rendering, run: Run, index: number): string {
-  return `${itemPrefix(run)}_sim${padded(stamp)}_${index}`;
+  return idOf(`${itemPrefix(run)}_`, stamp, index);
 }
 
 function itemPrefix(run: Run): string {
@@ -295,16 +295,12 @@ function itemPrefix(run: Run): string {
 
 /** Unique in one simulator: its request and the call's number. */
 function callId({ stamp }: Rendering, call: number): string {
-  return `call_sim${padded(stamp)}_${call}`;
+  return idOf('call_', stamp, call);
 }
 
 /** Opaque to everyone but the simulator. The value an item opens with is not the one it ends with. */
 function sealedReasoning({ stamp }: Rendering, part: 'opening' | 'whole'): string {
   return `gAAAAAsimulated${part === 'whole' ? 'WHOLE' : 'OPEN'}${padded(stamp)}-_==`;
-}
-
-function padded({ sequence }: Stamp): string {
-  return String(sequence).padStart(12, '0');
 }
 
 /** Keeps the answer for requests that continue it, unless this one asked not to. */

@@ -1,6 +1,6 @@
 import type { Conversations } from '../conversations.ts';
 import { type JsonRecord, listOf, recordOf, stringOf } from '../json.ts';
-import type { Complaint } from '../protocol.ts';
+import { badRequest, type Complaint, missing } from '../protocol.ts';
 
 /** The first thing the vendor would refuse about a request; null when it would answer. */
 export function complaintAbout(request: JsonRecord, earlier: Conversations): Complaint | null {
@@ -62,8 +62,17 @@ function complaintAboutFormat(format: JsonRecord): Complaint | null {
 }
 
 function complaintAboutTools(tools: readonly unknown[], place: string): Complaint | null {
-  for (const [index, value] of tools.entries()) {
-    const complaint = complaintAboutTool(recordOf(value), `${place}[${index}]`);
+  return firstComplaint(tools.map(recordOf), place, complaintAboutTool);
+}
+
+/** The first complaint about the elements of a list, each under its place. */
+function firstComplaint(
+  list: readonly JsonRecord[],
+  place: string,
+  about: (element: JsonRecord, place: string) => Complaint | null,
+): Complaint | null {
+  for (const [index, element] of list.entries()) {
+    const complaint = about(element, `${place}[${index}]`);
     if (complaint !== null) return complaint;
   }
   return null;
@@ -85,18 +94,14 @@ function complaintAboutTool(tool: JsonRecord, place: string): Complaint | null {
   }
 }
 
-function missing(name: string): Complaint {
-  return badRequest('missing_required_parameter', name, `Missing required parameter: '${name}'.`);
-}
-
 /** The first item the vendor would refuse, by itself or for what it goes with; null when there is none. */
 function complaintAboutItems(request: JsonRecord, earlier: Conversations): Complaint | null {
   const items = inputItems(request);
-  for (const [index, item] of items.entries()) {
-    const complaint = complaintAboutItem(item, `input[${index}]`, earlier);
-    if (complaint !== null) return complaint;
-  }
-  return loneReasoning(items) ?? unpairedCalls(items, callsOfPrevious(request, earlier), earlier);
+  return (
+    firstComplaint(items, 'input', (item, place) => complaintAboutItem(item, place, earlier)) ??
+    loneReasoning(items) ??
+    unpairedCalls(items, callsOfPrevious(request, earlier), earlier)
+  );
 }
 
 function complaintAboutItem(item: JsonRecord, place: string, earlier: Conversations): Complaint | null {
@@ -190,10 +195,6 @@ function callIdOf(item: JsonRecord, earlier: Conversations): string | null {
   const type = itemType(item);
   if (type === 'item_reference') return earlier.item(stringOf(item['id']) ?? '')?.callId ?? null;
   return type === 'function_call' || type === 'custom_tool_call' ? stringOf(item['call_id']) : null;
-}
-
-function badRequest(code: string | null, param: string, message: string): Complaint {
-  return { status: 400, code, message, param };
 }
 
 /** Names of tools may have letters, digits, underscores and dashes. */

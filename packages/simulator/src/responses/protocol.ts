@@ -1,5 +1,4 @@
 import { errorMembers } from '../chat-completions/protocol.ts';
-import { stringOf } from '../json.ts';
 import { type Complaint, type ErrorPlace, eventStream, type SimulatedProtocol } from '../protocol.ts';
 import { answerFrames, closedResponse, encodeEvent, failedResponse, remember } from './answer.ts';
 import { readAsk } from './read-ask.ts';
@@ -19,15 +18,12 @@ export const responses: SimulatedProtocol = {
     },
   ],
   generatesAt: (asked) => asked === path,
-  modelOf: (_path, request) => stringOf(request['model']),
   readAsk,
   remember,
   answerBody: (rendering) => JSON.stringify(closedResponse(rendering)),
   answerFrames,
   errorBody,
   errorFrame,
-  // The list of models is at the path of chat completions.
-  lookUp: () => null,
 };
 
 /** The error in the envelope that the vendor's protocols share. */

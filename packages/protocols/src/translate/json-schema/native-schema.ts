@@ -1,4 +1,4 @@
-import { isRecord, listOf, recordOf, type WireRecord } from '../../wire-values.ts';
+import { isRecord, listOf, recordOf, type WireRecord, wordSet } from '../../wire-values.ts';
 import { inlineReferences } from './references.ts';
 
 /**
@@ -7,22 +7,10 @@ import { inlineReferences } from './references.ts';
  */
 
 /** Taken as they are. */
-const plainKeywords: readonly string[] = [
-  'title',
-  'description',
-  'minimum',
-  'maximum',
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-  'pattern',
-  'default',
-];
+const plainKeywords = wordSet(`
+  title description minimum maximum minItems maxItems minLength maxLength minProperties maxProperties pattern default`);
 
-const formats: ReadonlySet<unknown> = new Set(['enum', 'date-time', 'int32', 'int64', 'float', 'double']);
+const formats = wordSet('enum date-time int32 int64 float double');
 
 /** A schema in the dialect; what it cannot say is left out, so that it admits more but never less. */
 export function toNativeSchema(schema: WireRecord): WireRecord {
@@ -33,7 +21,7 @@ function nativeNode(wire: unknown): WireRecord {
   const merged = withoutAllOf(recordOf(wire));
   const alternatives = [...listOf(merged['anyOf']), ...listOf(merged['oneOf'])];
   const plain = Object.fromEntries(
-    plainKeywords.flatMap((name) => (merged[name] === undefined ? [] : [[name, merged[name]]])),
+    [...plainKeywords].flatMap((name) => (merged[name] === undefined ? [] : [[name, merged[name]]])),
   );
   const types = typesOf(merged);
   const native = { ...plain, ...limits(merged), ...enumOf(merged), ...nullable(merged, alternatives) };
@@ -62,7 +50,7 @@ function typed(type: string, node: WireRecord): WireRecord {
 }
 
 function formatOf({ format }: WireRecord): WireRecord {
-  return formats.has(format) ? { format } : {};
+  return formats.has(String(format)) ? { format } : {};
 }
 
 /** Only what is described may be required. */
@@ -154,20 +142,8 @@ function lastSaid(records: readonly WireRecord[]): WireRecord {
   return Object.fromEntries(records.flatMap((record) => Object.entries(record)));
 }
 
-const counts: ReadonlySet<string> = new Set([
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-]);
-const ownKeywords: ReadonlySet<string> = new Set([
-  'propertyOrdering',
-  'property_ordering',
-  'example',
-  'nullable',
-]);
+const counts = wordSet('minItems maxItems minLength maxLength minProperties maxProperties');
+const ownKeywords = wordSet('propertyOrdering property_ordering example nullable');
 
 /** JSON Schema of a schema in the dialect. */
 export function fromNativeSchema(schema: WireRecord): WireRecord {

@@ -1,4 +1,4 @@
-import { isRecord, listOf, recordOf, type WireRecord } from '../../wire-values.ts';
+import { isRecord, listOf, recordOf, type WireRecord, wordSet } from '../../wire-values.ts';
 
 /** Nodes a schema may grow to when what it refers to is put in its place: references of references multiply. */
 const nodesMax = 5_000;
@@ -72,28 +72,13 @@ function unescapeToken(token: string): string {
 }
 
 /** Keywords whose value is a schema. */
-const single: ReadonlySet<string> = new Set([
-  'items',
-  'additionalProperties',
-  'contains',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-]);
+const single = wordSet(`
+  items additionalProperties contains not if then else propertyNames unevaluatedProperties
+  unevaluatedItems`);
 /** Keywords with a list of schemas. */
 const lists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 /** Keywords with schemas by name. */
-const named: ReadonlySet<string> = new Set([
-  'properties',
-  '$defs',
-  'definitions',
-  'patternProperties',
-  'dependentSchemas',
-]);
+const named = wordSet('properties $defs definitions patternProperties dependentSchemas');
 
 /** The schema with every schema right within it changed; the rest of it, data of the caller's too, is left alone. */
 export function mapSubSchemas(schema: WireRecord, change: (inner: WireRecord) => WireRecord): WireRecord {

@@ -1,40 +1,16 @@
 import type { Surface } from '../../turn.ts';
-import { isRecord, listOf, type WireRecord } from '../../wire-values.ts';
+import { isRecord, listOf, type WireRecord, wordSet } from '../../wire-values.ts';
 import { mapSubSchemas } from './references.ts';
 
 /** Says nothing about what a value may be, and is not known where schemas are enforced: left out. */
-const annotations: readonly string[] = [
-  '$schema',
-  '$id',
-  '$comment',
-  'default',
-  'deprecated',
-  'example',
-  'examples',
-  'readOnly',
-  'writeOnly',
-  'format',
-];
+const annotations = wordSet(
+  '$schema $id $comment default deprecated example examples readOnly writeOnly format',
+);
 
 /** Enforced as they stand. */
-const plainKeywords: readonly string[] = [
-  'type',
-  'title',
-  'description',
-  'enum',
-  'const',
-  '$ref',
-  'pattern',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minItems',
-  'maxItems',
-  'required',
-  'additionalProperties',
-];
+const plainKeywords = wordSet(`
+  type title description enum const $ref pattern minimum maximum exclusiveMinimum exclusiveMaximum
+  multipleOf minItems maxItems required additionalProperties`);
 
 /** Levels of nesting that are enforced at most. */
 const depthMax = 10;
@@ -53,7 +29,7 @@ function strictNode(schema: unknown, depth: number): WireRecord | null {
   if (!isRecord(schema) || depth > depthMax) return null;
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (annotations.includes(keyword)) continue;
+    if (annotations.has(keyword)) continue;
     const kept = strictKeyword(keyword, value, depth);
     if (kept === undefined) return null;
     setOwn(strict, keyword, kept);
@@ -63,7 +39,7 @@ function strictNode(schema: unknown, depth: number): WireRecord | null {
 
 /** The value that is sent for a keyword; undefined for one that is not enforced. */
 function strictKeyword(keyword: string, value: unknown, depth: number): unknown {
-  if (plainKeywords.includes(keyword)) return value;
+  if (plainKeywords.has(keyword)) return value;
   switch (keyword) {
     case 'properties':
     case '$defs':
@@ -146,18 +122,7 @@ const unenforced: readonly string[] = [
   'maxProperties',
 ];
 
-const formats: ReadonlySet<unknown> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-]);
+const formats = wordSet('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
  * A schema in the form in which the messages protocol holds an answer to one: objects closed, constraints on values told in
