@@ -231,10 +231,7 @@ function isCutOff({ reason }: Finish): boolean {
   return reason === 'length' || reason === 'content-filter';
 }
 
-/**
- * What the request set is repeated; its instructions are not, which may be long and are no longer told from other words of
- * the system's.
- */
+/** Repeats what the request set, but for its instructions, which may be long and are no longer told from other words of the system's. */
 function responseObject(
   { turn, traceId, createdS }: WriterContext,
   model: string,
