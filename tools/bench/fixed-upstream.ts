@@ -3,6 +3,8 @@ import { received, type SocketLoop, type SocketOwner } from './sockets.ts';
 
 /** Phases that a stream can have within a frame's period. */
 const slotCount = 1000;
+/** Phases that are served before something else has its turn: one that is late must not keep callers from reading, too. */
+const slotsPerTurn = 50;
 /** Frames that a late upstream makes up for; what is older is lost, as it would be in a model that stalled. */
 const periodsLateMax = 10;
 
@@ -42,7 +44,7 @@ export class FixedUpstream {
     this.#loop.close(this.#listener);
   }
 
-  /** Sends the frames whose time has come. */
+  /** Sends frames whose time has come: all of them, where it is not late. */
   feed(): void {
     const nowMs = performance.now();
     const due = Math.floor(nowMs / this.#slotMs);
@@ -52,7 +54,8 @@ export class FixedUpstream {
     }
     this.#fed = Math.max(this.#fed, due - slotCount * periodsLateMax);
     if (this.#fed < due) this.#stamp(nowMs);
-    while (this.#fed < due) {
+    const fedBy = Math.min(due, this.#fed + slotsPerTurn);
+    while (this.#fed < fedBy) {
       this.#fed++;
       for (const socket of this.#slots[this.#fed % slotCount] ?? []) {
         if (socket.sendFrame(this.#frame)) this.framesSent++;

@@ -207,15 +207,13 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   #noteContent(now: number): void {
     if (this.#contentAt !== null) return;
     this.#contentAt = now;
+    if (this.#committed) this.#exchange?.gather();
     this.#owner.onContent(this);
     this.routed.noteFirstContent(this.#errand.gateway.clock.now());
   }
 
   #expire(): void {
-    if (this.#done) {
-      this.#exchange?.abort();
-      return;
-    }
+    if (this.#done) return this.#exchange?.abort();
     try {
       this.#noteLate();
     } catch (error) {

@@ -266,6 +266,7 @@ export class Rig {
       resume: () => {
         sent.isPaused = false;
       },
+      gather: () => {},
       get isSent() {
         return sent.isSent;
       },

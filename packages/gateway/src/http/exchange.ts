@@ -30,8 +30,7 @@ export function identityHeaders(platform: Platform, traceId: string): HeaderList
 }
 
 /** Random bytes of one id; ids whose bytes are asked of the system together. */
-const idBytes = 10;
-const idsInPool = 512;
+const [idBytes, idsInPool] = [10, 512];
 
 /**
  * Makes ids of calls: a UUID of version 7 without its dashes (RFC 9562 §5.7), which begins with the time and has 74 random

@@ -47,6 +47,8 @@ export interface UpstreamExchange {
   /** Stops reading until `resume`; a few chunks may still come. */
   pause(): void;
   resume(): void;
+  /** From here on its bytes may wait some milliseconds to be read together, while the process has more to do than it can. */
+  gather(): void;
   /** Closes the connection; `onFailure` follows with `aborted`, not within this call, unless the exchange has ended. */
   abort(): void;
 }

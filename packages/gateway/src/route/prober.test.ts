@@ -104,6 +104,7 @@ class Rig {
     return {
       pause: () => {},
       resume: () => {},
+      gather: () => {},
       isSent: true,
       abort: () => {
         sent.isAborted = true;

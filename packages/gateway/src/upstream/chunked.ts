@@ -21,9 +21,7 @@ type Part =
   | 'complete'
   | 'garbled';
 
-const cr = 13;
-const lf = 10;
-const semicolon = 59;
+const [cr, lf, semicolon] = [13, 10, 59];
 /** 13 hexadecimal digits stay below 2^53. */
 const sizeDigitsMax = 13;
 
@@ -32,27 +30,19 @@ const sizeDigitsMax = 13;
  * piece is moved together in place, so that many small chunks in one read become one.
  */
 export class ChunkedDecoder {
+  /** The data that the last `decode` found lies from here … */
+  dataStart = 0;
+  /** … to here; both are one when there was none. */
+  dataEnd = 0;
   readonly #limits: ChunkedLimits;
   #part: Part = 'size';
   #remaining = 0;
   #digits = 0;
   #lineBytes = 0;
   #trailerBytes = 0;
-  #dataStart = 0;
-  #dataEnd = 0;
 
   constructor(limits: ChunkedLimits) {
     this.#limits = limits;
-  }
-
-  /** Start of the data that the last `decode` found. */
-  get dataStart(): number {
-    return this.#dataStart;
-  }
-
-  /** End of the data that the last `decode` found; equal to its start when there was none. */
-  get dataEnd(): number {
-    return this.#dataEnd;
   }
 
   /** Another body begins. */
@@ -74,8 +64,8 @@ export class ChunkedDecoder {
    * @returns the index of the first byte that was not read: beyond the end, unless complete or garbled.
    */
   decode(bytes: Uint8Array, start: number): number {
-    this.#dataStart = start;
-    this.#dataEnd = start;
+    this.dataStart = start;
+    this.dataEnd = start;
     let at = start;
     while (at < bytes.length) {
       const part = this.#part;
@@ -92,12 +82,12 @@ export class ChunkedDecoder {
 
   #takeData(bytes: Uint8Array, at: number): number {
     const end = Math.min(bytes.length, at + this.#remaining);
-    if (this.#dataEnd === this.#dataStart) {
-      this.#dataStart = at;
-      this.#dataEnd = end;
+    if (this.dataEnd === this.dataStart) {
+      this.dataStart = at;
+      this.dataEnd = end;
     } else {
-      bytes.copyWithin(this.#dataEnd, at, end);
-      this.#dataEnd += end - at;
+      bytes.copyWithin(this.dataEnd, at, end);
+      this.dataEnd += end - at;
     }
     this.#remaining -= end - at;
     if (this.#remaining === 0) this.#part = 'data-cr';
@@ -111,7 +101,8 @@ export class ChunkedDecoder {
       case 'extension':
         return this.#afterExtensionByte(byte);
       case 'size-end':
-        return byte === lf ? this.#afterSizeLine() : 'garbled';
+        if (byte !== lf) return 'garbled';
+        return this.#remaining === 0 ? 'trailer-start' : 'data';
       case 'data-cr':
         return byte === cr ? 'data-lf' : 'garbled';
       case 'data-lf':
@@ -152,10 +143,6 @@ export class ChunkedDecoder {
     this.#lineBytes += 1;
     if (byte === cr) return 'size-end';
     return byte === lf || this.#lineBytes > this.#limits.lineBytesMax ? 'garbled' : 'extension';
-  }
-
-  #afterSizeLine(): Part {
-    return this.#remaining === 0 ? 'trailer-start' : 'data';
   }
 
   #afterTrailerByte(byte: number): Part {

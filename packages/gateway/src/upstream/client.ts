@@ -7,7 +7,7 @@ import type {
   UpstreamRequest,
 } from '../ports/upstream.ts';
 import { type Resolve, systemResolve } from './address-guard.ts';
-import { SharedBuffers } from './connection.ts';
+import { Gathering, SharedBuffers } from './connection.ts';
 import { Dialer, type DialerOptions, lazySecureContext, readDestination } from './dial.ts';
 import { Pool, type PoolSettings } from './pool.ts';
 
@@ -25,6 +25,8 @@ export interface UpstreamClientOptions {
   readonly certificateAuthorities?: readonly string[];
   /** Default `dns.lookup`. */
   readonly resolve?: Resolve;
+  /** Default: streams are held while the loop of this thread is late. */
+  readonly gathering?: Pick<Gathering, 'holds'>;
 }
 
 /**
@@ -35,11 +37,13 @@ export class HttpClient implements UpstreamClient {
   readonly #dialerOptions: DialerOptions;
   readonly #poolSettings: PoolSettings;
   readonly #buffers = new SharedBuffers();
+  readonly #gathering: Pick<Gathering, 'holds'>;
   /** By leave to connect to private addresses, origin and channel. */
   readonly #pools = new Map<string, Pool>();
   #closed = false;
 
   constructor(options: UpstreamClientOptions = {}) {
+    this.#gathering = options.gathering ?? new Gathering(performance.eventLoopUtilization);
     this.#dialerOptions = {
       connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
       resolve: options.resolve ?? systemResolve,
@@ -75,7 +79,7 @@ export class HttpClient implements UpstreamClient {
     const destination = readDestination(origin, allowPrivate);
     if (!destination.ok) return fail(destination.error);
     const dialer = new Dialer(destination.value, this.#dialerOptions);
-    const pool = new Pool(dialer, this.#poolSettings, this.#buffers);
+    const pool = new Pool(dialer, this.#poolSettings, this.#buffers, this.#gathering);
     if (this.#closed) pool.close();
     this.#pools.set(key, pool);
     return succeed(pool);
@@ -88,7 +92,7 @@ export function refuseRequest(handler: UpstreamHandler, failure: UpstreamFailure
   return nothingUnderWay;
 }
 
-const nothingUnderWay: UpstreamExchange = { isSent: true, pause() {}, resume() {}, abort() {} };
+const nothingUnderWay: UpstreamExchange = { isSent: true, pause() {}, resume() {}, gather() {}, abort() {} };
 
 /** Anything that could end a line or smuggle a second one: header text is tab and visible latin-1 only. */
 const unsafeInHeader = /[^\t\x20-\x7e\x80-\xff]/;
@@ -125,7 +129,5 @@ export function lengthLines(method: UpstreamRequest['method'], length: number): 
 
 /** Bytes of a body in pieces. */
 export function bodyLength(pieces: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const piece of pieces) length += piece.length;
-  return length;
+  return pieces.reduce((length, piece) => length + piece.length, 0);
 }

@@ -45,21 +45,125 @@ export class SharedBuffers {
   }
 }
 
+/** A stream under way, whose bytes may wait a little. */
+export interface Gathered {
+  /** Reads on, from where it was held. */
+  readOn(): void;
+}
+
+/** Tells how much the loop has worked; given what it told before, how much since. */
+type Utilisation = typeof performance.eventLoopUtilization;
+
+const turnMs = 2;
+/** A stream is held for so many turns. Frames of a model that is quick come 10 to 30 ms apart. */
+const [turnsMin, turnsMax] = [12, 36];
+/** The loop is looked at so often, but not for fewer reads than these: then it is not for streams that it is late. */
+const lookMs = 50;
+const readsPerLook = 256;
+/** Shares of the time that the loop is at work: beyond these streams are held, and held longer. */
+const [lateAbove, fullAbove] = [0.95, 0.99];
+/** Below these they are held less long, and not at all. Gathering takes a third of the work away, which must not end it. */
+const [easyBelow, idleBelow] = [0.93, 0.5];
+
+/**
+ * To read and write a frame takes two system calls, whatever its length. While the loop has more to do than time, a stream under way
+ * is held after each read, and its frames come several at once. Who is not under way yet is not held: it would otherwise
+ * wait behind every frame of all others. While the loop has time, nothing is held.
+ */
+export class Gathering {
+  readonly #utilisation: Utilisation;
+  /** By the turn that they are read on at. */
+  readonly #held: Gathered[][] = Array.from({ length: turnsMax + 1 }, () => []);
+  #turn = 0;
+  /** How long a stream is held; 0 while none is. */
+  #turns = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #reads = 0;
+  #lookedAt = performance.now();
+  #seen: ReturnType<Utilisation>;
+
+  constructor(utilisation: Utilisation) {
+    this.#utilisation = utilisation;
+    this.#seen = utilisation();
+  }
+
+  /** A stream has been read. True: it must not be read before it is told to read on. */
+  holds(stream: Gathered): boolean {
+    this.#reads += 1;
+    if (this.#reads >= readsPerLook) this.#look();
+    if (this.#turns === 0) return false;
+    this.#held[(this.#turn + this.#turns) % this.#held.length]?.push(stream);
+    return true;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const elapsedMs = now - this.#lookedAt;
+    if (elapsedMs < lookMs) return;
+    const share = this.#utilisation(this.#seen).utilization;
+    // Few reads in a long time: what is known is of then rather than of now.
+    const isOfStreams = this.#reads >= readsPerLook && elapsedMs < 4 * lookMs;
+    this.#reads = 0;
+    this.#lookedAt = now;
+    this.#seen = this.#utilisation();
+    this.#hold(nextTurns(this.#turns, isOfStreams ? share : 0));
+  }
+
+  #hold(turns: number): void {
+    this.#turns = turns;
+    if (turns > 0 && this.#timer === null) {
+      this.#turn = Math.floor(performance.now() / turnMs);
+      this.#timer = setInterval(() => this.#moveOn(), turnMs);
+    } else if (turns === 0 && this.#timer !== null) {
+      clearInterval(this.#timer);
+      this.#timer = null;
+      for (let index = 0; index <= turnsMax; index++) this.#release(index);
+    }
+  }
+
+  /** A timer that is late makes up for it. */
+  #moveOn(): void {
+    const turn = Math.floor(performance.now() / turnMs);
+    const places = this.#held.length;
+    for (let due = Math.max(this.#turn, turn - places) + 1; due <= turn; due++) this.#release(due % places);
+    this.#turn = turn;
+    this.#look();
+  }
+
+  #release(index: number): void {
+    const streams = this.#held[index] ?? [];
+    this.#held[index] = [];
+    for (const stream of streams) stream.readOn();
+  }
+}
+
+/** For how many turns streams are held from now on. */
+function nextTurns(turns: number, share: number): number {
+  if (turns === 0) return share > lateAbove ? turnsMin : 0;
+  if (share < idleBelow) return 0;
+  if (share > fullAbove) return Math.min(turns + 2, turnsMax);
+  return share < easyBelow ? Math.max(turns - 2, turnsMin) : turns;
+}
+
 /** Takes a socket's bytes out of the buffer that all sockets read into, one after the other. */
 export class Intake {
   /** Set before the first bytes can come. */
   connection: Connection | null = null;
   /** Reading stops after the read that is under way. */
   isPaused = false;
+  /** An answer is under way whose bytes may wait to be read together. */
+  mayWait = false;
   /** For the options of `net.connect`. */
   readonly onread: OnReadOpts;
 
-  constructor({ read }: SharedBuffers) {
+  constructor({ read }: SharedBuffers, gathering: Pick<Gathering, 'holds'>) {
     this.onread = {
       buffer: read,
       callback: (length) => {
-        this.connection?.read(read.subarray(0, length));
-        return !this.isPaused;
+        const { connection } = this;
+        connection?.read(read.subarray(0, length));
+        if (this.isPaused) return false;
+        return !(this.mayWait && connection !== null && gathering.holds(connection));
       },
     };
   }
@@ -140,9 +244,18 @@ export class Connection {
     this.#socket.resume();
   }
 
+  gather(): void {
+    this.#intake.mayWait = true;
+  }
+
+  readOn(): void {
+    if (!this.#intake.isPaused) this.#socket.resume();
+  }
+
   /** Closes at once. What it carries hears nothing of it. */
   destroy(): void {
     this.#carried = null;
+    this.#intake.mayWait = false;
     this.#socket.destroy();
     if (this.#isKept) this.#keeper.onGone(this);
     this.#isKept = false;
@@ -177,6 +290,7 @@ export class Connection {
     // An answer may come before the request is written to its end (413): the rest of it would be read as the next one.
     const isInStep = !hasSurplus && this.hasSent && this.isUsable;
     this.#carried = null;
+    this.#intake.mayWait = false;
     if (this.#intake.isPaused) this.resume();
     if (head?.keepsAlive && isInStep) this.#keeper.onIdle(this, head);
     else this.destroy();

@@ -97,7 +97,7 @@ test('a public server cannot lead to an address that is not', async () => {
         handler.onHead({ status: 302, headers: new Map([['location', `${origin}/1`]]) });
         handler.onEnd();
       });
-      return { isSent: true, pause() {}, resume() {}, abort() {} };
+      return { isSent: true, pause() {}, resume() {}, gather() {}, abort() {} };
     },
     close: () => guarded.close(),
   };

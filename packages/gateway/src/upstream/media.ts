@@ -16,28 +16,19 @@ import type {
 } from '../ports/upstream.ts';
 
 /** Bounds of the media that calls name. Sizes in bytes, times in milliseconds. */
-export interface MediaLimits {
-  readonly itemBytesMax: number;
-  /** All that one call names, together. */
-  readonly callBytesMax: number;
-  readonly itemsMax: number;
-  /** At a time, of one call. */
-  readonly parallelMax: number;
-  /** Calls that fetch at a time. */
-  readonly callsMax: number;
-  readonly timeoutMs: number;
-  readonly redirectsMax: number;
-}
-
-const mediaLimits: MediaLimits = {
+const mediaLimits = {
   itemBytesMax: 20 * 1024 * 1024,
+  /** All that one call names, together. */
   callBytesMax: 50 * 1024 * 1024,
   itemsMax: 20,
+  /** At a time, of one call. */
   parallelMax: 4,
+  /** Calls that fetch at a time. */
   callsMax: 16,
   timeoutMs: 10_000,
   redirectsMax: 3,
 };
+export type MediaLimits = Readonly<typeof mediaLimits>;
 
 export interface MediaFetcherOptions {
   /** A client of its own for every call: its connections lead wherever callers like, and are not kept. */

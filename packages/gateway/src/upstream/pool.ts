@@ -1,6 +1,13 @@
 import type { Socket } from 'node:net';
 import type { UpstreamExchange, UpstreamFailure, UpstreamHandler } from '../ports/upstream.ts';
-import { type Carried, Connection, type ConnectionKeeper, Intake, type SharedBuffers } from './connection.ts';
+import {
+  type Carried,
+  Connection,
+  type ConnectionKeeper,
+  type Gathering,
+  Intake,
+  type SharedBuffers,
+} from './connection.ts';
 import { abortedFailure, closedFailure, type Dialer } from './dial.ts';
 import { keepAliveHintMs, type ResponseHead } from './parser.ts';
 
@@ -20,6 +27,7 @@ export class Pool implements ConnectionKeeper {
   readonly #dialer: Dialer;
   readonly #settings: PoolSettings;
   readonly #buffers: SharedBuffers;
+  readonly #gathering: Pick<Gathering, 'holds'>;
   readonly #connections = new Set<Connection>();
   readonly #dialling = new Set<Exchange>();
   /** In the order in which they became idle. One that dies stays until it is due to be used or swept. */
@@ -29,11 +37,17 @@ export class Pool implements ConnectionKeeper {
   #hint: string | null = null;
   #idleMs: number;
 
-  constructor(dialer: Dialer, settings: PoolSettings, buffers: SharedBuffers) {
+  constructor(
+    dialer: Dialer,
+    settings: PoolSettings,
+    buffers: SharedBuffers,
+    gathering: Pick<Gathering, 'holds'>,
+  ) {
     this.authority = dialer.authority;
     this.#dialer = dialer;
     this.#settings = settings;
     this.#buffers = buffers;
+    this.#gathering = gathering;
     this.#idleMs = settings.idleTimeoutMs;
   }
 
@@ -90,7 +104,7 @@ export class Pool implements ConnectionKeeper {
       return;
     }
     this.#dialling.add(exchange);
-    const intake = new Intake(this.#buffers);
+    const intake = new Intake(this.#buffers, this.#gathering);
     const giveUp = this.#dialer.dial((result) => {
       this.#dialling.delete(exchange);
       if (result.ok) exchange.travelOn(this.#keep(result.value, intake), false);
@@ -181,6 +195,10 @@ class Exchange implements UpstreamExchange, Carried {
   resume(): void {
     this.#paused = false;
     this.#connection?.resume();
+  }
+
+  gather(): void {
+    this.#connection?.gather();
   }
 
   abort(): void {

@@ -83,7 +83,7 @@ export class SseSplitter {
   push(
     chunk: Uint8Array,
     onFrame: (frame: Uint8Array) => void,
-    onStart: (chunk: Uint8Array, at: number) => number = takeNone,
+    onStart: (chunk: Uint8Array, at: number) => number = (_, at) => at,
   ): boolean {
     let at = this.#isBetweenFrames() ? onStart(chunk, 0) : 0;
     let start = at;
@@ -131,10 +131,6 @@ export class SseSplitter {
     this.#lineIsEmpty = true;
     return isBlank;
   }
-}
-
-function takeNone(_chunk: Uint8Array, at: number): number {
-  return at;
 }
 
 /** The chunk's length when there is none. */
