@@ -1,5 +1,5 @@
 import type { TargetHealth, Uniform } from './health.ts';
-import type { Saved } from './saved.ts';
+import { restoreNumbers, type Saved, saveNumbers } from './saved.ts';
 
 const consecutiveMin = 5;
 /** A run of failures less likely than this is no accident … */
@@ -24,47 +24,44 @@ const probeMsMax = 180_000;
 /** Tells if a target may be asked: `due` when its time out is over and a probe may be sent, `probing` while one is under way. */
 export type CircuitState = 'closed' | 'open' | 'due' | 'probing';
 
-type CircuitNumber =
-  | 'isOpen' // 1 or 0
-  | 'consecutive'
-  | 'runStartMs'
-  | 'ejections'
-  | 'openedAtMs'
-  | 'openUntilMs'
-  | 'closedAtMs'
-  | 'forgottenAtMs'
-  | 'successes'
-  | 'failures';
+/** The numbers of a circuit that are kept for the next process. */
+const inTheBeginning = {
+  isOpen: 0, // or 1
+  consecutive: 0,
+  /** When the first call of the run of failures was sent. */
+  runStartMs: 0,
+  ejections: 0,
+  openedAtMs: 0,
+  openUntilMs: 0,
+  closedAtMs: Number.NEGATIVE_INFINITY,
+  forgottenAtMs: 0,
+  successes: 0,
+  failures: 0,
+};
+
+type CircuitNumber = keyof typeof inTheBeginning;
+
+const times = ['runStartMs', 'openedAtMs', 'openUntilMs', 'closedAtMs', 'forgottenAtMs'] as const;
 
 /** Takes a target out when it fails and lets it back in by probes. Times on a steady clock. */
 export class Circuit {
-  #isClosed = true;
-  #consecutive = 0;
-  /** When the first call of the run of failures was sent. */
-  #runStartMs = 0;
-  #ejections = 0;
-  #openedAtMs = 0;
-  #openUntilMs = 0;
-  #closedAtMs = Number.NEGATIVE_INFINITY;
-  #forgottenAtMs = 0;
+  readonly #now = { ...inTheBeginning };
   #probeAtMs: number | null = null;
-  #successes = 0;
-  #failures = 0;
   #isThere = false;
 
   state(nowMs: number): CircuitState {
-    if (this.#isClosed) return 'closed';
-    if (nowMs < this.#openUntilMs) return 'open';
+    if (this.isClosed) return 'closed';
+    if (nowMs < this.#now.openUntilMs) return 'open';
     return this.#probeAtMs === null || nowMs - this.#probeAtMs > probeMsMax ? 'due' : 'probing';
   }
 
   /** When it may be probed; in the past when it may. */
   get openUntilMs(): number {
-    return this.#isClosed ? 0 : this.#openUntilMs;
+    return this.isClosed ? 0 : this.#now.openUntilMs;
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#now.isOpen === 0;
   }
 
   /** True when something has come back well since the ejection. */
@@ -74,12 +71,12 @@ export class Circuit {
 
   /** True when it has answered since the ejection. */
   get hasAnswered(): boolean {
-    return this.#successes > 0;
+    return this.#now.successes > 0;
   }
 
   /** In service, its last call failed, and nobody has been there since. */
   get isDoubtful(): boolean {
-    return this.#isClosed && this.#consecutive > 0 && !this.#isThere;
+    return this.isClosed && this.#now.consecutive > 0 && !this.#isThere;
   }
 
   /** A probe was understood and refused: somebody is there, and a real call will show the rest. Another probe would not. */
@@ -89,7 +86,7 @@ export class Circuit {
 
   /** A call has been sent; while the circuit is not closed it is a probe. */
   sent(nowMs: number): void {
-    if (!this.#isClosed) this.#probeAtMs = nowMs;
+    if (!this.isClosed) this.#probeAtMs = nowMs;
   }
 
   /** A call has ended in a way that says nothing about health. */
@@ -99,99 +96,78 @@ export class Circuit {
 
   /** `startMs`: when the call was sent. What was sent before a failure or an ejection says nothing of the time after it. */
   succeeded(nowMs: number, startMs: number, health: TargetHealth): void {
-    if (this.#isClosed) {
+    if (this.isClosed) {
       // One that was sent before the run began does not end it, but among many such a run is none.
-      this.#consecutive = startMs >= this.#runStartMs ? 0 : Math.max(0, this.#consecutive - 1);
+      this.#now.consecutive = startMs >= this.#now.runStartMs ? 0 : Math.max(0, this.#now.consecutive - 1);
       return this.#forget(nowMs);
     }
-    if (startMs < this.#openedAtMs) return;
+    if (startMs < this.#now.openedAtMs) return;
     this.#probeAtMs = null;
-    this.#openUntilMs = Math.min(this.#openUntilMs, nowMs);
-    this.#successes++;
-    if (this.#successes < successesToClose) return;
-    this.#isClosed = true;
-    this.#closedAtMs = nowMs;
-    this.#forgottenAtMs = nowMs;
+    this.#now.openUntilMs = Math.min(this.#now.openUntilMs, nowMs);
+    this.#now.successes++;
+    if (this.#now.successes < successesToClose) return;
+    this.#now.isOpen = 0;
+    this.#now.closedAtMs = nowMs;
+    this.#now.forgottenAtMs = nowMs;
     health.forgive(nowMs);
   }
 
   /** `health` has taken in the failure already. */
   failed(nowMs: number, startMs: number, weight: number, health: TargetHealth, uniform: Uniform): void {
-    if (this.#consecutive === 0) this.#runStartMs = startMs;
-    this.#consecutive += weight;
-    if (this.#isClosed) this.#isThere = false;
-    if (this.#isClosed) {
+    if (this.#now.consecutive === 0) this.#now.runStartMs = startMs;
+    this.#now.consecutive += weight;
+    if (this.isClosed) this.#isThere = false;
+    if (this.isClosed) {
       if (this.#hasFailedEnough(nowMs, health)) this.#open(nowMs, health, uniform);
       return;
     }
-    if (startMs < this.#openedAtMs) return;
+    if (startMs < this.#now.openedAtMs) return;
     this.#probeAtMs = null;
     // One that was sent in despair, during the ejection, does not prolong it.
-    if (nowMs < this.#openUntilMs) return;
-    this.#failures++;
+    if (nowMs < this.#now.openUntilMs) return;
+    this.#now.failures++;
     // A target that answers more often than not is better in service, at what it is worth, than out of it.
-    if (weight > 1 || this.#failures > this.#successes) this.#open(nowMs, health, uniform);
+    if (weight > 1 || this.#now.failures > this.#now.successes) this.#open(nowMs, health, uniform);
   }
 
   /** From 2 right after re-admission to 1: a target that has just come back is given its share bit by bit. */
   slowStart(nowMs: number): number {
-    return 1 + Math.max(0, 1 - (nowMs - this.#closedAtMs) / slowStartMs);
+    return 1 + Math.max(0, 1 - (nowMs - this.#now.closedAtMs) / slowStartMs);
   }
 
   /** A probe under way is not kept: it ends with its process. */
   save(shiftMs: number): Saved<CircuitNumber> {
-    return {
-      isOpen: this.#isClosed ? 0 : 1,
-      consecutive: this.#consecutive,
-      runStartMs: this.#runStartMs + shiftMs,
-      ejections: this.#ejections,
-      openedAtMs: this.#openedAtMs + shiftMs,
-      openUntilMs: this.#openUntilMs + shiftMs,
-      closedAtMs: this.#closedAtMs + shiftMs,
-      forgottenAtMs: this.#forgottenAtMs + shiftMs,
-      successes: this.#successes,
-      failures: this.#failures,
-    };
+    return saveNumbers(this.#now, times, shiftMs);
   }
 
   restore(saved: Saved<CircuitNumber>, shiftMs: number): void {
-    if (saved.isOpen === undefined) return;
-    this.#isClosed = saved.isOpen === 0;
-    this.#consecutive = saved.consecutive ?? 0;
-    this.#runStartMs = (saved.runStartMs ?? 0) + shiftMs;
-    this.#ejections = saved.ejections ?? 0;
-    this.#openedAtMs = (saved.openedAtMs ?? 0) + shiftMs;
-    this.#openUntilMs = (saved.openUntilMs ?? 0) + shiftMs;
-    this.#closedAtMs = (saved.closedAtMs ?? Number.NEGATIVE_INFINITY) + shiftMs;
-    this.#forgottenAtMs = (saved.forgottenAtMs ?? 0) + shiftMs;
-    this.#successes = saved.successes ?? 0;
-    this.#failures = saved.failures ?? 0;
+    restoreNumbers(this.#now, times, saved, shiftMs);
   }
 
   #hasFailedEnough(nowMs: number, health: TargetHealth): boolean {
     const { good, bad } = health.recent(nowMs);
     const rare = surprise / Math.max(1, (good + bad) / surpriseCalls);
-    const unlikely = Math.log(rare) / Math.log(health.usualFailureShare(nowMs, this.#consecutive));
-    if (this.#consecutive >= Math.max(consecutiveMin, unlikely)) return true;
+    const unlikely = Math.log(rare) / Math.log(health.usualFailureShare(nowMs, this.#now.consecutive));
+    if (this.#now.consecutive >= Math.max(consecutiveMin, unlikely)) return true;
     return good + bad >= recentWeightMin && bad >= recentFailureShare * (good + bad);
   }
 
   #open(nowMs: number, { failureMs }: TargetHealth, uniform: Uniform): void {
-    this.#isClosed = false;
-    this.#openedAtMs = nowMs;
-    this.#successes = 0;
-    this.#failures = 0;
+    this.#now.isOpen = 1;
+    this.#now.openedAtMs = nowMs;
+    this.#now.successes = 0;
+    this.#now.failures = 0;
     this.#isThere = false;
-    this.#consecutive = 0;
-    this.#ejections = Math.min(this.#ejections + 1, 12);
+    this.#now.consecutive = 0;
+    this.#now.ejections = Math.min(this.#now.ejections + 1, 12);
     const longestMs = failureMs < hangingMs ? ejectionMsMax : ejectionMsMaxHanging;
-    const outMs = Math.min(longestMs, ejectionMs * 2 ** (this.#ejections - 1));
-    this.#openUntilMs = nowMs + outMs * (1 - ejectionJitter + 2 * ejectionJitter * uniform());
+    const outMs = Math.min(longestMs, ejectionMs * 2 ** (this.#now.ejections - 1));
+    this.#now.openUntilMs = nowMs + outMs * (1 - ejectionJitter + 2 * ejectionJitter * uniform());
   }
 
   #forget(nowMs: number): void {
-    if (this.#ejections === 0 || nowMs - this.#forgottenAtMs < forgetAfterMs) return;
-    this.#ejections--;
-    this.#forgottenAtMs = nowMs;
+    if (this.#now.ejections === 0 || nowMs - this.#now.forgottenAtMs < forgetAfterMs) return;
+    this.#now.ejections--;
+    this.#now.forgottenAtMs = nowMs;
   }
 }

@@ -10,6 +10,31 @@ const version = 1;
  */
 export type Saved<Name extends string> = Readonly<Partial<Record<Name, number>>>;
 
+/** Numbers as they are kept for the next process; `times` are those of them that are on the steady clock. */
+export function saveNumbers<Name extends string>(
+  numbers: Readonly<Record<Name, number>>,
+  times: readonly Name[],
+  shiftMs: number,
+): Saved<Name> {
+  const saved: Record<Name, number> = { ...numbers };
+  for (const name of times) saved[name] += shiftMs;
+  return saved;
+}
+
+/** Takes them over from an earlier process. One that was not kept stays as it is. */
+export function restoreNumbers<Name extends string>(
+  numbers: Record<Name, number>,
+  times: readonly Name[],
+  saved: Saved<Name>,
+  shiftMs: number,
+): void {
+  // The names of a record are those of its type.
+  for (const name of Object.keys(numbers) as Name[]) {
+    const value: number | undefined = saved[name];
+    if (value !== undefined) numbers[name] = value + (times.includes(name) ? shiftMs : 0);
+  }
+}
+
 /** The saved numbers of one thing, by its parts. */
 export type SavedParts = Readonly<Record<string, Saved<string>>>;
 

@@ -1,9 +1,7 @@
 import { LogHistogram, type Quantiles } from './latency.ts';
-import type { Saved } from './saved.ts';
+import { restoreNumbers, type Saved, saveNumbers } from './saved.ts';
 import { decayFactor } from './time.ts';
 
-const inputTokensAssumed = 2000;
-const outputTokensAssumed = 500;
 const meanStep = 0.02;
 const priceStep = 0.01;
 const failureHalfLifeMs = 30_000;
@@ -17,68 +15,73 @@ const hedgedShareMax = 0.03;
 /** Calls that are looked back on when probes and second attempts beside a first are rationed. */
 const callsRemembered = 1000;
 
-type DemandNumber =
-  | 'inputTokens'
-  | 'outputTokens'
-  | 'meanPrice'
-  | 'attempts'
-  | 'failures'
-  | 'atMs'
-  | 'calls'
-  | 'probed'
-  | 'hedged'
-  | 'failuresInRow';
+/** The numbers of a model's traffic that are kept for the next process. */
+const inTheBeginning = {
+  inputTokens: 2000,
+  outputTokens: 500,
+  meanPrice: Number.NaN,
+  attempts: 0,
+  failures: 0,
+  atMs: 0,
+  calls: 0,
+  probed: 0,
+  hedged: 0,
+  failuresInRow: 0,
+};
+
+type DemandNumber = keyof typeof inTheBeginning;
+
+const times = ['atMs'] as const;
 
 /** The traffic of one model, whichever target serves it. Times on a steady clock. */
 export class Demand {
-  inputTokens = inputTokensAssumed;
-  outputTokens = outputTokensAssumed;
+  readonly #now = { ...inTheBeginning };
   readonly #firstContent = new LogHistogram();
-  #meanPrice: number | null = null;
-  #attempts = 0;
-  #failures = 0;
-  #failuresInRow = 0;
-  #atMs = 0;
-  #calls = 0;
-  #probed = 0;
-  #hedged = 0;
+
+  get inputTokens(): number {
+    return this.#now.inputTokens;
+  }
+
+  get outputTokens(): number {
+    return this.#now.outputTokens;
+  }
 
   /** `meanPrice`: of a mean call over all targets, at the prices of the moment; pico-dollars. */
   called(meanPrice: number): void {
-    this.#meanPrice =
-      this.#meanPrice === null ? meanPrice : this.#meanPrice + priceStep * (meanPrice - this.#meanPrice);
-    this.#calls++;
-    if (this.#calls < callsRemembered) return;
-    this.#calls /= 2;
-    this.#probed /= 2;
-    this.#hedged /= 2;
+    const before = this.meanPrice ?? meanPrice;
+    this.#now.meanPrice = before + priceStep * (meanPrice - before);
+    this.#now.calls++;
+    if (this.#now.calls < callsRemembered) return;
+    this.#now.calls /= 2;
+    this.#now.probed /= 2;
+    this.#now.hedged /= 2;
   }
 
   /** The price of a mean call. It follows prices slowly: a channel that gets dearer does not make time dear at once. */
   get meanPrice(): number | null {
-    return this.#meanPrice;
+    return Number.isNaN(this.#now.meanPrice) ? null : this.#now.meanPrice;
   }
 
   get mayProbe(): boolean {
-    return this.#probed + 1 <= probedShareMax * this.#calls;
+    return this.#now.probed + 1 <= probedShareMax * this.#now.calls;
   }
 
   probed(): void {
-    this.#probed++;
+    this.#now.probed++;
   }
 
   /** Tells if one more call may be sent to two targets at once. */
   get mayHedge(): boolean {
-    return this.#hedged + 1 <= hedgedShareMax * this.#calls + 1;
+    return this.#now.hedged + 1 <= hedgedShareMax * this.#now.calls + 1;
   }
 
   hedged(): void {
-    this.#hedged++;
+    this.#now.hedged++;
   }
 
   used(inputTokens: number, outputTokens: number): void {
-    this.inputTokens += meanStep * (inputTokens - this.inputTokens);
-    this.outputTokens += meanStep * (outputTokens - this.outputTokens);
+    this.#now.inputTokens += meanStep * (inputTokens - this.inputTokens);
+    this.#now.outputTokens += meanStep * (outputTokens - this.outputTokens);
   }
 
   /** A stream has begun after so long, wherever. */
@@ -93,14 +96,14 @@ export class Demand {
 
   attempted(nowMs: number, hasFailed: boolean): void {
     this.#decayTo(nowMs);
-    this.#attempts++;
-    if (hasFailed) this.#failures++;
-    this.#failuresInRow = hasFailed ? this.#failuresInRow + 1 : 0;
+    this.#now.attempts++;
+    if (hasFailed) this.#now.failures++;
+    this.#now.failuresInRow = hasFailed ? this.#now.failuresInRow + 1 : 0;
   }
 
   /** Nothing has answered for long: a further attempt of a call is worth little where the last one failed, too. */
   get isStorm(): boolean {
-    return this.#failuresInRow >= stormRun;
+    return this.#now.failuresInRow >= stormRun;
   }
 
   /**
@@ -109,43 +112,25 @@ export class Demand {
    */
   lastHope(attemptsLeft: number, nowMs: number): number {
     this.#decayTo(nowMs);
-    return ((this.#failures + priorFailures) / (this.#attempts + priorAttempts)) ** Math.max(0, attemptsLeft);
+    return (
+      ((this.#now.failures + priorFailures) / (this.#now.attempts + priorAttempts)) **
+      Math.max(0, attemptsLeft)
+    );
   }
 
   save(shiftMs: number): Saved<DemandNumber> {
-    return {
-      inputTokens: this.inputTokens,
-      outputTokens: this.outputTokens,
-      ...(this.#meanPrice !== null && { meanPrice: this.#meanPrice }),
-      attempts: this.#attempts,
-      failures: this.#failures,
-      atMs: this.#atMs + shiftMs,
-      calls: this.#calls,
-      probed: this.#probed,
-      hedged: this.#hedged,
-      failuresInRow: this.#failuresInRow,
-    };
+    return saveNumbers(this.#now, times, shiftMs);
   }
 
   restore(saved: Saved<DemandNumber>, shiftMs: number): void {
-    if (saved.atMs === undefined) return;
-    this.inputTokens = saved.inputTokens ?? inputTokensAssumed;
-    this.outputTokens = saved.outputTokens ?? outputTokensAssumed;
-    this.#meanPrice = saved.meanPrice ?? null;
-    this.#attempts = saved.attempts ?? 0;
-    this.#failures = saved.failures ?? 0;
-    this.#atMs = saved.atMs + shiftMs;
-    this.#calls = saved.calls ?? 0;
-    this.#probed = saved.probed ?? 0;
-    this.#hedged = saved.hedged ?? 0;
-    this.#failuresInRow = saved.failuresInRow ?? 0;
+    restoreNumbers(this.#now, times, saved, shiftMs);
   }
 
   #decayTo(nowMs: number): void {
-    const left = decayFactor(nowMs - this.#atMs, failureHalfLifeMs);
-    this.#atMs = nowMs;
-    this.#attempts *= left;
-    this.#failures *= left;
+    const left = decayFactor(nowMs - this.#now.atMs, failureHalfLifeMs);
+    this.#now.atMs = nowMs;
+    this.#now.attempts *= left;
+    this.#now.failures *= left;
   }
 }
 
