@@ -37,7 +37,7 @@ export interface TranslationTarget {
   readonly origin: string;
   /** The most the model can write, for protocols that insist on a limit. Tokens; null when not known. */
   readonly maxOutputTokens: number | null;
-  /** True of a model that thinks before it speaks. */
+  /** The model thinks before it speaks. */
   readonly reasoning: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface WriterContext {
   readonly traceId: string;
   /** Seconds since 1970. */
   readonly createdS: number;
-  /** True when the caller asked to see usage in the stream. */
+  /** The caller asked to see usage in the stream. */
   readonly wantsUsageFrame: boolean;
   readonly framing: StreamFraming;
   /** An estimate of the input, for as long as the upstream has not counted it; tokens. */

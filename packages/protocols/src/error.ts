@@ -6,7 +6,7 @@ export type FaultOf = 'caller' | 'gateway' | 'upstream';
 interface ErrorRow {
   readonly status: number;
   readonly fault: FaultOf;
-  /** True when the same request may succeed later. `false` is announced as `x-should-retry: false`. */
+  /** The same request may succeed later; `false` is announced as `x-should-retry: false`. */
   readonly retry: boolean;
   /** The text a caller sees when the place that fails has nothing more precise to say. */
   readonly text: string;

@@ -40,7 +40,7 @@ export interface Reading {
   readonly answerId?: string | null;
   /** The same of the container that the answer worked in; null where there is none. */
   readonly containerId?: string | null;
-  /** True once a token, tool call, image or sound was produced. */
+  /** A token, tool call, image or sound was produced. */
   readonly hasOutput: boolean;
   /** Bytes of UTF-8 text the model produced so far; the base of an estimate when usage never came. */
   readonly outputBytes: number;
@@ -125,7 +125,7 @@ export interface ProtocolEndpoint {
   /** The whole path; `{model}` is one segment, and `{model}:{action}` is one segment that ends in the action. */
   readonly path: string;
   readonly kind: 'models' | 'model' | 'call' | 'count-tokens' | 'embed';
-  /** True where `multipart/form-data` is read beside JSON. */
+  /** `multipart/form-data` is read beside JSON. */
   readonly takesForms?: boolean;
 }
 

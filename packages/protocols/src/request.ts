@@ -131,7 +131,7 @@ export interface PassthroughTarget {
   readonly dialect: Dialect;
   /** A short opaque word for this target; see `TranslationTarget`. */
   readonly origin: string;
-  /** True of a model that thinks before it speaks. */
+  /** The model thinks before it speaks. */
   readonly reasoning: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface InboundRequest {
   readonly facts: Facts;
   /** The caller's bytes with the declared edits for this target; the same bytes when none are needed. */
   passThrough(target: PassthroughTarget): EncodedRequest;
-  /** True when the caller asked to see usage in the stream; otherwise the usage frame is withheld. */
+  /** The caller asked to see usage in the stream; otherwise the usage frame is withheld. */
   readonly wantsUsageFrame: boolean;
   /** How the caller wants a stream framed. */
   readonly framing: StreamFraming;

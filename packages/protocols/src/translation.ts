@@ -93,7 +93,7 @@ function partsOf({ system, messages, tools }: Turn): number {
 export class StreamTranslator {
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
-  /** True when a frame like the last one becomes a delta of its text. */
+  /** A frame like the last one becomes a delta of its text. */
   #isRepeatable = false;
 
   constructor(reader: EventReader, writer: EventWriter) {

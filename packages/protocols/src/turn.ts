@@ -158,7 +158,7 @@ export interface FunctionTool {
   readonly description: string;
   /** JSON Schema of an object; null when it takes no arguments. */
   readonly parameters: WireRecord | null;
-  /** True when arguments must follow the schema to the letter; null when the caller did not say. */
+  /** Arguments must follow the schema to the letter; null when the caller did not say. */
   readonly strict: boolean | null;
   readonly cacheTtl: CacheTtl;
 }

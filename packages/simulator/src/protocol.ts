@@ -66,7 +66,7 @@ export interface Rendering {
   readonly stamp: Stamp;
 }
 
-/** The place at which an error strikes a stream. */
+/** An error strikes a stream here. */
 export interface ErrorPlace {
   readonly rendering: Rendering;
   /** How many frames of the stream went before it. */
@@ -96,7 +96,7 @@ export interface SimulatedProtocol {
   /** The content type of its streams. Comments are sent only in those of server-sent events. */
   readonly streamType: string;
   readonly promptEndpoints?: readonly PromptEndpoint[];
-  /** True when POST to this path, with this query (without its mark), asks for an answer. */
+  /** POST to this path, with this query (without its mark), asks for an answer. */
   generatesAt(path: string, query: string): boolean;
   /** The model name in the path, its command included; only where it is not in the body. */
   modelIn?(path: string): string | null;

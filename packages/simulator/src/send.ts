@@ -83,7 +83,7 @@ export function send(
 interface Body {
   readonly isStream: boolean;
   readonly frames: Iterable<Frame>;
-  /** True when a whole error stands in the place of a JSON answer. */
+  /** A whole error stands in the place of a JSON answer. */
   readonly isErrorInstead: boolean;
 }
 

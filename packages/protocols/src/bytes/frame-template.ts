@@ -13,7 +13,7 @@ const colon = 0x3a;
  * nearly all of a stream is such frames. It is recognised in the midst of others, so that they need not be cut apart before.
  */
 export class FrameTemplate {
-  /** The place where the text of the last frame that was learnt or matched stands, quotes included. */
+  /** The text of the last frame that was learnt or matched begins here, quotes included. */
   textStart = 0;
   textEnd = 0;
   /** The texts of the frame or the row that was matched last come to this. Bytes of UTF-8. */
@@ -38,7 +38,7 @@ export class FrameTemplate {
     this.last = 'lesson';
   }
 
-  /** True when the whole frame is another one like it. */
+  /** Says whether the whole frame is another one like it. */
   matches(frame: Uint8Array): boolean {
     const isSame = this.#match(frame, 0) === frame.length;
     this.last = isSame ? 'same' : 'other';

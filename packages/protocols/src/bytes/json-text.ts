@@ -1,4 +1,4 @@
-/** The place where a value stands among bytes: a string with its quotes, a number, an object. */
+/** A value among bytes: a string with its quotes, a number, an object. */
 export interface TextSpan {
   readonly start: number;
   readonly end: number;
@@ -53,7 +53,7 @@ export class KeyNames<Text extends string> {
     );
   }
 
-  /** True when a key has escapes and is short enough to be a name all of whose letters are escaped. */
+  /** The key has escapes, and is short enough to be a name all of whose letters are escaped. */
   #mayBeEscaped(bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start > this.#byLength.length * escapeBytesMax) return false;
     for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true;

@@ -14,7 +14,7 @@ const dash = 0x2d;
 /** One field of a form, and where its value stands in the bytes. */
 export interface FormPart {
   readonly name: string;
-  /** True when it names a file: then its value is data, whatever its name. */
+  /** It names a file: then its value is data, whatever its name. */
   readonly isFile: boolean;
   readonly start: number;
   readonly end: number;
@@ -123,7 +123,7 @@ function findByte(bytes: Uint8Array, byte: number, from: number): number {
 interface PartHead {
   readonly name: string;
   readonly isFile: boolean;
-  /** The place where its value begins. */
+  /** Its value begins here. */
   readonly end: number;
 }
 
@@ -141,7 +141,7 @@ function readHead(bytes: Uint8Array, start: number): PartHead | null {
   return named === null ? null : { ...named, end: blankLineAfter(bytes, start) + 4 };
 }
 
-/** The place where a blank line begins with the end of the line before it; `start` when there is none near enough. */
+/** Finds a blank line, from the end of the line before it; `start` when there is none near enough. */
 function blankLineAfter(bytes: Uint8Array, start: number): number {
   const end = Math.min(start + headBytesMax, bytes.length - 3);
   for (let at = start; at < end; at++) {

@@ -120,7 +120,7 @@ function skipQuotes(bytes: Uint8Array, start: number): number {
   return base + end * 4;
 }
 
-/** True when an odd number of backslashes stands right before `at`; none before `from` counts. */
+/** An odd number of backslashes stands right before `at`; none before `from` counts. */
 function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
   let start = at;
   while (start > from && bytes[start - 1] === backslash) start--;
@@ -250,7 +250,7 @@ export class JsonReader {
   /** Span of the last member's key, without its quotes. */
   keyStart = 0;
   keyEnd = 0;
-  /** True when the object or array at hand was entered just now, so that no comma is due. */
+  /** The object or array at hand was entered just now, so that no comma is due. */
   #entered = false;
   #depth = 0;
 
@@ -378,7 +378,7 @@ export class JsonReader {
   }
 }
 
-/** True when a value is more than null, false, a number, `""`, `[]` or `{}`. */
+/** A filled value is more than null, false, a number, `""`, `[]` or `{}`. */
 export function isFilled(bytes: Uint8Array, start: number, end: number): boolean {
   switch (bytes[start]) {
     case 0x22:

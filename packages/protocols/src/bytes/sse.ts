@@ -65,9 +65,9 @@ const colon = 0x3a;
  */
 export class SseSplitter {
   readonly #partial: FrameBuffer;
-  /** True when the line at hand has no byte yet. */
+  /** The line at hand has no byte yet. */
   #lineIsEmpty = true;
-  /** True when the last byte was CR, so that LF would belong to it. */
+  /** The last byte was CR, so that LF would belong to it. */
   #afterReturn = false;
 
   /** A frame that grows beyond `frameBytesMax` bytes is not waited for any longer. */
@@ -164,7 +164,7 @@ export function endedFrame(rest: Uint8Array): Uint8Array {
   return concatBytes([rest, Uint8Array.from(last === lineFeed ? lineEnd : [...lineEnd, ...lineEnd])]);
 }
 
-/** The place where the line ends that this place is in. */
+/** Finds the end of the line that this place is in. */
 function endOfText(frame: Uint8Array, at: number): number {
   return Math.min(find(frame, lineFeed, at), find(frame, carriageReturn, at));
 }
@@ -175,7 +175,7 @@ export interface SseEvent {
   readonly name: string | null;
   /** The `data` lines, joined by LF; null when there are none, as in a comment. */
   readonly data: string | null;
-  /** True when it has a line the format knows, or none at all. Unknown fields are ignored; other text has nothing else. */
+  /** It has a line the format knows, or none at all. Unknown fields are ignored; other text has nothing else. */
   readonly isWellFormed: boolean;
 }
 
@@ -205,7 +205,7 @@ export function readSseEvent(frame: Uint8Array): SseEvent {
 
 const dataField = [0x64, 0x61, 0x74, 0x61, 0x3a];
 
-/** The place where the data of a usual frame begins, whose line begins at `from`; -1 when that is another field. */
+/** Finds the data of a usual frame, whose line begins at `from`; -1 when that is another field. */
 export function dataStart(frame: Uint8Array, from = 0): number {
   return dataField.every((byte, offset) => frame[from + offset] === byte) ? from + dataField.length : -1;
 }

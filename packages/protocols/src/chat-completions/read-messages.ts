@@ -100,10 +100,7 @@ class MessageReader {
       case 'function':
         return this.#readFunctionResult(message, place);
       default:
-        return this.#notes.blame(
-          `${place}.role`,
-          `'${place}.role' must be one of developer, system, user, assistant, tool.`,
-        );
+        this.#notes.blame(`${place}.role`, 'must be one of developer, system, user, assistant, tool');
     }
   }
 
@@ -114,8 +111,7 @@ class MessageReader {
   #readInstruction(message: WireRecord, place: string): void {
     const parts = readParts(message['content'], `${place}.content`, this.#notes);
     const texts = parts.filter((part) => part.kind === 'text');
-    if (texts.length < parts.length)
-      this.#notes.blame(`${place}.content`, `'${place}.content' may hold text only.`);
+    if (texts.length < parts.length) this.#notes.blame(`${place}.content`, 'may hold text only');
     if (this.messages.length === 0) for (const text of texts) this.system.push(text);
     else this.#add('system', texts, message);
   }
@@ -149,11 +145,7 @@ class MessageReader {
 
   #readToolResult(message: WireRecord, place: string): void {
     const callId = stringOf(message['tool_call_id']);
-    if (callId === null)
-      this.#notes.blame(
-        `${place}.tool_call_id`,
-        `'${place}.tool_call_id' must name the call that is answered.`,
-      );
+    if (callId === null) this.#notes.blame(`${place}.tool_call_id`, 'must name the call that is answered');
     this.#addResult(callId ?? '', message, place);
   }
 
@@ -221,8 +213,7 @@ function readParts(content: unknown, place: string, notes: TurnNotes): readonly 
   if (typeof content === 'string') return [textBlock(content)];
   if (Array.isArray(content))
     return content.flatMap((part, index) => readPart(part, `${place}[${index}]`, notes));
-  notes.blame(place, `'${place}' must be a text or a list of parts.`);
-  return [];
+  return notes.blame(place, 'must be a text or a list of parts');
 }
 
 function readPart(value: unknown, place: string, notes: TurnNotes): readonly Part[] {
@@ -249,7 +240,7 @@ function readPart(value: unknown, place: string, notes: TurnNotes): readonly Par
 
 function readText(part: WireRecord, place: string, notes: TurnNotes): readonly Part[] {
   const text = stringOf(part['text']);
-  if (text === null) return blamed(`${place}.text`, 'must be a text', notes);
+  if (text === null) return notes.blame(`${place}.text`, 'must be a text');
   return text === '' ? [] : [textBlock(text, cacheTtlOf(part))];
 }
 
@@ -268,13 +259,8 @@ function thinkingText(piece: unknown): string {
 /** A kind of part that compatible servers may know, but no other protocol. */
 function readUnknown(part: WireRecord, place: string, notes: TurnNotes): readonly Part[] {
   const type = stringOf(part['type']);
-  if (type === null) return blamed(`${place}.type`, 'must say what kind of part it is', notes);
+  if (type === null) return notes.blame(`${place}.type`, 'must say what kind of part it is');
   notes.insist(`messages[].content[].${plainWord(type)}`);
-  return [];
-}
-
-function blamed(place: string, problem: string, notes: TurnNotes): readonly [] {
-  notes.blame(place, `'${place}' ${problem}.`);
   return [];
 }
 
@@ -282,8 +268,7 @@ function readImage(part: WireRecord, place: string, notes: TurnNotes): readonly 
   const image = part['image_url'];
   const url = stringOf(image) ?? stringOf(recordOf(image)['url']);
   const media = url === null ? null : readMediaUrl(url);
-  if (media === null)
-    return blamed(`${place}.image_url.url`, 'must be a URL, or a data URL in base64', notes);
+  if (media === null) return notes.blame(`${place}.image_url.url`, 'must be a URL, or a data URL in base64');
   const detail = readImageDetail(recordOf(image)['detail'], 'messages[].content[].image_url.detail', notes);
   return [{ ...commonOf(part), ...media, media: 'image', detail }];
 }
@@ -300,7 +285,7 @@ const audioTypes: ReadonlyMap<unknown, string> = new Map([
 function readAudio(part: WireRecord, place: string, notes: TurnNotes): readonly Part[] {
   const audio = recordOf(part['input_audio']);
   const data = stringOf(audio['data']);
-  if (data === null) return blamed(`${place}.input_audio.data`, 'must be sound in base64', notes);
+  if (data === null) return notes.blame(`${place}.input_audio.data`, 'must be sound in base64');
   const mediaType = audioTypes.get(audio['format']) ?? null;
   return [{ ...commonOf(part), media: 'audio', mediaType, source: { kind: 'base64', data } }];
 }
@@ -313,10 +298,10 @@ function readFile(part: WireRecord, place: string, notes: TurnNotes): readonly P
   if (data !== null) {
     const media = fileData(data);
     return media === null
-      ? blamed(`${place}.file.file_data`, 'must be a data URL in base64', notes)
+      ? notes.blame(`${place}.file.file_data`, 'must be a data URL in base64')
       : [{ ...common, ...media }];
   }
-  if (id === null) return blamed(`${place}.file`, "must hold 'file_data'", notes);
+  if (id === null) return notes.blame(`${place}.file`, "must hold 'file_data'");
   notes.insist('messages[].content[].file.file_id');
   return [{ ...common, mediaType: null, source: { kind: 'id', id } }];
 }

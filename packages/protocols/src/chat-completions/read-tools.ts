@@ -41,8 +41,7 @@ function readTool(tool: WireRecord, place: string, hosted: Set<string>, notes: T
     case 'custom':
       return readCustom(recordOf(tool[type]), `${place}.${type}`, notes);
     case null:
-      notes.blame(`${place}.type`, `'${place}.type' must be one of function, custom.`);
-      return [];
+      return notes.blame(`${place}.type`, 'must be one of function, custom');
     default:
       hosted.add(`tools[].${plainWord(type)}`);
       return [];
@@ -53,7 +52,7 @@ function readFunction(wire: WireRecord, place: string, notes: TurnNotes): readon
   const name = readName(wire, place, notes);
   const parameters = wire['parameters'] ?? null;
   if (parameters !== null && !isRecord(parameters))
-    notes.blame(`${place}.parameters`, `'${place}.parameters' must be a JSON Schema.`);
+    notes.blame(`${place}.parameters`, 'must be a JSON Schema');
   return [
     {
       kind: 'function',
@@ -76,7 +75,7 @@ function readCustom(wire: WireRecord, place: string, notes: TurnNotes): readonly
 
 function readName(wire: WireRecord, place: string, notes: TurnNotes): string {
   const name = stringOf(wire['name']) ?? '';
-  if (name === '') notes.blame(`${place}.name`, `'${place}.name' must be a text.`);
+  if (name === '') notes.blame(`${place}.name`, 'must be a text');
   return name;
 }
 
@@ -90,10 +89,7 @@ function readChoice(body: WireRecord, notes: TurnNotes): ToolChoice | null {
   if (wire['type'] === 'allowed_tools') return readAllowed(recordOf(wire['allowed_tools']), notes);
   const name = chosenName(older ? { type: 'function', function: wire } : wire);
   if (name !== null) return { kind: 'named', name };
-  notes.blame(
-    member,
-    `'${member}' must be none, auto, required or the name of one of the tools in an object.`,
-  );
+  notes.blame(member, 'must be none, auto, required or the name of one of the tools in an object');
   return null;
 }
 
@@ -107,7 +103,7 @@ function readAllowed(wire: WireRecord, notes: TurnNotes): ToolChoice {
   const names = listOf(wire['tools']).map((tool) => chosenName(recordOf(tool)));
   const known = names.filter((name) => name !== null);
   if (known.length < names.length || known.length === 0)
-    notes.blame('tool_choice.allowed_tools.tools', "'tool_choice.allowed_tools.tools' must name tools.");
+    notes.blame('tool_choice.allowed_tools.tools', 'must name tools');
   const mode = wire['mode'] === 'required' ? 'required' : 'auto';
   return { kind: 'allowed', mode, names: known };
 }

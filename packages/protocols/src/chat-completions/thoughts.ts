@@ -152,7 +152,7 @@ export class ThoughtReader {
   #details = new DetailCollector();
   #member: string = thoughtMembers[0];
   #text = '';
-  /** True once the text has a member of its own, so that the details only repeat it. */
+  /** The text has a member of its own, so that the details only repeat it. */
   #isPlain = false;
 
   constructor(context: ReaderContext, blocks: BlockSequencer<string | number>) {
@@ -160,7 +160,7 @@ export class ThoughtReader {
     this.#blocks = blocks;
   }
 
-  /** True of a delta with any thought in it. */
+  /** A delta has thoughts under any of their names. */
   isIn(delta: WireRecord): boolean {
     return detailsOf(delta).length > 0 || thoughtMembers.some((name) => (stringOf(delta[name]) ?? '') !== '');
   }

@@ -23,7 +23,7 @@ const usageName = new KeyNames(['usage']);
  * things stand. Nothing is parsed but what is short: a stream passes through here frame by frame.
  */
 export class ChunkWalk {
-  /** True when the bytes are exactly one JSON object. */
+  /** The bytes are exactly one JSON object. */
   readonly isWhole: boolean;
   readonly #reader: JsonReader;
   readonly #bytes: Uint8Array;
@@ -45,7 +45,7 @@ export class ChunkWalk {
   /** Indexes of the choices in the chunk, by whether it says why they stopped. */
   readonly openChoices: number[] = [];
   readonly finishedChoices: number[] = [];
-  /** True where there is a list of choices, and how many are in it. */
+  /** Says that there is a list of choices, of which `choices` are counted. */
   hasChoices = false;
   choices = 0;
   hasOutput = false;

@@ -16,12 +16,12 @@ export class ChatWriting extends TurnWriting {
     super(turn, target, toolRule);
   }
 
-  /** True when the caller wrote it in this protocol, so that it may stay as it is. */
+  /** The caller wrote it in this protocol, so that it may stay as it is. */
   get isOwn(): boolean {
     return this.turn.surface === chatSurface;
   }
 
-  /** True when all of the protocol may be used, and not only what compatible servers share. */
+  /** All of the protocol may be used, and not only what compatible servers share. */
   get knowsAll(): boolean {
     return this.isOwn || this.target.dialect.chatVocabulary === 'own';
   }
@@ -114,7 +114,7 @@ function supportOf(writing: ChatWriting): SettingSupport {
   };
 }
 
-/** True of a model that the protocol's inventors let think, and keep from being sampled otherwise. */
+/** The protocol's inventors let these models think, and keep them from being sampled otherwise. */
 export function isThinkingByRules({ isOwn, target, turn }: ChatWriting): boolean {
   if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
   return turn.settings.reasoning === null || effortOf(turn.settings.reasoning) !== 'none';

@@ -1,9 +1,9 @@
-import { decodeString, KeyNames } from '../bytes/json-text.ts';
+import { decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { findBeginning, skipString } from '../bytes/scan.ts';
 import type { Edit } from '../bytes/splice.ts';
 import { editedRequest, fillPath, replace } from '../request/edits.ts';
 import type { EncodedRequest, PassthroughTarget, StreamFraming } from '../request.ts';
-import { type ReadRequest, type Span, textIn } from './request.ts';
+import { type ReadRequest, textIn } from './request.ts';
 import { foreignCallSignature, markedBeginning, readSignature } from './signature.ts';
 
 /** The caller's bytes for one target, under the target's name for the model. */
@@ -34,7 +34,7 @@ function modelEdits({ facts, members, modelSpans }: ReadRequest, upstreamModel: 
 }
 
 /** Another model than that of the path is the caller's mistake, and the upstream's to name. */
-function modelEdit(body: Uint8Array, span: Span, model: string, upstreamModel: string): readonly Edit[] {
+function modelEdit(body: Uint8Array, span: TextSpan, model: string, upstreamModel: string): readonly Edit[] {
   const written = textIn(body, span);
   if (written !== model && written !== `models/${model}`) return [];
   const name = written === model ? upstreamModel : `models/${upstreamModel}`;
@@ -67,7 +67,7 @@ function restored(text: string, origin: string): string {
   return sealed !== null && sealed.origin === origin ? sealed.data : foreignCallSignature;
 }
 
-/** True when the string that begins at `at` is the value of a signature's member: other texts may begin like that, too. */
+/** The string at `at` is the value of a signature's member: other texts may begin like that, too. */
 function isSignature(body: Uint8Array, at: number): boolean {
   const colon = spaceBack(body, at - 1);
   const keyEnd = spaceBack(body, colon - 1);

@@ -83,7 +83,7 @@ class ContentsReader {
   read(content: WireRecord, place: string): Message {
     const { role, parts } = content;
     const isKnown = role === undefined || role === null || roles.has(role);
-    if (!isKnown) this.#notes.blame(`${place}.role`, `'${place}.role' must be 'user' or 'model'.`);
+    if (!isKnown) this.#notes.blame(`${place}.role`, "must be 'user' or 'model'");
     const blocks = elementsOf(parts).flatMap((part) => this.#part(inCamelCase(part)));
     return { role: role === 'model' ? 'assistant' : 'user', content: withoutTwins(blocks), name: null };
   }
@@ -242,7 +242,7 @@ function mediaKindOf(mediaType: string | null): MediaKind {
   return mediaType?.startsWith('audio/') ? 'audio' : 'file';
 }
 
-/** The place where the vendor keeps the files that were handed to it. */
+/** The vendor keeps the files that were handed to it under such addresses. */
 const vendorFile = /^https?:\/\/[^/]+\/(?:upload\/)?v1(?:beta|alpha)?\/files\//i;
 
 /**

@@ -232,7 +232,7 @@ function readChoice(calling: WireRecord, notes: TurnNotes): ToolChoice | null {
       return requiredChoice(names);
     default: {
       const place = 'toolConfig.functionCallingConfig.mode';
-      notes.blame(place, `'${place}' must be AUTO, ANY, NONE or VALIDATED.`);
+      notes.blame(place, 'must be AUTO, ANY, NONE or VALIDATED');
       return null;
     }
   }

@@ -1,4 +1,4 @@
-import { decodeJson, KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
 import { ConversationWatch } from '../request/media-watch.ts';
@@ -24,12 +24,7 @@ export interface ReadRequest extends ReadMembers<RequestMember> {
   readonly action: string;
   readonly framing: StreamFraming;
   /** Strings in the body that repeat the model of the path; upstreams insist that they do. */
-  readonly modelSpans: readonly Span[];
-}
-
-export interface Span {
-  readonly start: number;
-  readonly end: number;
+  readonly modelSpans: readonly TextSpan[];
 }
 
 const names = new KeyNames<RequestMember>(requestMembers);
@@ -139,9 +134,9 @@ function countedRequest(members: RequestMembers<RequestMember>): JsonReader | nu
 }
 
 /** At the top, in the request whose tokens are to be counted, and in each of those to be embedded. */
-function findModelSpans(members: RequestMembers<RequestMember>): readonly Span[] {
+function findModelSpans(members: RequestMembers<RequestMember>): readonly TextSpan[] {
   const own = members.span('model');
-  const spans: Span[] = own === undefined ? [] : [own];
+  const spans: TextSpan[] = own === undefined ? [] : [own];
   const counted = countedRequest(members);
   if (counted !== null) spans.push(...modelIn(counted));
   const batch = members.reader('requests');
@@ -149,8 +144,8 @@ function findModelSpans(members: RequestMembers<RequestMember>): readonly Span[]
   return spans.filter(({ start }) => members.body[start] === 0x22);
 }
 
-function modelIn(reader: JsonReader): readonly Span[] {
-  const spans: Span[] = [];
+function modelIn(reader: JsonReader): readonly TextSpan[] {
+  const spans: TextSpan[] = [];
   if (!reader.enterObject()) return spans;
   while (reader.nextMember()) {
     const isModel = modelName.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd) !== null;
@@ -162,7 +157,7 @@ function modelIn(reader: JsonReader): readonly Span[] {
 }
 
 /** The text of a span; null for anything but a string. */
-export function textIn(body: Uint8Array, { start, end }: Span): string | null {
+export function textIn(body: Uint8Array, { start, end }: TextSpan): string | null {
   const value = decodeJson(body, start, end);
   return typeof value === 'string' ? value : null;
 }
@@ -200,10 +195,10 @@ function readConfig(body: Uint8Array, span: MemberSpan | undefined): Result<Conf
   });
 }
 
-type Spans = ReadonlyMap<ConfigMember, { readonly start: number; readonly end: number }>;
+type Spans = ReadonlyMap<ConfigMember, TextSpan>;
 
 function findSpans(body: Uint8Array, span: MemberSpan | undefined): Result<Spans, Fault> {
-  const spans = new Map<ConfigMember, { readonly start: number; readonly end: number }>();
+  const spans = new Map<ConfigMember, TextSpan>();
   const reader = new JsonReader(body, span?.start ?? body.length);
   if (span === undefined || reader.kind === 'null') return succeed(spans);
   if (!reader.enterObject())

@@ -14,7 +14,7 @@ const partNames = new KeyNames(partMembers);
  * is parsed but what is short: pictures pass through here, and streams chunk by chunk.
  */
 export class ChunkWalk {
-  /** True when the bytes are exactly one JSON object. */
+  /** The bytes are exactly one JSON object. */
   readonly isWhole: boolean;
   readonly #reader: JsonReader;
   readonly #spans = new Map<'promptFeedback' | 'modelVersion' | 'error', TextSpan>();
@@ -32,7 +32,7 @@ export class ChunkWalk {
   hasOutput = false;
   hasCalls = false;
   outputBytes = 0;
-  /** True when usage is there and counts anything; the others tell which parts of the output it counts. */
+  /** Usage is there and counts something; the others tell which parts of the output it counts. */
   hasCounts = false;
   countsCandidates = false;
   countsThoughts = false;

@@ -134,9 +134,9 @@ export function elementsOf(wire: unknown): readonly unknown[] {
  * tell; a name without a version is taken for one of the newer models.
  */
 export interface ModelGeneration {
-  /** True when schemas may be JSON Schema itself (`parametersJsonSchema`), and calls may be held to it (`VALIDATED`). */
+  /** Schemas may be JSON Schema itself (`parametersJsonSchema`), and calls may be held to it (`VALIDATED`). */
   readonly knowsJsonSchema: boolean;
-  /** True when thinking is set by words. All of them know budgets. */
+  /** Thinking is set by words. All of them know budgets. */
   readonly knowsThinkingLevels: boolean;
 }
 

@@ -66,7 +66,7 @@ function writeContents(writing: TurnWriting): readonly object[] {
   }));
 }
 
-/** True when a user says something, and does more than return what tools gave: with that a new turn begins. */
+/** A user who does more than return what tools gave begins a new turn. */
 function isAsked({ role, content }: OrderedMessage): boolean {
   return role === 'user' && content.some(({ kind }) => kind !== 'tool-result');
 }

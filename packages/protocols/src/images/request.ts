@@ -1,4 +1,4 @@
-import { decodeJson, KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { decodeText, type FormPart, formBoundary, readForm } from '../bytes/multipart.ts';
 import type { JsonReader } from '../bytes/scan.ts';
 import type { Edit } from '../bytes/splice.ts';
@@ -174,17 +174,12 @@ function readText(body: Uint8Array, part: FormPart | undefined): string | null {
   return decodeText(body, part.start, part.end);
 }
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** The members of an object that are looked for; the megabytes beside them are stepped over. */
 export class Members<Name extends string> {
   readonly #bytes: Uint8Array;
-  readonly #spans: ReadonlyMap<Name, Span>;
+  readonly #spans: ReadonlyMap<Name, TextSpan>;
 
-  constructor(bytes: Uint8Array, spans: ReadonlyMap<Name, Span>) {
+  constructor(bytes: Uint8Array, spans: ReadonlyMap<Name, TextSpan>) {
     this.#bytes = bytes;
     this.#spans = spans;
   }
@@ -199,7 +194,7 @@ export class Members<Name extends string> {
     return span === undefined ? null : decodeJson(this.#bytes, span.start, span.end);
   }
 
-  /** True of a string with something in it, however long. */
+  /** The member is a string with something in it, however long. */
   isText(name: Name): boolean {
     const span = this.#spans.get(name);
     return span !== undefined && this.#bytes[span.start] === 0x22 && span.end - span.start > 2;
@@ -211,7 +206,7 @@ export function readMembers<Name extends string>(
   reader: JsonReader,
   names: KeyNames<Name>,
 ): Members<Name> | null {
-  const spans = new Map<Name, Span>();
+  const spans = new Map<Name, TextSpan>();
   if (!reader.enterObject()) return null;
   while (reader.nextMember()) {
     const { bytes, keyStart, keyEnd, at: start } = reader;

@@ -157,7 +157,7 @@ function readImages(members: Members<AnswerMember>, images: JsonReader): Running
   return reading;
 }
 
-/** True where there is a picture, in either form. */
+/** A picture comes in either form. */
 function hasImage(members: Members<AnswerMember>): boolean {
   return members.isText('b64_json') || members.isText('url');
 }

@@ -1,4 +1,4 @@
-import { decodeString, KeyNames } from '../bytes/json-text.ts';
+import { decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import type { Edit } from '../bytes/splice.ts';
 import { editedRequest, leaveOut, modelEdits, replace, withQuery } from '../request/edits.ts';
@@ -30,19 +30,13 @@ function countingPath(path: string): string {
   return `${path.slice(0, end)}/count_tokens${path.slice(end)}`;
 }
 
-/** The place where something stands in the body. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface Block extends Span {
+interface Block extends TextSpan {
   readonly type: string | null;
   /** The signature, or what stands in the place of thoughts. */
-  readonly sealed: Span | null;
+  readonly sealed: TextSpan | null;
 }
 
-interface Message extends Span {
+interface Message extends TextSpan {
   readonly blocks: readonly Block[];
 }
 
@@ -86,7 +80,7 @@ function unmarking(body: Uint8Array, block: Block, origin: string): readonly Edi
   return [replace('own-state', block.sealed.start, block.sealed.end, JSON.stringify(seal.data))];
 }
 
-function removals<Element extends Span>(
+function removals<Element extends TextSpan>(
   elements: readonly Element[],
   isRemoved: (element: Element) => boolean,
 ): readonly Edit[] {
@@ -96,7 +90,7 @@ function removals<Element extends Span>(
   );
 }
 
-/** True when the model is in the middle of a use of tools and the thoughts it began with are removed. */
+/** The model is in the middle of a use of tools, and the thoughts it began with are removed. */
 function isLoopUnsigned(messages: readonly Message[], isRemoved: (block: Block) => boolean): boolean {
   const [call, result] = messages.slice(-2);
   return call?.blocks.some(isRemoved) === true && result?.blocks[0]?.type === 'tool_result';
@@ -125,9 +119,9 @@ function readMessages(body: Uint8Array, at: number): readonly Message[] {
   });
 }
 
-function readBlock(reader: JsonReader): Omit<Block, keyof Span> {
+function readBlock(reader: JsonReader): Omit<Block, keyof TextSpan> {
   let type: string | null = null;
-  let sealed: Span | null = null;
+  let sealed: TextSpan | null = null;
   while (reader.nextMember()) {
     const name = blockNames.findDecoded(reader.bytes, reader.keyStart, reader.keyEnd);
     if (name === 'type') type = readText(reader);
@@ -141,8 +135,11 @@ function readBlock(reader: JsonReader): Omit<Block, keyof Span> {
 }
 
 /** The objects of a list, where they stand and what was read of each. Any other list is left alone, and is the upstream's to refuse. */
-function readElements<Read extends object>(reader: JsonReader, read: () => Read): readonly (Span & Read)[] {
-  const elements: (Span & Read)[] = [];
+function readElements<Read extends object>(
+  reader: JsonReader,
+  read: () => Read,
+): readonly (TextSpan & Read)[] {
+  const elements: (TextSpan & Read)[] = [];
   if (!reader.enterArray()) return elements;
   while (reader.nextElement()) {
     const start = reader.at;

@@ -35,7 +35,7 @@ export class MessageReading extends RunningReading {
     return true;
   }
 
-  /** True when there is anything in the delta. */
+  /** Says whether there is anything in the delta. */
   takeDelta(delta: WireRecord): boolean {
     const isFilled = Object.entries(delta).some(([name, value]) => name !== 'type' && isContent(value));
     if (isFilled) this.#count(delta);

@@ -13,7 +13,7 @@ import { mergeUsage, readUsage } from './meter.ts';
 /** The block that is open, and what of it can only be told at its end. */
 interface Open {
   readonly kind: OpenBlock['kind'];
-  /** True when the input must be whole to be read. */
+  /** The input must be whole to be read. */
   readonly isWrapped: boolean;
   hasInput: boolean;
   wrapped: string;

@@ -57,25 +57,17 @@ function readSystem(wire: unknown, notes: TurnNotes): readonly TextBlock[] {
 
 function readInstruction(block: WireRecord, notes: TurnNotes): readonly TextBlock[] {
   const text = stringOf(block['text']);
-  if (text === null) {
-    notes.blame('system', "'system' must be a text, or a list of blocks of text.");
-    return [];
-  }
+  if (text === null) return notes.blame('system', 'must be a text, or a list of blocks of text');
   if (accountingLine.test(text) || text === '') return [];
   return [textBlock(text, readCacheTtl(block))];
 }
 
 function readMessage(wire: unknown, at: number, notes: TurnNotes): readonly Message[] {
   const { role, content } = recordOf(wire);
-  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-    notes.blame(`messages[${at}].role`, `'messages[${at}].role' must be 'user', 'assistant' or 'system'.`);
-    return [];
-  }
-  if (typeof content !== 'string' && !Array.isArray(content)) {
-    const param = `messages[${at}].content`;
-    notes.blame(param, `'${param}' must be a text or a list of blocks.`);
-    return [];
-  }
+  if (role !== 'user' && role !== 'assistant' && role !== 'system')
+    return notes.blame(`messages[${at}].role`, "must be 'user', 'assistant' or 'system'");
+  if (typeof content !== 'string' && !Array.isArray(content))
+    return notes.blame(`messages[${at}].content`, 'must be a text or a list of blocks');
   return [{ role, content: readBlocks(content, notes), name: null }];
 }
 
@@ -227,13 +219,8 @@ function readParts(content: unknown, notes: TurnNotes): Material {
 function readMedia(media: MediaBlock['media'], wire: WireRecord, notes: TurnNotes): Material {
   const source = recordOf(wire['source']);
   const place = readSource(source);
-  if (place === null) {
-    notes.blame(
-      'messages[].content[].source',
-      `The source of a block of type '${wire['type']}' cannot be read.`,
-    );
-    return [];
-  }
+  if (place === null)
+    return notes.blame('messages[].content[].source', `cannot be read in a block of type '${wire['type']}'`);
   return [
     {
       kind: 'media',

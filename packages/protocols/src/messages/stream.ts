@@ -75,7 +75,7 @@ export class MessagesStreamReader extends FrameReader {
 const deltaName = new KeyNames(['delta']);
 const textNames = new KeyNames(textMembers);
 
-/** The place where the only text of a delta stands in its frame; null when the frame or the delta is not of the usual shape. */
+/** Finds the only text of a delta in its frame; null when the frame or the delta is not of the usual shape. */
 function findDeltaText(frame: Uint8Array): TextSpan | null {
   const reader = new JsonReader(frame, frame.indexOf(0x7b));
   let found: TextSpan | null = null;

@@ -33,7 +33,7 @@ export class MessagesEventWriter extends AnswerWriter<string> implements EventWr
   #index = 0;
   #open: Open | null = null;
   #hasCall = false;
-  /** True when the last block that was begun is text. */
+  /** The last block that was begun is text. */
   #isBehindText = false;
   /** Thoughts without words behind a text, which are written only when something comes behind them. */
   readonly #waiting: Open[] = [];

@@ -76,7 +76,7 @@ function writeSystem(writing: MessagesWriting): WireRecord {
   return { system: rest.length === 0 && !('cache_control' in first) ? first['text'] : blocks };
 }
 
-/** True when results of tools come last, and the turn that called them has no thoughts to begin with. */
+/** Results of tools come last, and the turn that called them has no thoughts to begin with. */
 function isUnsignedLoop(messages: readonly OrderedMessage[]): boolean {
   const [call, result] = messages.slice(-2);
   return result?.content[0]?.kind === 'tool-result' && call?.content[0]?.kind !== 'reasoning';

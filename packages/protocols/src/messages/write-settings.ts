@@ -151,7 +151,7 @@ const budgetMin = 1_024;
 /** For a caller that asks for thought and not for how much. Tokens. */
 const budgetDefault = 8_192;
 
-/** True when the model is told how much to think in tokens and takes a temperature; later ones take a word for it, and none. */
+/** Such a model is told in tokens how much to think, and takes a temperature; later ones take a word for it, and none. */
 function thinksByBudget({ upstreamModel, dialect }: TranslationTarget): boolean {
   return dialect.budgetThinkingModels.some((beginning) => upstreamModel.startsWith(beginning));
 }

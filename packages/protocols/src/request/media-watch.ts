@@ -8,7 +8,7 @@ const longBytesMin = 4_096;
 /** The first strings of a call are noted, as many as this: a conversation begins with them. */
 const notedMax = 8;
 
-/** The place where long strings end that were passed once, so that to pass over them again costs nothing. */
+/** Knows where long strings end that were passed once, so that to pass over them again costs nothing. */
 export class LongStrings {
   readonly #ends = new Map<number, number>();
 
@@ -120,7 +120,7 @@ function isData(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
-/** True when the string whose text begins at `start` follows `"type":`. */
+/** The string whose text begins at `start` follows `"type":`. */
 function isValueOfType(bytes: Uint8Array, start: number): boolean {
   const colon = skipSpaceBack(bytes, start - 2);
   const keyEnd = skipSpaceBack(bytes, colon - 1);

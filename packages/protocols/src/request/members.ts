@@ -5,7 +5,7 @@ import type { Facts } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import type { LongStrings } from './media-watch.ts';
 
-/** The place where a member stands in the body. Bytes; the key's span has its quotes. */
+/** A member in the body. Bytes; the key's span has its quotes. */
 export interface MemberSpan {
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -32,7 +32,7 @@ export class RequestMembers<Name extends string> {
     this.#watch = watch;
   }
 
-  /** True when a string of the conversation begins with the mark of sealed state: without one, nothing has to be looked for. */
+  /** A string of the conversation begins with the mark of sealed state: without one, nothing has to be looked for. */
   get hasMark(): boolean {
     return this.#watch?.hasMark ?? false;
   }
@@ -185,7 +185,7 @@ export function enterMember(reader: JsonReader, name: KeyNames<string>): boolean
 
 const typeName = new KeyNames(['type']);
 
-/** True of an object that says `json_object` or `json_schema` as its type; the schema beside it may be long and is not looked at. */
+/** The object says `json_object` or `json_schema` as its type; the schema beside it may be long and is not looked at. */
 export function saysJson(reader: JsonReader): boolean {
   if (!enterMember(reader, typeName)) return false;
   const start = reader.at;

@@ -56,7 +56,7 @@ export function readerOf(reader: JsonReader | null, name: KeyNames<string>): Jso
   return reader?.kind === 'object' && enterMember(reader, name) ? reader : null;
 }
 
-/** The place where a protocol has what a conversation begins with. */
+/** A protocol has the beginning of a conversation in these members. */
 interface OpeningMembers<Name extends string> {
   /** All that the model is told apart from the conversation. */
   readonly instructions: readonly Name[];

@@ -35,7 +35,7 @@ export class OutputCount {
   /** Bytes of UTF-8 text. */
   bytes = 0;
   hasText = false;
-  /** True once an item said by its kind alone that the model did something. */
+  /** An item said by its kind alone that the model did something. */
   hasActs = false;
   hasSeals = false;
   hasCalls = false;

@@ -65,8 +65,7 @@ function readInstructions(instructions: unknown, notes: TurnNotes): readonly Tex
   if (instructions === null || instructions === undefined || instructions === '') return [];
   const text = stringOf(instructions);
   if (text !== null) return [textBlock(text)];
-  notes.blame('instructions', "'instructions' must be a text.");
-  return [];
+  return notes.blame('instructions', 'must be a text');
 }
 
 /** Words to the model before anybody speaks belong to the instructions. */
@@ -141,10 +140,7 @@ class ConversationReader {
       case 'developer':
         return this.#add('system', this.#onlyText(parts));
       default:
-        this.#notes.blame(
-          `${place}.role`,
-          `'${place}.role' must be 'user', 'assistant', 'system' or 'developer'.`,
-        );
+        this.#notes.blame(`${place}.role`, "must be 'user', 'assistant', 'system' or 'developer'");
     }
   }
 
@@ -179,7 +175,10 @@ class ConversationReader {
   /** Items that other protocols have nothing like. */
   #readOther(item: WireRecord, type: unknown, place: Place): void {
     const word = stringOf(type);
-    if (word === null) return this.#notes.blame(`${place}.type`, `'${place}.type' must be a text.`);
+    if (word === null) {
+      this.#notes.blame(`${place}.type`, 'must be a text');
+      return;
+    }
     const family = familyOf(word);
     switch (family) {
       case 'run-by-caller':
@@ -200,7 +199,7 @@ class ConversationReader {
     if (stringOf(item['id'])?.startsWith('rs_') === true) return this.#notes.lose('input[].item_reference');
     this.#notes.blame(
       place,
-      `'${place}' refers to an item that is not stored here; send the item itself, as client libraries do with 'store' set to false.`,
+      "refers to an item that is not stored here; send the item itself, as client libraries do with 'store' set to false",
     );
   }
 
@@ -244,8 +243,7 @@ function readCall(item: WireRecord, place: Place, notes: TurnNotes): readonly To
     return [{ kind: 'tool-call', id, name, namespace, form, input: textOf(input), sealed: null }];
   }
   const missing = name === null ? 'name' : 'call_id';
-  notes.blame(`${place}.${missing}`, `'${place}.${missing}' is missing.`);
-  return [];
+  return notes.blame(`${place}.${missing}`, 'is missing');
 }
 
 /** A member as a text; JSON where it is none. */
@@ -273,9 +271,8 @@ function readResult(
 ): readonly ToolResultBlock[] {
   const callId = stringOf(item['call_id']) ?? stringOf(item['id']);
   if (callId === null) {
-    if (item['type'] !== 'tool_search_output')
-      notes.blame(`${place}.call_id`, `'${place}.call_id' is missing: say which call this is the output of.`);
-    return [];
+    if (item['type'] === 'tool_search_output') return [];
+    return notes.blame(`${place}.call_id`, 'is missing: say which call this is the output of');
   }
   if (item['status'] === 'incomplete') notes.lose('input[].status');
   const content = readOutput(output, `${place}.output`, notes);

@@ -29,8 +29,7 @@ export function readParts(content: unknown, place: Place, notes: TurnNotes): rea
   if (content === null || content === undefined) return [];
   if (Array.isArray(content))
     return content.flatMap((part, index) => readPart(recordOf(part), `${place}[${index}]`, notes));
-  notes.blame(place, `'${place}' must be a text or a list of parts.`);
-  return [];
+  return notes.blame(place, 'must be a text or a list of parts');
 }
 
 function readPart(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
@@ -49,17 +48,13 @@ function readPart(part: WireRecord, place: Place, notes: TurnNotes): readonly Pa
     case 'input_audio':
       return readAudio(part, place, notes);
     default:
-      notes.blame(`${place}.type`, `'${place}.type' names no kind of content that is known here.`);
-      return [];
+      return notes.blame(`${place}.type`, 'names no kind of content that is known here');
   }
 }
 
 function readText(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
   const text = stringOf(part['text']);
-  if (text === null) {
-    notes.blame(`${place}.text`, `'${place}.text' must be a text.`);
-    return [];
-  }
+  if (text === null) return notes.blame(`${place}.text`, 'must be a text');
   return [textBlock(text, cacheTtlOf(part), readCitations(part['annotations']))];
 }
 
@@ -107,8 +102,7 @@ function commonOf(part: WireRecord) {
 function mediaAt(url: string, details: MediaDetails, place: Place, notes: TurnNotes): readonly Part[] {
   const media = readMediaUrl(url);
   if (media !== null) return [{ ...details, ...media }];
-  notes.blame(place, `'${place}' must be a URL, or a data URL in base64.`);
-  return [];
+  return notes.blame(place, 'must be a URL, or a data URL in base64');
 }
 
 /** A file that only the vendor has. */
@@ -119,10 +113,7 @@ function readFileId(
   notes: TurnNotes,
 ): readonly Part[] {
   const id = stringOf(part['file_id']);
-  if (id === null) {
-    notes.blame(place, `'${place}' has no content: give a URL or data.`);
-    return [];
-  }
+  if (id === null) return notes.blame(place, 'has no content: give a URL or data');
   notes.insist('input[].content[].file_id');
   return [{ ...details, source: { kind: 'id', id }, mediaType: null }];
 }
@@ -144,10 +135,7 @@ const audioTypes: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'a
 function readAudio(part: WireRecord, place: Place, notes: TurnNotes): readonly Part[] {
   const audio = part['input_audio'];
   const data = isRecord(audio) ? stringOf(audio['data']) : null;
-  if (data === null) {
-    notes.blame(`${place}.input_audio`, `'${place}.input_audio' must hold 'data' and 'format'.`);
-    return [];
-  }
+  if (data === null) return notes.blame(`${place}.input_audio`, "must hold 'data' and 'format'");
   const format = stringOf(recordOf(audio)['format']) ?? '';
   const mediaType = Object.hasOwn(audioTypes, format) ? (audioTypes[format] ?? null) : null;
   return [{ ...commonOf(part), media: 'audio', source: { kind: 'base64', data }, mediaType }];

@@ -11,7 +11,7 @@ export interface OfferedTools {
 
 export function readTools(wire: unknown, place: Place, notes: TurnNotes): OfferedTools {
   const offered = listOf(wire).map((tool, index) => readTool(recordOf(tool), `${place}[${index}]`, notes));
-  if (!isListOrNothing(wire)) notes.blame(place, `'${place}' must be a list of tools.`);
+  if (!isListOrNothing(wire)) notes.blame(place, 'must be a list of tools');
   return { tools: offered.flatMap(({ tools }) => tools), hosted: offered.flatMap(({ hosted }) => hosted) };
 }
 
@@ -33,7 +33,7 @@ function readTool(tool: WireRecord, place: Place, notes: TurnNotes): OfferedTool
 
 function readHosted(tool: WireRecord, place: Place, notes: TurnNotes): readonly string[] {
   const type = stringOf(tool['type']);
-  if (type === null) notes.blame(`${place}.type`, `'${place}.type' is missing: say what kind of tool it is.`);
+  if (type === null) notes.blame(`${place}.type`, 'is missing: say what kind of tool it is');
   return type === null ? [] : [plainWord(type)];
 }
 
@@ -61,8 +61,7 @@ function readMember(
 ): readonly Tool[] {
   if (tool['type'] === 'function' || tool['type'] === 'custom')
     return readOwnTool(tool, namespace, place, notes);
-  notes.blame(`${place}.type`, `'${place}.type' must be 'function' or 'custom'.`);
-  return [];
+  return notes.blame(`${place}.type`, "must be 'function' or 'custom'");
 }
 
 /** Members that help this vendor alone to use a tool. */
@@ -101,7 +100,7 @@ function readFormat(format: unknown): WireRecord | null {
 
 function nameOf(tool: WireRecord, place: Place, notes: TurnNotes): string | null {
   const name = stringOf(tool['name']);
-  if (name === null || name === '') notes.blame(`${place}.name`, `'${place}.name' is missing.`);
+  if (name === null || name === '') notes.blame(`${place}.name`, 'is missing');
   return name === '' ? null : name;
 }
 
@@ -126,13 +125,13 @@ function readChosen(choice: WireRecord, notes: TurnNotes): ToolChoice | null {
     case 'function':
     case 'custom':
       if (name !== null) return { kind: 'named', name };
-      notes.blame('tool_choice.name', "'tool_choice.name' is missing: name the tool.");
+      notes.blame('tool_choice.name', 'is missing: name the tool');
       return null;
     case 'allowed_tools':
       return readAllowed(choice, notes);
     default:
       if (stringOf(choice['type']) === null)
-        notes.blame('tool_choice', "'tool_choice' must be 'auto', 'none', 'required' or name a tool.");
+        notes.blame('tool_choice', "must be 'auto', 'none', 'required' or name a tool");
       else notes.insist('tool_choice');
       return null;
   }

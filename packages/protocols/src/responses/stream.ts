@@ -20,7 +20,7 @@ const deltaNames = new KeyNames(['delta', 'sequence_number', 'obfuscation']);
 export class ResponsesStreamReader extends FrameReader {
   readonly reading = new ResponseReading();
   #event = new EventWalk(new Uint8Array(0), 0);
-  /** True once the item at hand has said anything: what follows only repeats it. */
+  /** The item at hand has said something: what follows only repeats it. */
   #itemHasOutput = false;
 
   protected readOther(frame: Uint8Array): FrameRole {

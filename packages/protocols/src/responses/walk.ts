@@ -1,4 +1,4 @@
-import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { isRecord, recordOf } from '../wire-values.ts';
 import { OutputCount } from './meter.ts';
@@ -11,7 +11,7 @@ const imageType = new KeyNames(['response.image_generation_call.partial_image'])
 
 /** Walks one event of a stream and notes what is in it. A stream passes through here event by event. */
 export class EventWalk {
-  /** True when the bytes are exactly one JSON object. */
+  /** The bytes are exactly one JSON object. */
   readonly isWhole: boolean;
   readonly #reader: JsonReader;
   readonly #bytes: Uint8Array;
@@ -24,9 +24,9 @@ export class EventWalk {
   /** Null for the types that are not told apart. */
   type: EventType | null = null;
   hasType = false;
-  /** True of an event that brings the next piece of a text. */
+  /** The event brings the next piece of a text. */
   isDelta = false;
-  /** True of an event that brings a picture. */
+  /** The event brings a picture. */
   isImage = false;
 
   constructor(bytes: Uint8Array, at: number) {
@@ -94,20 +94,15 @@ export class EventWalk {
 
 const names = new KeyNames(responseMembers);
 
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 /**
  * A response object, as a whole answer or in an event, walked through: nothing is parsed but what is short, since it
  * repeats the caller's instructions and tools.
  */
 export class ResponseWalk {
   readonly #bytes: Uint8Array;
-  readonly #spans = new Map<Exclude<(typeof responseMembers)[number], 'output'>, Span>();
+  readonly #spans = new Map<Exclude<(typeof responseMembers)[number], 'output'>, TextSpan>();
   readonly output = new OutputCount();
-  /** True where there is a list of items, empty or not. */
+  /** There is a list of items, empty or not. */
   hasOutputList = false;
 
   /** Takes the object at the reader, which is left behind it. */

@@ -226,7 +226,7 @@ function refuses(item: object): boolean {
   return listOf(content).some((part) => recordOf(part)['type'] === 'refusal');
 }
 
-/** True of an answer that was cut off: then its last item was. */
+/** An answer that was cut off ends with an item that was. */
 function isCutOff({ reason }: Finish): boolean {
   return reason === 'length' || reason === 'content-filter';
 }

@@ -38,7 +38,7 @@ function settingNames(support: SettingSupport): readonly TurnSettingName[] {
   return Object.keys(support) as TurnSettingName[]; // The keys of a record over a closed union are that union.
 }
 
-/** True when the caller asks for anything: the value that says what happens anyway asks for nothing. */
+/** A value that says what happens anyway asks for nothing. */
 function isAsked({ settings }: Turn, name: TurnSettingName): boolean {
   switch (name) {
     case 'choices':

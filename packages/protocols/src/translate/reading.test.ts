@@ -16,7 +16,11 @@ test('each extension is told once, and what is insisted on stays so', () => {
 test('the first thing that is wrong is the one that is told', () => {
   const notes = new TurnNotes();
   expect(notes.fault).toBeNull();
-  notes.blame('tools', 'first');
-  notes.blame('stop', 'second');
-  expect(notes.fault).toMatchObject({ code: 'invalid_request', param: 'tools', message: 'first' });
+  notes.blame('tools', 'must be a list');
+  notes.blame('stop', 'must be a text');
+  expect(notes.fault).toMatchObject({
+    code: 'invalid_request',
+    param: 'tools',
+    message: "'tools' must be a list.",
+  });
 });

@@ -37,9 +37,10 @@ export class TurnNotes {
     this.#extensions.set(field, { field, elsewhere: 'refuse' });
   }
 
-  /** The request cannot be understood. */
-  blame(param: string, message: string): void {
-    this.fault ??= fault('invalid_request', { message, param });
+  /** The request cannot be understood. `problem` goes on from the member's name. Nothing is read in its place. */
+  blame(place: string, problem: string): readonly [] {
+    this.fault ??= fault('invalid_request', { message: `'${place}' ${problem}.`, param: place });
+    return [];
   }
 }
 
@@ -109,7 +110,7 @@ export class MemberReader {
   /** `problem` goes on from "must". */
   blame(name: string, problem: string): void {
     const place = this.#prefix + name;
-    this.notes.blame(place, `'${place}' must ${problem}.`);
+    this.notes.blame(place, `must ${problem}`);
   }
 
   #read<Value>(name: string, read: (value: unknown) => Value | null, problem: string): Value | null {
@@ -196,7 +197,7 @@ export function noteOwnMembers(
   }
 }
 
-/** True of a value that asks for nothing but what happens anyway. */
+/** Such a value asks for nothing but what happens anyway. */
 function asksNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true;
   return isRecord(value)

@@ -7,7 +7,7 @@ const mark = /^gw1\.([0-9a-z]+)\.(.*)$/s;
 /** A whole string that is marked begins like this. A text that only speaks of the mark has something before it. */
 export const sealMark = new TextEncoder().encode('gw1.');
 
-/** True when a string of JSON from `start` to `end` is marked. */
+/** Looks for a marked string in the JSON from `start` to `end`. */
 export function hasSealed(bytes: Uint8Array, start: number, end: number): boolean {
   return findBeginning(bytes, sealMark, start, end) !== -1;
 }
@@ -25,7 +25,7 @@ export function readSealed(text: string, form: Sealed['form']): Sealed {
     : { origin, data, form };
 }
 
-/** True when state may go to the target of this origin: only where it came from. */
+/** State goes back only to where it came from. */
 export function mayReturn(sealed: Sealed | null, origin: string): sealed is Sealed {
   return sealed !== null && sealed.origin === origin;
 }

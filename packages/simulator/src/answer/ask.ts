@@ -3,12 +3,12 @@ export interface Ask {
   /** The name without its command. */
   readonly model: string;
   readonly stream: boolean;
-  /** True when the caller asked for usage in the stream. */
+  /** The caller asked for usage in the stream. */
   readonly wantsUsage: boolean;
   readonly promptTokens: number;
   /** The text the answer speaks to: the last one of the prompt. */
   readonly lastText: string;
-  /** True when the last message brings the result of a tool call. */
+  /** The last message brings the result of a tool call. */
   readonly answersTool: boolean;
   /** Results of tool calls that the request brings, earlier turns included. */
   readonly toolResults: number;

@@ -261,7 +261,7 @@ function finishWord({ command }: Rendering, { tokens, finish }: Choice): string 
   return isRefused ? 'SAFETY' : finishWords[finish];
 }
 
-/** True when nothing of the prompt is answered: it is blocked before there is a candidate. */
+/** A blocked prompt is not answered at all: there is no candidate. */
 function isBlocked({ answer, command }: Rendering): boolean {
   return command.refusal && answer.choices.every((choice) => choice.tokens.length === 0);
 }

@@ -217,7 +217,7 @@ export function itemType(item: JsonRecord): string {
   return stringOf(item['type']) ?? 'message';
 }
 
-/** True when the item brings the result of a call. */
+/** The item brings the result of a call. */
 export function isCallOutput(item: JsonRecord): boolean {
   return itemType(item).endsWith('call_output');
 }

@@ -102,7 +102,7 @@ function admitsNull(schema: unknown): boolean {
 
 interface StructuredSchema {
   readonly schema: WireRecord;
-  /** True when a constraint could only be told in words. */
+  /** A constraint could only be told in words. */
   readonly isChanged: boolean;
 }
 
