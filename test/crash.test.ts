@@ -14,6 +14,8 @@ import { isSlow } from './support/slow-form.ts';
 
 const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 3));
 const callers = 200;
+/** A ledger is read whole after each kill, so a long loop goes on with a new one now and then. */
+const killsPerLedger = 100;
 
 /** Calls of every age when the process dies: over in a moment, just past their `open` row, and never to be finished. */
 const models = {
@@ -108,31 +110,43 @@ async function expectNothingLost(
   return interrupted.length;
 }
 
+/** How many calls there were, how many of their ends were seen, and how many were interrupted. */
+interface Total {
+  calls: number;
+  ended: number;
+  interrupted: number;
+}
+
+async function killOnOneLedger(times: number, total: Total): Promise<void> {
+  using directory = temporaryDirectory();
+  const simulator = await startSimulatorWorker();
+  const { key, options } = configureDirectory(directory.path, {
+    channels: [{ id: 'simulated', origin: simulator.origin, models }],
+  });
+  let serving = await serveHeadgate(options);
+  try {
+    for (let round = 0; round < times; round++) {
+      const since = new Date().toISOString();
+      const { sightings } = await kill(serving, key);
+      serving = await serveHeadgate(options);
+      const interrupted = await expectNothingLost(sightings, since, options);
+      expect(interrupted).toBeGreaterThan(0);
+      total.calls += sightings.length;
+      total.ended += sightings.filter(({ sawEnd }) => sawEnd).length;
+      total.interrupted += interrupted;
+    }
+  } finally {
+    await serving[Symbol.asyncDispose]();
+    await simulator.close();
+  }
+}
+
 test(
   `loses no call whose end was seen, killed ${kills} times under ${callers} streams`,
   async () => {
-    using directory = temporaryDirectory();
-    const simulator = await startSimulatorWorker();
-    const { key, options } = configureDirectory(directory.path, {
-      channels: [{ id: 'simulated', origin: simulator.origin, models }],
-    });
-    const total = { calls: 0, ended: 0, interrupted: 0 };
-    let serving = await serveHeadgate(options);
-    try {
-      for (let round = 0; round < kills; round++) {
-        const since = new Date().toISOString();
-        const { sightings } = await kill(serving, key);
-        serving = await serveHeadgate(options);
-        const interrupted = await expectNothingLost(sightings, since, options);
-        expect(interrupted).toBeGreaterThan(0);
-        total.calls += sightings.length;
-        total.ended += sightings.filter(({ sawEnd }) => sawEnd).length;
-        total.interrupted += interrupted;
-      }
-    } finally {
-      await serving[Symbol.asyncDispose]();
-      await simulator.close();
-    }
+    const total: Total = { calls: 0, ended: 0, interrupted: 0 };
+    for (let left = kills; left > 0; left -= killsPerLedger)
+      await killOnOneLedger(Math.min(left, killsPerLedger), total);
     console.log(
       `crash loop: ${kills} kills, ${total.calls} calls, ${total.ended} ends seen and none lost, ${total.interrupted} interrupted and unbilled`,
     );
