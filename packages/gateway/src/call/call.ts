@@ -131,15 +131,19 @@ class Search implements AttemptOwner, CallerListener, Guard {
     this.#waitForTargets();
   }
 
-  /** True when one was asked, or is about to be. A plan names the best ones, and none of them may be the one that can be asked. */
-  #askFrom(first: number): boolean {
+  /**
+   * True when one was asked, or is about to be. A route names the best ones, and none of them may be the one that can be asked.
+   * `isFetched`: media have been fetched for the first of them.
+   */
+  #askFrom(first: number, isFetched = false): boolean {
     const { targets } = this.#route;
     for (let place = first; place < targets.length; place++) {
       const target = targets[place];
       if (target === undefined) break;
       const wire = this.#wireOf(target);
-      if (wire.isTranslated && this.#fetches(wire, place)) return true;
-      if (this.#askAt(wire, place, this.#shelf?.faultFor(wire) ?? null)) return true;
+      const mayFetch = wire.isTranslated && !(isFetched && place === first);
+      if (mayFetch && this.#fetches(wire, place)) return true;
+      if (this.#askAt(wire, targets.length - place - 1)) return true;
     }
     return false;
   }
@@ -149,13 +153,13 @@ class Search implements AttemptOwner, CallerListener, Guard {
     return gateway.wires.of(target, this.#wanted.model, protocol.id);
   }
 
-  /** True when the target was asked. */
-  #askAt(wire: Wire, place: number, unfetched: Fault | null): boolean {
-    const encoded = unfetched === null ? this.#encode(wire) : fail(unfetched);
+  /** True when the target was asked. `others`: targets that may still be asked if it fails. */
+  #askAt(wire: Wire, others: number): boolean {
+    const encoded = this.#encode(wire);
     // While something was fetched, others may have taken its place: it may be waited for.
     if (encoded.ok && !this.#call.gateway.router.hasRoom(wire.target)) return false;
     this.#progress.noteTurn(wire.target);
-    if (encoded.ok) this.#send(wire, encoded.value, this.#route.targets.length - place - 1);
+    if (encoded.ok) this.#send(wire, encoded.value, others);
     else this.#unspeakable ??= encoded.error;
     return encoded.ok;
   }
@@ -163,13 +167,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
   /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
     const { request } = this.#call;
-    if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf?.fetched ?? nothingFetched);
+    if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf);
     const refusal = request.refuse?.(wire.asked) ?? null;
     if (refusal !== null) return fail(refusal);
     return succeed({ request: request.passThrough(wire.asked), translation: null });
   }
 
-  /** `others`: targets that may still be asked if this one fails. */
   #send(wire: Wire, encoded: Encoded, others: number): void {
     const call = this.#call;
     const progress = this.#progress;
@@ -249,17 +252,17 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #fetches(wire: Wire, place: number): boolean {
     this.#shelf ??= new MediaShelf(this.#call);
     if (!this.#shelf.isShort(wire) || this.#shelf.faultFor(wire) !== null) return false;
-    this.#leave = this.#shelf.fetch(wire, (unfetched) => {
-      if (!this.#isOver) this.#safely(() => this.#afterFetch(wire, place, unfetched));
+    this.#leave = this.#shelf.fetch(wire, () => {
+      if (!this.#isOver) this.#safely(() => this.#afterFetch(place));
     });
     // For a caller who has gone nothing is fetched any more.
     if (this.#call.reply.gone) this.onCallerGone();
     return true;
   }
 
-  #afterFetch(wire: Wire, place: number, unfetched: Fault | null): void {
+  #afterFetch(place: number): void {
     this.#leave = null;
-    if (this.#askAt(wire, place, unfetched) || this.#askFrom(place + 1)) return;
+    if (this.#askFrom(place, true)) return;
     this.#routeNext(false);
     this.#askNext();
   }
@@ -271,20 +274,16 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   #finish(): void {
     const { reply, attempts } = this.#call;
-    const { begun } = reply;
     const last = attempts.at(-1);
     const hasLeft = last === undefined ? reply.gone : last.outcome.kind === 'caller-gone';
-    if (hasLeft) return this.#end({ kind: 'caller-gone', begun });
-    const { blockedRetryMs } = this.#route;
-    const reason =
-      last === undefined
-        ? this.#unaskedFault(blockedRetryMs)
-        : faultOfAttempts(attempts, this.#wanted.model, blockedRetryMs);
-    this.#end({ kind: 'failed', fault: reason, begun });
+    if (hasLeft) return this.#leaveUnheard();
+    this.#end({ kind: 'failed', fault: this.#faultOf(attempts), begun: reply.begun });
   }
 
-  /** Nothing could be asked: one of those that have to wait may be able to do what the others cannot. */
-  #unaskedFault(blockedRetryMs: number | null): Fault {
+  #faultOf(attempts: Call['attempts']): Fault {
+    const { blockedRetryMs } = this.#route;
+    if (attempts.length > 0) return faultOfAttempts(attempts, this.#wanted.model, blockedRetryMs);
+    // Nothing could be asked: one of those that have to wait may be able to do what the others cannot.
     if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
     return this.#unspeakable ?? fault('no_available_channel');
   }
@@ -306,5 +305,3 @@ class Search implements AttemptOwner, CallerListener, Guard {
     settle(this.#call, finish);
   }
 }
-
-const nothingFetched: ReadonlyMap<string, never> = new Map<string, never>();

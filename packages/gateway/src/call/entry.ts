@@ -13,9 +13,9 @@ import {
 import { type Estimates, type Metered, meter } from '../money/meter.ts';
 import { zeroNanoUsd } from '../money/money.ts';
 import { priceUsage } from '../money/price.ts';
-import type { AttemptEntry, CallEntry, CallOpening, Settlement, UnbilledReason } from '../ports/ledger.ts';
+import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { encodeRoute } from '../route/explain.ts';
-import { type Outcome, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
+import { type Outcome, type OutcomeRow, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
 import { lossNames, sendFinish } from './reply.ts';
 import type { Call } from './request.ts';
@@ -100,16 +100,17 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const reading = readingOf(last?.outcome);
   const { usage, source } = meter(reading, estimates);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
-  const { status, unbilledReason } = judge(finish, work === 'count', last?.outcome, hasOutput);
-  const unbilled = unbilledReason ?? (price === null ? 'unpriced_model' : null);
+  const isCount = work === 'count';
+  const verdict = judge(finish, isCount, last?.outcome, hasOutput);
+  const unbilledReason = verdict.unbilled ?? (price === null ? 'unpriced_model' : null);
+  const isBilled = unbilledReason === null && price !== null;
   const imageKind = kindOf(reading, asked);
   let sentAt = now;
   for (const { startedAt } of attempts) sentAt = Math.min(sentAt, startedAt);
-  const isBilled = unbilled === null && price !== null;
   return {
     ...openingOf(call),
-    status,
-    unbilledReason: unbilled,
+    status: verdict.status,
+    unbilledReason,
     channelId: last?.target.channel.id ?? null,
     modelServed: reading?.modelServed ?? null,
     usage,
@@ -129,19 +130,15 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     // To the moment the first request was sent upstream, or, if none was, the refusal decided.
     overheadUs: Math.round((sentAt - receivedAt) * 1000),
     finishedAtMs: gateway.clock.now(),
-    attempts: attempts.map((record, index) =>
-      attemptEntry(record, index + 1, work === 'count', estimates, asked),
-    ),
+    attempts: attempts.map((record, at) => attemptEntry(record, at + 1, isCount, estimates, asked)),
     route: encodeRoute(routes),
   };
 }
 
 function estimatesOf({ facts }: InboundRequest): Estimates {
   const { inputTokensEstimate, maxOutputTokens, choices } = facts;
-  return {
-    inputTokensEstimate,
-    outputTokensMax: maxOutputTokens === null ? null : maxOutputTokens * choices,
-  };
+  const outputTokensMax = maxOutputTokens === null ? null : maxOutputTokens * choices;
+  return { inputTokensEstimate, outputTokensMax };
 }
 
 /** To microseconds: what lies behind them is noise of floats. */
@@ -149,22 +146,18 @@ function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-interface Verdict {
-  readonly status: CallEntry['status'];
-  readonly unbilledReason: UnbilledReason | null;
-}
+const billed = { status: 'complete', unbilled: null } as const;
+const counted = { status: 'complete', unbilled: 'token_count' } as const;
+const failedUpstream = { status: 'failed', unbilled: 'upstream_failed' } as const;
+const saidNothing = { status: 'failed', unbilled: 'zero_completion' } as const;
+const refusedByUs = { status: 'failed', unbilled: 'refused_by_gateway' } as const;
 
-const billed: Verdict = { status: 'complete', unbilledReason: null };
-const counted: Verdict = { status: 'complete', unbilledReason: 'token_count' };
-const failedUpstream: Verdict = { status: 'failed', unbilledReason: 'upstream_failed' };
-const saidNothing: Verdict = { status: 'failed', unbilledReason: 'zero_completion' };
-const refusedByUs: Verdict = { status: 'failed', unbilledReason: 'refused_by_gateway' };
-const leftUnheard: Verdict = {
-  status: outcomeTable['caller-gone'].status,
-  unbilledReason: outcomeTable['caller-gone'].unbilled,
-};
-
-function judge(finish: CallEnd, isCount: boolean, outcome: Outcome | undefined, hasOutput: boolean): Verdict {
+function judge(
+  finish: CallEnd,
+  isCount: boolean,
+  outcome: Outcome | undefined,
+  hasOutput: boolean,
+): Pick<OutcomeRow, 'status' | 'unbilled'> {
   switch (finish.kind) {
     case 'answered':
       if (isCount) return counted;
@@ -173,20 +166,15 @@ function judge(finish: CallEnd, isCount: boolean, outcome: Outcome | undefined, 
       return hasOutput ? billed : saidNothing;
     case 'caller-gone':
       // It may have left while the call waited, after an attempt that ended in another way.
-      return outcome?.kind === 'caller-gone' ? verdictOf(outcome) : leftUnheard;
+      return outcome?.kind === 'caller-gone' ? rowOf(outcome) : outcomeTable['caller-gone'];
     case 'failed': {
       // An answer that is withheld, or has met a bug of ours, is no fault of its upstream.
-      const verdict = outcome === undefined ? refusedByUs : verdictOf(outcome);
-      return verdict.status === 'complete' || verdict.status === 'caller_gone' ? refusedByUs : verdict;
+      const row = outcome === undefined ? refusedByUs : rowOf(outcome);
+      return row.status === 'complete' || row.status === 'caller_gone' ? refusedByUs : row;
     }
     default:
       return unreachable(finish);
   }
-}
-
-function verdictOf(outcome: Outcome): Verdict {
-  const { status, unbilled } = rowOf(outcome);
-  return { status, unbilledReason: unbilled };
 }
 
 /** The kind that was asked for, where the answer does not say what it made. */

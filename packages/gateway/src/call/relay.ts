@@ -1,4 +1,5 @@
 import {
+  ByteRuns,
   concatBytes,
   endedFrame,
   type FrameRole,
@@ -138,11 +139,8 @@ export class StreamRelay implements Relay {
   readonly #onStart = (chunk: Uint8Array, at: number): number => this.takeTexts(chunk, at);
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Frames of the chunk at hand that are the caller's, to be relayed in one write: the first, and where the last one ends. */
-  #run: Uint8Array | null = null;
-  #runEnd = 0;
-  /** Runs before that one, where something between them was not relayed. */
-  #runs: Uint8Array[] = [];
+  /** Frames of the chunk at hand that are the caller's, to be relayed in one write. */
+  readonly #runs = new ByteRuns();
 
   constructor(
     errand: Errand,
@@ -269,41 +267,19 @@ export class StreamRelay implements Relay {
     this.callerIsSlow = !(reply.begun ? reply.write(first) : reply.begin(200, this.#headers, first));
   }
 
-  /** Frames that lie side by side are one run, and no object each. */
   #relay(bytes: Uint8Array): void {
-    if (this.#held.length > 0) this.#releaseHeld();
-    const run = this.#run;
-    if (run !== null && run.buffer === bytes.buffer && this.#runEnd === bytes.byteOffset) {
-      this.#runEnd += bytes.length;
-      return;
+    if (this.#held.length > 0) {
+      // They were taken for the last of the answer, and are not.
+      for (const frame of this.#held) this.#runs.add(frame);
+      this.#held = [];
+      this.#heldBytes = 0;
     }
-    this.#endRun();
-    this.#run = bytes;
-    this.#runEnd = bytes.byteOffset + bytes.length;
-  }
-
-  /** The held frames were taken for the last of the answer, and are not. */
-  #releaseHeld(): void {
-    this.#endRun();
-    this.#runs.push(...this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-  }
-
-  #endRun(): void {
-    const run = this.#run;
-    if (run === null) return;
-    const length = this.#runEnd - run.byteOffset;
-    this.#runs.push(length === run.length ? run : new Uint8Array(run.buffer, run.byteOffset, length));
-    this.#run = null;
+    this.#runs.add(bytes);
   }
 
   #writeRuns(): void {
-    this.#endRun();
-    if (this.#runs.length === 0) return;
-    const bytes = concatBytes(this.#runs);
-    this.#runs.length = 0;
-    if (!this.#errand.reply.write(bytes)) this.callerIsSlow = true;
+    const bytes = this.#runs.take();
+    if (bytes.length > 0 && !this.#errand.reply.write(bytes)) this.callerIsSlow = true;
   }
 
   /** `terminal` is there only within the call. */

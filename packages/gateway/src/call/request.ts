@@ -15,7 +15,7 @@ import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { RouteMade } from '../route/explain.ts';
 import { nothingToTry, unknownAnswer } from '../route/faults.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
-import { sessionIdentity } from '../route/session.ts';
+import { noSession, sessionOf } from '../route/session.ts';
 import type { AttemptRecord } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
@@ -121,7 +121,8 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(facts.model));
   const { accountId, group } = caller;
   const asItIs = inbound.work !== 'answer';
-  const session = sessionOf(call);
+  const sessionClue = () => request.sessionClue?.() ?? null;
+  const session = asItIs ? noSession : sessionOf({ accountId, header: inbound.header, sessionClue });
   const wanted = {
     facts,
     model,
@@ -144,18 +145,4 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   }
   call.price = model.price;
   return succeed({ wanted: wanted, route: route });
-}
-
-/** Named when it is first asked for, and kept. Only answers have one. */
-function sessionOf({
-  inbound: { work, header },
-  request,
-  caller: { accountId },
-}: Call): RouteRequest['session'] {
-  let named: string | null | undefined = work === 'answer' ? undefined : null;
-  return () => {
-    if (named === undefined)
-      named = sessionIdentity({ accountId, header, sessionClue: () => request.sessionClue?.() ?? null });
-    return named;
-  };
 }

@@ -32,6 +32,18 @@ interface SessionSource {
   readonly sessionClue: () => SessionClue | null;
 }
 
+/** Only answers have one. */
+export const noSession = (): null => null;
+
+/** Named when it is first asked for, and kept. */
+export function sessionOf(source: SessionSource): () => string | null {
+  let named: string | null | undefined;
+  return () => {
+    if (named === undefined) named = sessionIdentity(source);
+    return named;
+  };
+}
+
 /**
  * The session a call belongs to (routing.md, "Affinity"): its own header, then a name in the body, then the header of a
  * known agent, then how the conversation began. Null when none of them says anything.

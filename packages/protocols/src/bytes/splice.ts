@@ -37,3 +37,38 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return whole;
 }
+
+/** Pieces that are put end to end. Those that lie side by side in their buffer are one run, and no object each. */
+export class ByteRuns {
+  #runs: Uint8Array[] = [];
+  /** The first piece of the last run, and where that run ends. */
+  #last: Uint8Array | null = null;
+  #end = 0;
+
+  add(bytes: Uint8Array): void {
+    const last = this.#last;
+    if (last !== null && last.buffer === bytes.buffer && this.#end === bytes.byteOffset) {
+      this.#end += bytes.length;
+      return;
+    }
+    this.#endRun();
+    this.#last = bytes;
+    this.#end = bytes.byteOffset + bytes.length;
+  }
+
+  /** All of them, and then there is none; one that is alone is no copy. */
+  take(): Uint8Array {
+    this.#endRun();
+    const bytes = concatBytes(this.#runs);
+    this.#runs = [];
+    return bytes;
+  }
+
+  #endRun(): void {
+    const last = this.#last;
+    if (last === null) return;
+    const length = this.#end - last.byteOffset;
+    this.#runs.push(length === last.length ? last : new Uint8Array(last.buffer, last.byteOffset, length));
+    this.#last = null;
+  }
+}

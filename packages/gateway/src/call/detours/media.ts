@@ -3,6 +3,7 @@ import {
   type FetchedMedia,
   fault,
   type MediaByUrl,
+  type Result,
   remoteMediaFault,
   remoteMediaOf,
   type Turn,
@@ -11,7 +12,14 @@ import {
 import type { Wire } from '../../catalogue/wire.ts';
 import type { MediaProblem } from '../../ports/media-fetcher.ts';
 import type { Call } from '../request.ts';
-import { turnOf } from './translate.ts';
+
+/** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
+export function turnOf(call: Call): Result<Turn, Fault> {
+  const { id, codec } = call.protocol;
+  if (codec === null) throw new Error(`${id} is never translated`);
+  call.turn ??= codec.readTurn(call.inbound);
+  return call.turn;
+}
 
 /** Media that a request names by URL and some target wants to be handed: fetched once for all attempts of the call. */
 export class MediaShelf {
@@ -43,27 +51,25 @@ export class MediaShelf {
   }
 
   /**
-   * Fetches what this target wants, and calls back, not within this call, with a fault where something cannot be had:
-   * another target may not need it.
+   * Fetches what this target wants, and calls back, not within this call. Something that cannot be had is a fault of this
+   * target's from now on: another one may not need it.
    * @returns lets go of it: `done` is called all the same.
    */
-  fetch(wire: Wire, done: (unfetched: Fault | null) => void): () => void {
+  fetch(wire: Wire, done: () => void): () => void {
     const { gateway, deadlineAt } = this.#call;
     const hangUp = new AbortController();
     const withinMs = deadlineAt - gateway.clock.monotonic();
     void gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal).then((fetched) => {
-      if (!fetched.ok) return done(this.#noteFault(fetched.error.url, fetched.error.problem));
-      for (const [url, media] of fetched.value) this.#fetched.set(url, media);
-      done(null);
+      if (!fetched.ok) this.#noteFault(fetched.error.url, fetched.error.problem);
+      else for (const [url, media] of fetched.value) this.#fetched.set(url, media);
+      done();
     });
     return () => hangUp.abort();
   }
 
-  #noteFault(url: string, problem: MediaProblem): Fault | null {
+  #noteFault(url: string, problem: MediaProblem): void {
     const turn = turnOf(this.#call);
-    const unfetched = turn.ok ? faultOf(turn.value, url, problem) : turn.error;
-    this.#faults.set(url, unfetched);
-    return unfetched;
+    this.#faults.set(url, turn.ok ? faultOf(turn.value, url, problem) : turn.error);
   }
 
   /** A request that cannot be read is refused where it is encoded. */

@@ -4,12 +4,10 @@ import {
   fail,
   fault,
   type Loss,
-  type MediaByUrl,
   type Result,
   type StreamTranslator,
   succeed,
   type Translation,
-  type Turn,
   translate,
   withMedia,
 } from '@headgate/protocols';
@@ -18,6 +16,7 @@ import type { HeaderList } from '../../ports/data-plane.ts';
 import { type Relay, StreamRelay, WholeRelay } from '../relay.ts';
 import { streamHeaders, wholeHeaders } from '../reply.ts';
 import type { Call, Errand } from '../request.ts';
+import { type MediaShelf, turnOf } from './media.ts';
 
 /** A request as one target gets it: the caller's own bytes, or translated where the target speaks another protocol. */
 export interface Encoded {
@@ -26,24 +25,18 @@ export interface Encoded {
   readonly translation: Translation | null;
 }
 
-/** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
-export function turnOf(call: Call): Result<Turn, Fault> {
-  const { id, codec } = call.protocol;
-  if (codec === null) throw new Error(`${id} is never translated`);
-  call.turn ??= codec.readTurn(call.inbound);
-  return call.turn;
-}
-
 /** The request for a target of another protocol. A fault where it cannot be told it: another one may be. */
-export function encodeTranslated(call: Call, wire: Wire, fetched: MediaByUrl): Result<Encoded, Fault> {
+export function encodeTranslated(call: Call, wire: Wire, shelf: MediaShelf | null): Result<Encoded, Fault> {
   const { protocol, request, inbound, caller } = call;
   const { codec } = wire.protocol;
   if (protocol.codec === null || codec === null)
     throw new Error(`${protocol.id} cannot be translated to ${wire.protocol.id}`);
   const turn = turnOf(call);
   if (!turn.ok) return turn;
+  const unfetched = shelf?.faultFor(wire) ?? null;
+  if (unfetched !== null) return fail(unfetched);
   const context = {
-    turn: withMedia(turn.value, fetched),
+    turn: shelf === null ? turn.value : withMedia(turn.value, shelf.fetched),
     traceId: inbound.traceId,
     createdS: Math.floor(inbound.receivedAtMs / 1000),
     wantsUsageFrame: request.wantsUsageFrame,
