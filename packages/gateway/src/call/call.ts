@@ -80,7 +80,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     this.#progress = new CallProgress(limits.attemptsMax, request.repeatable !== false);
     this.expiresAt = inbound.receivedAt + limits.openRowAfterMs;
     gateway.watchdog.watch(this);
-    call.keepAlive = openKeepAlive(call);
+    if (request.facts.stream) call.keepAlive = openKeepAlive(call);
     reply.listener = this;
   }
 
@@ -180,7 +180,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     const routed = router.attempt(wire.target, this.#wanted, clock.now(), progress.refused);
     const isLastHope = others === 0;
     const attempt = new Attempt(call, this, wire, encoded, routed, progress.sharers(others), isLastHope);
-    if (this.#running.length === 0 && mayHedge(call, this.#wanted, progress))
+    if (this.#wanted.routing.hedging && this.#running.length === 0 && mayHedge(call, progress))
       this.#openHedge(routed.hedgeAfterMs);
     this.begun++;
     this.#running.push(attempt);

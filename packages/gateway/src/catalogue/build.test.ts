@@ -105,6 +105,31 @@ function build(changes: Partial<CatalogueSources> = {}) {
 }
 
 describe('the snapshot', () => {
+  test('knows of a model alone on its target whether another one has that beside others', () => {
+    const [m] = stored.models;
+    const [first, second] = stored.channels;
+    if (m === undefined || first === undefined || second === undefined)
+      throw new Error('a model, two channels');
+    const on = (modelId: string, upstreamModel: string) => ({ ...first.models[0], modelId, upstreamModel });
+    const models = [
+      ...first.models,
+      on('shares', 'm-at-one'),
+      on('alone', 'elsewhere'),
+    ] as typeof first.models;
+    const { catalogue } = build({
+      stored: {
+        ...stored,
+        models: [m, { ...m, id: 'shares' }, { ...m, id: 'alone' }],
+        channels: [{ ...first, models }, second],
+      },
+    });
+    expect([...catalogue.models.values()].map(({ id, hasChoice }) => [id, hasChoice])).toEqual([
+      ['m', true],
+      ['shares', true],
+      ['alone', false],
+    ]);
+  });
+
   test('joins models, channels, secrets and prices', () => {
     const { catalogue, problems } = build();
     expect(problems).toEqual([]);
@@ -122,6 +147,7 @@ describe('the snapshot', () => {
       ['one', 'm-at-one', 'c1'],
       ['two', 'm-at-two', null],
     ]);
+    expect(catalogue.models.get('m')?.hasChoice).toBe(true);
     expect(catalogue.keys.get('ff')).toMatchObject({
       status: 'active',
       caller: { keyId: 'k', group: { id: 'g' }, models: new Set(['m']) },

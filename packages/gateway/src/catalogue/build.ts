@@ -57,10 +57,12 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
     if (channel !== null) channels.set(declared.id, channel);
   }
   const targets = targetsByModel(stored, channels, priceOf);
+  const several = [...targets.values()].filter(({ length }) => length > 1).flat();
+  const chosen = new Set(several.map(({ origin }) => origin));
   const models = new Map(
     stored.models.map((model) => [
       model.id,
-      buildModel(model, targets.get(model.id) ?? [], priceOf, problems),
+      buildModel(model, targets.get(model.id) ?? [], chosen, priceOf, problems),
     ]),
   );
   const groups = new Map(
@@ -175,6 +177,7 @@ function targetsByModel(
 function buildModel(
   declared: DeclaredModel,
   targets: readonly Target[],
+  chosen: ReadonlySet<string>,
   priceOf: (subject: string) => PriceVersion | null,
   problems: CatalogueProblem[],
 ): Model {
@@ -186,7 +189,7 @@ function buildModel(
       detail: 'it has no price; write one under prices',
     });
   }
-  return { ...declared, price, targets };
+  return { ...declared, price, targets, hasChoice: targets.some(({ origin }) => chosen.has(origin)) };
 }
 
 function buildKeys(

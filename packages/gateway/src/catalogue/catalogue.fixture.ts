@@ -75,5 +75,6 @@ export function modelOf(targets: readonly Target[], id = 'demo'): Model {
     reasoning: false,
     price: null,
     targets,
+    hasChoice: targets.length > 1,
   };
 }

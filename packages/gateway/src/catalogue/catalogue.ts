@@ -71,6 +71,8 @@ export interface Model extends Omit<DeclaredModel, 'price'> {
   /** The price that callers pay, before the group's multiplier; null is an operator alert. */
   readonly price: PriceVersion | null;
   readonly targets: readonly Target[];
+  /** True where a target is one of several, here or of another model: it matters there what calls of this one teach of its cache. */
+  readonly hasChoice: boolean;
 }
 
 /** How calls of a group are routed. */

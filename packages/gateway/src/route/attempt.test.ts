@@ -63,3 +63,19 @@ test('a target nobody knows has as long for its first content as the model elsew
   }
   expect(router.attempt(two, request, 2000).firstContentMs).toBe(4000);
 });
+
+test.each([
+  ['one target, and none beside it anywhere', modelOf([one]), 0],
+  ['one target that another model has beside others', { ...modelOf([one]), hasChoice: true }, 1],
+  ['several targets', model, 1],
+])('the session of a long call of a model with %s is named so many times: %#', (_name, routed, times) => {
+  let named = 0;
+  const session = () => {
+    named++;
+    return 'a session';
+  };
+  openRouter()
+    .attempt(one, { ...asking(streamed, routed), session }, 0)
+    .noteEnd(answered({ inputFresh: 5000 }), 100);
+  expect(named).toBe(times);
+});

@@ -108,10 +108,10 @@ export class Estimates {
     this.#loadPulses = Int32Array.from(candidates, ({ load }) => load.pulse);
     this.#versions = column().fill(-1);
     this.#goodUntilMs = column();
-    const hasChoice = candidates.some(({ slots }) => slots.length > 1);
     this.hasCaches = candidates.some(({ rates }) => rates.some(hasCachePrice));
     // Beside no other target and no other credential a session has one place to go.
-    this.keepsSessions = hasChoice || (this.hasCaches && candidates.length > 1);
+    this.keepsSessions =
+      candidates.some(({ slots }) => slots.length > 1) || (this.hasCaches && model.hasChoice);
     this.#hasTiers = candidates.some(({ rates }) => rates.length > 1);
     this.hasUnknownPrices = candidates.some(({ rates }) => rates.length === 0);
     this.hasTwins = new Set(candidates.map(({ load }) => load)).size < candidates.length;

@@ -8,8 +8,8 @@ import { alertBug } from '../outcomes.ts';
 import type { Call } from '../request.ts';
 
 /** Only a stream shows that it is late, and only what may be done twice is asked of two. */
-export function mayHedge({ request, inbound }: Call, wanted: RouteRequest, progress: CallProgress): boolean {
-  return wanted.routing.hedging && request.facts.stream && inbound.work === 'answer' && progress.mayHedge;
+export function mayHedge({ request, inbound }: Call, progress: CallProgress): boolean {
+  return request.facts.stream && inbound.work === 'answer' && progress.mayHedge;
 }
 
 /**

@@ -12,10 +12,10 @@ const headers: HeaderList = [
   'no',
 ];
 
-/** Null when the caller does not wait for a stream, or its surface has no word for it. */
+/** A sign of life for the caller of a stream; null where its surface has no word for one. */
 export function openKeepAlive({ inbound, protocol, reply, gateway, request }: Call): KeepAlive | null {
   const { keepAliveFrame } = protocol;
-  if (keepAliveFrame === null || !request.facts.stream || request.framing !== 'sse') return null;
+  if (keepAliveFrame === null || request.framing !== 'sse') return null;
   return new KeepAlive(gateway, reply, keepAliveFrame, inbound.receivedAt);
 }
 
