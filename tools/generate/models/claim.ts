@@ -1,6 +1,6 @@
 import type { Effort, Modality } from '../../../packages/gateway/src/catalogue/model-facts.ts';
 
-/** The word of one source about of one model of one provider. A member that is missing is not spoken of. */
+/** The word of one source about one model of one provider. A member that is missing is not spoken of. */
 export interface Claim {
   readonly source: string;
   readonly id: string;
