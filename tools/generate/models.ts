@@ -92,8 +92,12 @@ function modelsOf(
   id: string,
   source: FileSource,
 ): { models: Map<string, DraftFacts>; contradictions: readonly Contradiction[] } {
-  const byModel = Map.groupBy(claimsFor(id, source), (claim) => claim.id);
-  const merged = [...byModel].map(([model, claims]) => ({ model, ...mergeClaims(id, model, claims) }));
+  // Sources differ in the case of letters, and no two models do.
+  const byModel = Map.groupBy(claimsFor(id, source), (claim) => claim.id.toLowerCase());
+  const merged = [...byModel.values()].map((claims) => {
+    const model = claims[0]?.id ?? '';
+    return { model, ...mergeClaims(id, model, claims) };
+  });
   // A model of which only a day is known is one that the newer sources have dropped.
   const known = merged.filter(
     ({ facts }) => facts.reasoning !== undefined || facts.contextWindow !== undefined,

@@ -31,7 +31,7 @@ export type ClaimReader = (directory: string, provider: string) => readonly Clai
 
 /** Words that are no language models, whatever else a source says of them. */
 export const noLanguageModel =
-  /embed|tts|transcri|whisper|moderation|realtime|rerank|-live|veo-|lyria|imagin|-asr|livetranslate|dall-e|sora|ocr|guard|classifier|speech|-audio|audio-|computer-use|container|search-api|translate|-mt-|robotics/i;
+  /embed|^bge-|tts|transcri|whisper|moderation|realtime|rerank|-live|veo-|lyria|imagin|-asr|livetranslate|dall-e|sora|ocr|guard|classifier|speech|-audio|audio-|computer-use|container|search-api|translate|-mt-|robotics/i;
 
 /** The date at the end of a dated version's name. */
 export const versionDate = /-(20\d{2})-?(\d{2})-?(\d{2})$/;

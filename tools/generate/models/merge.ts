@@ -26,10 +26,10 @@ interface Taken<Value> {
 }
 
 /** The order in which sources break a tie: the newest data first. */
-const newestFirst = ['litellm', 'pi', 'catwalk', 'models.dev', 'models.dev-dates'];
+const newestFirst = ['litellm', 'pi', 'catwalk', 'models.dev', 'models.dev-dates', 'genai-prices'];
 
 /** For sizes, the source that takes them from the vendors' tables: others take what a prompt may have for the window, or their own default. */
-const tablesFirst = ['models.dev', 'pi', 'litellm', 'catwalk'];
+const tablesFirst = ['models.dev', 'pi', 'litellm', 'catwalk', 'genai-prices'];
 
 /** What a source says of one field; several values where it may mean one or the other. */
 interface Saying<Value> {
@@ -114,12 +114,15 @@ export function mergeClaims(
   const merge = new Merge({ file, model }, claims);
   const contextWindow = merge.settle('contextWindow', ({ context }) => context, tablesFirst);
   const maxInput = merge.first((claim) => claim.maxInput);
+  const maxOutput = merge.one('maxOutputTokens', outputLimit, tablesFirst);
+  const window = contextWindow?.value ?? Number.POSITIVE_INFINITY;
   const temperature = merge.one('temperature', (claim) => claim.samples ?? claim.temperature);
   const facts = draftOf({
     name: merge.first((claim) => claim.name?.replace(/ \(latest\)$/, '')),
     contextWindow,
-    maxInputTokens: maxInput !== null && maxInput.value < (contextWindow?.value ?? 0) ? maxInput : null,
-    maxOutputTokens: merge.one('maxOutputTokens', outputLimit, tablesFirst),
+    maxInputTokens: maxInput !== null && contextWindow !== null && maxInput.value < window ? maxInput : null,
+    // A source may speak of one window, and another one of an output that fits only into a larger.
+    maxOutputTokens: maxOutput !== null && maxOutput.value < window ? maxOutput : null,
     inputModalities: merge.longest((claim) => claim.input),
     outputModalities: merge.longest((claim) => claim.output),
     tools: merge.one('tools', (claim) => claim.tools),

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
+import { findProvider } from '@pydantic/genai-prices';
 import {
   type Effort,
   efforts,
@@ -238,12 +239,33 @@ const modelsDevDates: ClaimReader = (directory, provider) => {
   }));
 };
 
+interface PricedModel {
+  readonly id: string;
+  readonly name?: string;
+  readonly context_window?: number;
+  readonly deprecated?: boolean;
+}
+
+/** The price seed is made from this one, and a model that has a price there is to have a record here. */
+const genaiPrices: ClaimReader = (_, provider) => {
+  const models: readonly PricedModel[] = findProvider({ providerId: provider })?.models ?? [];
+  return models
+    .filter(({ deprecated }) => deprecated !== true)
+    .map((model) => ({
+      source: 'genai-prices',
+      id: model.id,
+      name: model.name,
+      context: model.context_window === undefined ? undefined : [model.context_window],
+    }));
+};
+
 const readers: Readonly<Record<string, ClaimReader>> = {
   litellm,
   pi,
   catwalk,
   'models.dev': modelsDev,
   'models.dev-dates': modelsDevDates,
+  'genai-prices': genaiPrices,
 };
 
 /** What a source says of a provider's language models. */

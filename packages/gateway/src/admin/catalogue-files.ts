@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ModelBook } from '../catalogue/model-facts.ts';
 import type { PriceSeed } from '../catalogue/price-seed.ts';
 import { type ProviderDocument, providerDocument } from '../config/provider-document.ts';
+import { modelBooks } from './model-files.ts';
 
 /**
  * The provider rows and price seeds that come with Headgate, read when first asked for: a start needs a handful of
@@ -16,10 +18,13 @@ export interface CatalogueFiles {
   automaticProviders(): readonly ProviderDocument[];
   /** The models and prices of a seed by its name; empty when there is no such seed. */
   priceSeed(name: string): PriceSeed;
+  /** All that is known of models; another book when an operator has taken in newer files. */
+  models(): ModelBook;
 }
 
-/** Opens the catalogue in a directory; by default the one of this repository. */
+/** Opens the catalogue of this repository, and what an operator has added to it in a data directory. */
 export function openCatalogueFiles(
+  dataDir: string | null = null,
   directory = new URL('../../../../catalogue/', import.meta.url),
 ): CatalogueFiles {
   const root = fileURLToPath(directory);
@@ -40,6 +45,7 @@ export function openCatalogueFiles(
         .map(provider)
         .filter((found) => found !== null),
     priceSeed: remembered((name: string) => readSeed(`${root}prices/${name}.json`)),
+    models: modelBooks(dataDir),
   };
 }
 

@@ -2,6 +2,7 @@ import { defaultDialect } from '@headgate/protocols';
 import { startSimulator } from '@headgate/simulator';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Target } from '../catalogue/catalogue.ts';
+import { unknownModel } from '../catalogue/model-facts.ts';
 import { openUpstream } from '../upstream/channels.ts';
 import { HttpClient } from '../upstream/client.ts';
 import { testChannel } from './channel-test.ts';
@@ -32,7 +33,15 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
     allowPrivate: true,
     ...changes,
   };
-  return { channel, upstreamModel, cost: null, contextWindow: null, lacks: new Set(), origin: 'here' };
+  return {
+    channel,
+    upstreamModel,
+    cost: null,
+    contextWindow: null,
+    lacks: new Set(),
+    origin: 'here',
+    facts: unknownModel,
+  };
 }
 
 async function ask(

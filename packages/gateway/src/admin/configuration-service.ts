@@ -53,7 +53,11 @@ export async function openConfigurationService(
 ): Promise<Result<ConfigurationService, readonly ConfigurationProblem[]>> {
   const peppers = settingsPeppers(options.settings);
   if (!peppers.ok) return peppers;
-  const parts: Parts = { ...options, catalogueFiles: openCatalogueFiles(), peppers: peppers.value };
+  const parts: Parts = {
+    ...options,
+    catalogueFiles: openCatalogueFiles(options.settings.dataDir),
+    peppers: peppers.value,
+  };
   const source = await openSource(parts, options.settings.config);
   return source.ok ? succeed(await startService(parts, source.value)) : source;
 }
@@ -138,12 +142,14 @@ async function applyFile(
 async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
   const { store, clock, logger } = parts;
   let loaded = await loadCatalogue(parts);
+  let book = parts.catalogueFiles.models();
   const catalogue = { current: loaded.catalogue };
   parts.onCatalogue(loaded.catalogue);
   logProblems(logger, loaded.problems, []);
 
   const reload = async (): Promise<void> => {
     const previous = loaded;
+    book = parts.catalogueFiles.models();
     loaded = await loadCatalogue(parts);
     catalogue.current = loaded.catalogue;
     parts.onCatalogue(loaded.catalogue);
@@ -154,7 +160,8 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     if (source.file !== null) await applyChange(parts, source.file);
     const revision = await store.revision();
     const isPriceDue = loaded.nextChangeAtMs !== null && loaded.nextChangeAtMs <= clock.now();
-    if (revision !== loaded.catalogue.revision || isPriceDue) await reload();
+    const isBookNew = parts.catalogueFiles.models() !== book;
+    if (revision !== loaded.catalogue.revision || isPriceDue || isBookNew) await reload();
   };
   const poll = oneAtATime(async () => {
     try {
@@ -246,6 +253,7 @@ export async function loadCatalogue(tools: CatalogueLoadTools): Promise<BuiltCat
   return buildCatalogue({
     stored,
     provider,
+    book: tools.catalogueFiles.models(),
     secret: tools.environment,
     variable: (name) => variables.get(name) ?? undefined,
     nowMs: tools.clock.now(),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type Effort, parseModelFile, type SamplingParameter } from '../catalogue/model-facts.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
-import { modelFiles, openModelBook } from './model-files.ts';
+import { modelFiles } from './model-files.ts';
 
 const files = [...modelFiles(null)];
-const book = openModelBook(null);
 const catalogue = openCatalogueFiles();
+const book = catalogue.models();
 
 describe('the files of models', () => {
   test.each(files)(

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ModelBook, type ModelFile } from '../catalogue/model-facts.ts';
@@ -21,8 +21,17 @@ export function modelFiles(dataDir: string | null): ReadonlyMap<string, ModelFil
   return files;
 }
 
-export function openModelBook(dataDir: string | null): ModelBook {
-  return new ModelBook([...modelFiles(dataDir).values()]);
+/** The book of all models: read when it is first asked for, and again when newer files have been taken in. */
+export function modelBooks(dataDir: string | null): () => ModelBook {
+  let book: ModelBook | null = null;
+  let readOf: number | null = null;
+  return () => {
+    const own = dataDir === null ? undefined : statSync(modelDirectory(dataDir), { throwIfNoEntry: false });
+    const changedAt = own?.mtimeMs ?? 0;
+    if (book === null || changedAt !== readOf) book = new ModelBook([...modelFiles(dataDir).values()]);
+    readOf = changedAt;
+    return book;
+  };
 }
 
 function readFiles(directory: string): Map<string, ModelFile> {

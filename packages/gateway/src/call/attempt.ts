@@ -71,8 +71,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#wire = wire;
     this.#encoded = encoded;
     this.startedAt = this.#now();
-    const { reasoning } = wire.asked;
-    this.#deadline = new Deadline(errand, routed, reasoning, this.startedAt, sharers, isLastHope, () =>
+    this.#deadline = new Deadline(errand, routed, wire.thinks, this.startedAt, sharers, isLastHope, () =>
       this.#expire(),
     );
   }

@@ -150,7 +150,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   #wireOf(target: Target): Wire {
     const { gateway, protocol } = this.#call;
-    return gateway.wires.of(target, this.#wanted.model, protocol.id);
+    return gateway.wires.of(target, protocol.id);
   }
 
   /** True when the target was asked. `others`: targets that may still be asked if it fails. */

@@ -5,6 +5,7 @@ import { readPriceTiers } from '../money/price-terms.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import { buildCatalogue, type CatalogueSources } from './build.ts';
 import { type Provider, plainRouting } from './catalogue.ts';
+import { ModelBook } from './model-facts.ts';
 
 const provider: Provider = {
   id: 'acme',
@@ -61,13 +62,13 @@ const stored: StoredConfiguration = {
       id: 'm',
       displayName: 'M',
       ownedBy: 'acme',
-      created: 0,
+      created: null,
       contextWindow: null,
       maxOutputTokens: null,
-      inputModalities: ['text'],
-      outputModalities: ['text'],
-      capabilities: [],
-      reasoning: false,
+      inputModalities: null,
+      outputModalities: null,
+      capabilities: null,
+      reasoning: null,
       price: null,
     },
   ],
@@ -97,6 +98,7 @@ function build(changes: Partial<CatalogueSources> = {}) {
   return buildCatalogue({
     stored,
     provider: (id) => (id === 'acme' ? provider : null),
+    book: new ModelBook([]),
     secret: (name) => (name === 'ACME_KEY' ? 'the secret' : undefined),
     variable: (name) => (name === 'region' ? 'eu' : undefined),
     nowMs: 500,
@@ -167,6 +169,58 @@ describe('the snapshot', () => {
     const built = build({ stored: { ...stored, prices: [...stored.prices.slice(0, 2), withdrawn] } });
     expect(built.catalogue.models.get('m')?.price).toBeNull();
     expect(built.problems).toMatchObject([{ kind: 'unpriced-model', subject: 'm' }]);
+  });
+
+  test('a model is as the catalogue knows it at each provider, and the word of the operator stands before that', () => {
+    const reasoning = { mode: 'always', efforts: ['low', 'high'] } as const;
+    const known = {
+      name: 'M',
+      contextWindow: 9000,
+      maxOutputTokens: 700,
+      released: '2026-01-02',
+      tools: true,
+    };
+    const book = new ModelBook([
+      {
+        asOf: '2026-11-22',
+        vendor: true,
+        providers: ['acme'],
+        sources: {},
+        models: {
+          'm-at-one': { ...known, reasoning: { ...reasoning, efforts: [...reasoning.efforts] } },
+        },
+      },
+    ]);
+    const [model] = stored.models;
+    if (model === undefined) throw new Error('no model');
+    const built = (changes: Partial<typeof model>) => {
+      const { catalogue } = build({ book, stored: { ...stored, models: [{ ...model, ...changes }] } });
+      return catalogue.models.get('m');
+    };
+    const asKnown = built({});
+    expect(asKnown).toMatchObject({
+      contextWindow: 9000,
+      maxOutputTokens: 700,
+      created: Date.parse('2026-01-02') / 1000,
+      capabilities: ['tools', 'reasoning'],
+    });
+    const [one, two] = asKnown?.targets ?? [];
+    expect(one).toMatchObject({ contextWindow: 9000, facts: { reasoning } });
+    expect(two?.facts.reasoning.mode).toBe('unknown');
+    const declared = built({ reasoning: false, maxOutputTokens: 5, contextWindow: 100, created: 7 });
+    expect(declared).toMatchObject({
+      contextWindow: 100,
+      maxOutputTokens: 5,
+      created: 7,
+      capabilities: ['tools'],
+    });
+    for (const target of declared?.targets ?? [])
+      expect(target).toMatchObject({
+        contextWindow: 100,
+        facts: { reasoning: { mode: 'none' }, maxOutputTokens: 5 },
+      });
+    const thinks = built({ reasoning: true })?.targets.map(({ facts }) => facts.reasoning);
+    expect(thinks).toMatchObject([reasoning, { mode: 'optional', efforts: [] }]);
   });
 
   test('a channel without its secret or its address is off, with the reason', () => {

@@ -13,12 +13,15 @@ import type {
   Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
+import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
 
 /** The sources of a snapshot, beside the stored configuration. */
 export interface CatalogueSources {
   readonly stored: StoredConfiguration;
   /** Finds a provider by id: the stored row, else the catalogue's. */
   readonly provider: (id: string) => Provider | null;
+  /** All that is known of models. */
+  readonly book: ModelBook;
   /** Reads a secret from the environment by its variable's name. */
   readonly secret: (environmentName: string) => string | undefined;
   /** Fills a gap of a base URL, such as `{simulator}`. */
@@ -56,13 +59,13 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
     const channel = buildChannel(declared, sources, problems);
     if (channel !== null) channels.set(declared.id, channel);
   }
-  const targets = targetsByModel(stored, channels, priceOf);
+  const targets = targetsByModel(sources, channels, priceOf);
   const several = [...targets.values()].filter(({ length }) => length > 1).flat();
   const chosen = new Set(several.map(({ origin }) => origin));
   const models = new Map(
     stored.models.map((model) => [
       model.id,
-      buildModel(model, targets.get(model.id) ?? [], chosen, priceOf, problems),
+      buildModel(model, targets.get(model.id) ?? [], chosen, sources.book, priceOf, problems),
     ]),
   );
   const groups = new Map(
@@ -149,22 +152,24 @@ function fillGaps(
 const nothing: ReadonlySet<Need> = new Set();
 
 function targetsByModel(
-  stored: StoredConfiguration,
+  { stored, book }: CatalogueSources,
   channels: ReadonlyMap<string, Channel>,
   priceOf: (subject: string) => PriceVersion | null,
 ): ReadonlyMap<string, readonly Target[]> {
   const targets = new Map<string, Target[]>();
-  const windows = new Map(stored.models.map(({ id, contextWindow }) => [id, contextWindow]));
+  const declared = new Map(stored.models.map((model) => [model.id, model]));
   for (const { id, models } of stored.channels) {
     const channel = channels.get(id);
     if (channel === undefined) continue;
     for (const { modelId, upstreamModel, contextWindow, lacks } of models) {
       const cost = priceOf(`channel:${id}/${modelId}`);
+      const facts = declaredFacts(book.find(channel.provider.id, upstreamModel), declared.get(modelId));
       const target = {
         channel,
         upstreamModel,
         cost,
-        contextWindow: contextWindow ?? windows.get(modelId) ?? null,
+        facts,
+        contextWindow: contextWindow ?? facts.contextWindow,
         lacks: lacks.length === 0 ? nothing : new Set(lacks),
         origin: originOf(id, upstreamModel),
       };
@@ -174,10 +179,26 @@ function targetsByModel(
   return targets;
 }
 
+/** The facts as the operator has them: the word of a file stands before what is known. */
+function declaredFacts(facts: ModelFacts, declared: DeclaredModel | undefined): ModelFacts {
+  if (declared === undefined) return facts;
+  const { reasoning, contextWindow, maxOutputTokens } = declared;
+  const isAsKnown = reasoning === null || (reasoning && takesReasoning(facts));
+  return {
+    ...facts,
+    reasoning: isAsKnown
+      ? facts.reasoning
+      : { ...unknownModel.reasoning, mode: reasoning ? 'optional' : 'none' },
+    contextWindow: contextWindow ?? facts.contextWindow,
+    maxOutputTokens: maxOutputTokens ?? facts.maxOutputTokens,
+  };
+}
+
 function buildModel(
   declared: DeclaredModel,
   targets: readonly Target[],
   chosen: ReadonlySet<string>,
+  book: ModelBook,
   priceOf: (subject: string) => PriceVersion | null,
   problems: CatalogueProblem[],
 ): Model {
@@ -189,7 +210,30 @@ function buildModel(
       detail: 'it has no price; write one under prices',
     });
   }
-  return { ...declared, price, targets, hasChoice: targets.some(({ origin }) => chosen.has(origin)) };
+  const { id, displayName, ownedBy, created, inputModalities, outputModalities, capabilities } = declared;
+  const found = targets.map(({ channel, upstreamModel }) => book.find(channel.provider.id, upstreamModel));
+  const facts = declaredFacts(found.find((each) => each !== unknownModel) ?? book.findByName(id), declared);
+  return {
+    id,
+    displayName,
+    ownedBy,
+    created: created ?? (facts.released === null ? 0 : Date.parse(facts.released) / 1000),
+    contextWindow: facts.contextWindow,
+    maxOutputTokens: facts.maxOutputTokens,
+    inputModalities: inputModalities ?? facts.inputModalities ?? ['text'],
+    outputModalities: outputModalities ?? facts.outputModalities ?? ['text'],
+    capabilities: capabilities ?? capabilitiesOf(facts),
+    facts,
+    price,
+    targets,
+    hasChoice: targets.some(({ origin }) => chosen.has(origin)),
+  };
+}
+
+function capabilitiesOf(facts: ModelFacts): readonly string[] {
+  const { tools, structuredOutput } = facts;
+  const all = { tools, 'structured-output': structuredOutput, reasoning: takesReasoning(facts) };
+  return Object.entries(all).flatMap(([name, has]) => (has === true ? [name] : []));
 }
 
 function buildKeys(

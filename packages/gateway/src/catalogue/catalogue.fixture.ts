@@ -2,6 +2,7 @@ import { defaultDialect } from '@headgate/protocols';
 import { picoUsd } from '../money/money.ts';
 import type { PriceVersion } from '../money/price.ts';
 import type { Channel, Model, Target } from './catalogue.ts';
+import { type ModelFacts, unknownModel } from './model-facts.ts';
 
 /** The same price for every token of input and output, in micro-dollars per million. */
 export function priceOf(microUsd: bigint): PriceVersion {
@@ -32,6 +33,9 @@ export interface TargetDraft {
   readonly cost?: PriceVersion | null;
 }
 
+/** A model that is known not to think. */
+export const quick: ModelFacts = { ...unknownModel, reasoning: { ...unknownModel.reasoning, mode: 'none' } };
+
 export function targetOf({ id, priority = 0, enabled = true, protocols, cost = null }: TargetDraft): Target {
   const provider = {
     id: 'p',
@@ -58,7 +62,15 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     simulated: false,
     allowPrivate: false,
   };
-  return { channel, upstreamModel: 'demo', cost, origin: id, contextWindow: null, lacks: new Set() };
+  return {
+    channel,
+    upstreamModel: 'demo',
+    cost,
+    origin: id,
+    contextWindow: null,
+    lacks: new Set(),
+    facts: quick,
+  };
 }
 
 export function modelOf(targets: readonly Target[], id = 'demo'): Model {
@@ -72,7 +84,7 @@ export function modelOf(targets: readonly Target[], id = 'demo'): Model {
     inputModalities: [],
     outputModalities: [],
     capabilities: [],
-    reasoning: false,
+    facts: quick,
     price: null,
     targets,
     hasChoice: targets.length > 1,

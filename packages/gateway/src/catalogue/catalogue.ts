@@ -8,6 +8,7 @@ import {
 } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
+import type { ModelFacts } from './model-facts.ts';
 
 export type { RoutingPreset } from './entities.ts';
 
@@ -64,10 +65,19 @@ export interface Target {
   readonly lacks: ReadonlySet<Need>;
   /** The word by which sealed state is known to come from here; see `originOf`. */
   readonly origin: string;
+  /** The model as it is there; what the operator says of it stands before what is known of it. */
+  readonly facts: ModelFacts;
 }
 
-/** A public model id and what is known about it, which is `modelFields`. Tokens where a size is named. */
-export interface Model extends Omit<DeclaredModel, 'price'> {
+/** A public model id, and `modelFields` as callers are told them: as the operator says, else as it is known. Tokens where a size is named. */
+export interface Model
+  extends Pick<DeclaredModel, 'id' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens'> {
+  /** Unix seconds; 0 when not known. */
+  readonly created: number;
+  readonly inputModalities: readonly string[];
+  readonly outputModalities: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly facts: ModelFacts;
   /** The price that callers pay, before the group's multiplier; null is an operator alert. */
   readonly price: PriceVersion | null;
   readonly targets: readonly Target[];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatDecimal } from '../money/decimal.ts';
 import type { PriceTier } from '../money/price.ts';
 import {
+  type CellForm,
   convertedOrUnset,
   exactInteger,
   type Field,
@@ -58,28 +59,46 @@ export const accountFields = {
   name: field(z.string().min(1), text, (id) => id),
 };
 
+/** A list as JSON, which for none at all is `null`. */
+const wordsOrNone: CellForm<readonly string[] | null> = {
+  write: (list) => JSON.stringify(list),
+  read: (cell) => JSON.parse(String(cell)) as readonly string[] | null,
+};
+
 export const modelFields = {
   displayName: field(z.string().min(1), text, (id) => id),
   /** Callers see this word: it must not tell which provider serves them. */
   ownedBy: field(z.string().min(1), text, () => 'headgate'),
-  /** Unix seconds. */
+  /** Unix seconds; null is the day of its release, as far as that is known. */
   created: {
-    schema: z.iso.date('must be a date such as 2026-11-21'),
-    cell: integer,
-    absent: () => 0,
-    fromFile: (date) => Date.parse(date) / 1000,
-    toFile: (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
-  } satisfies Field<number, string>,
+    ...convertedOrUnset(
+      z.iso.date('must be a date such as 2026-11-21'),
+      integer,
+      (date) => Date.parse(date) / 1000,
+      (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
+    ),
+    cell: { write: (seconds) => seconds ?? 0, read: (cell) => Number(cell) || null },
+  } satisfies Field<number | null, string>,
   contextWindow: unset(tokens, integer),
   maxOutputTokens: unset(tokens, integer),
-  inputModalities: field(words, wordList(), () => ['text']),
-  outputModalities: field(words, wordList(), () => ['text']),
-  capabilities: field(words, wordList(), () => []),
-  reasoning: field(
-    z.boolean().describe('Thinks before it speaks: gets the longer time-out for first content.'),
-    flag,
-    () => false,
-  ),
+  inputModalities: { ...unset(words, wordList()), cell: wordsOrNone },
+  outputModalities: { ...unset(words, wordList()), cell: wordsOrNone },
+  capabilities: { ...unset(words, wordList()), cell: wordsOrNone },
+  reasoning: {
+    ...unset(
+      z
+        .boolean()
+        .describe(
+          'Thinks before it speaks: gets the longer time-out for first content, and may be told to think; as the catalogue knows the model if left out.',
+        ),
+      flag,
+    ),
+    /** The column has a third value for what the operator leaves to the catalogue. */
+    cell: {
+      write: (value) => (value === null ? 2 : flag.write(value)),
+      read: (cell) => (cell === 2n ? null : flag.read(cell)),
+    },
+  } satisfies Field<boolean | null, boolean>,
 };
 
 export const channelFields = {

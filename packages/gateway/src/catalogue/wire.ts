@@ -5,7 +5,8 @@ import {
   upstreamProtocolOf,
 } from '@headgate/protocols';
 import type { Upstream, UpstreamLine } from '../ports/upstream.ts';
-import type { Credential, Model, Target } from './catalogue.ts';
+import type { Credential, Target } from './catalogue.ts';
+import { mayReason, takesReasoning } from './model-facts.ts';
 
 /** A target has a line for each credential and kind of answer, and for each path where the path depends on the call. */
 const linesMax = 32;
@@ -24,19 +25,22 @@ export class Wire {
   /** The upstream's. */
   readonly protocol: Protocol;
   readonly isTranslated: boolean;
+  /** True when time must be allowed for thought. */
+  readonly thinks: boolean;
   /** For passing through and for translation. */
   readonly asked: TranslationTarget;
   readonly #upstream: Upstream;
   readonly #lines: KnownLine[] = [];
 
-  constructor(target: Target, protocol: Protocol, path: string, { surface, model, upstream }: WireUse) {
-    const { channel, upstreamModel, origin } = target;
+  constructor(target: Target, protocol: Protocol, path: string, { surface, upstream }: WireUse) {
+    const { channel, upstreamModel, origin, facts } = target;
     const { dialect } = channel.provider;
-    const { maxOutputTokens, reasoning } = model;
     this.target = target;
     this.protocol = protocol;
     this.isTranslated = protocol.id !== surface;
-    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, reasoning };
+    this.thinks = mayReason(facts);
+    const { maxOutputTokens } = facts;
+    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, reasoning: takesReasoning(facts) };
     this.#upstream = upstream;
   }
 
@@ -57,7 +61,6 @@ export class Wire {
 
 interface WireUse {
   readonly surface: ProtocolId;
-  readonly model: Model;
   readonly upstream: Upstream;
 }
 
@@ -73,22 +76,22 @@ export class Wires {
   }
 
   /** Throws where the channel cannot serve the surface: such a target is never planned. */
-  of(target: Target, model: Model, surface: ProtocolId): Wire {
+  of(target: Target, surface: ProtocolId): Wire {
     const known = this.#bySurface.get(surface)?.get(target);
     if (known !== undefined) return known;
-    const wire = this.#compile(target, model, surface);
+    const wire = this.#compile(target, surface);
     const wires = this.#bySurface.get(surface) ?? new WeakMap<Target, Wire>();
     this.#bySurface.set(surface, wires.set(target, wire));
     return wire;
   }
 
-  #compile(target: Target, model: Model, surface: ProtocolId): Wire {
+  #compile(target: Target, surface: ProtocolId): Wire {
     const spoken = target.channel.provider.protocols;
     const id = upstreamProtocolOf(surface, spoken);
     const protocol = id === null ? undefined : this.#protocols[id];
     const path = id === null ? undefined : spoken[id];
     if (protocol === undefined || path === undefined)
       throw new Error(`channel ${target.channel.id} was planned for ${surface}, which it cannot serve`);
-    return new Wire(target, protocol, path, { surface, model, upstream: this.#upstream });
+    return new Wire(target, protocol, path, { surface, upstream: this.#upstream });
   }
 }

@@ -55,7 +55,7 @@ export function withWorkspace(
         settings,
         store,
         peppers: peppers.value,
-        catalogueFiles: openCatalogueFiles(),
+        catalogueFiles: openCatalogueFiles(settings.dataDir),
         clock: systemClock,
       });
     } finally {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { modelOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type Model, plainRouting } from '../catalogue/catalogue.ts';
-import { findModel, listModels } from './models.ts';
+import { type ModelFacts, unknownModel } from '../catalogue/model-facts.ts';
+import { findModel, listModels, modelView, nativeModelView } from './models.ts';
 
 const chat = { 'chat-completions': '/chat/completions' };
 const models: readonly Model[] = [
@@ -53,4 +54,44 @@ test.each([
   for (const { id } of models) {
     expect(findModel(id, caller, catalogue, protocols).ok).toBe(ids.some((listed) => listed === id));
   }
+});
+
+const facts: ModelFacts = {
+  ...unknownModel,
+  reasoning: { mode: 'optional', efforts: ['low', 'high'], defaultEffort: 'low', budget: null },
+  parameters: { temperature: 'without-thought', top_p: true, top_k: false, n: false },
+  maxInputTokens: 800,
+  tools: true,
+  structuredOutput: true,
+};
+
+test('a model is listed with what is known of it', () => {
+  const model: Model = {
+    ...modelOf([targetOf({ id: 'a' })]),
+    created: 86_400,
+    contextWindow: 1000,
+    maxOutputTokens: 200,
+    inputModalities: ['text', 'image'],
+    facts,
+  };
+  expect(modelView(model, callerOn('messages'))).toMatchObject({
+    created: 86_400,
+    created_at: '1970-01-02T00:00:00.000Z',
+    context_window: 1000,
+    max_input_tokens: 800,
+    max_output_tokens: 200,
+    input_modalities: ['text', 'image'],
+    supported_parameters: ['temperature', 'top_p', 'tools', 'response_format', 'reasoning_effort'],
+  });
+  expect(nativeModelView(model)).toMatchObject({
+    inputTokenLimit: 1000,
+    outputTokenLimit: 200,
+    thinking: true,
+  });
+});
+
+test('nothing is said of the parameters of a model that nobody knows', () => {
+  const model = { ...modelOf([]), facts: unknownModel };
+  expect(modelView(model, callerOn('completions'))).toMatchObject({ supported_parameters: null });
+  expect(nativeModelView(model).thinking).toBe(false);
 });

@@ -15,6 +15,7 @@ import {
   mayCall,
   modelNotFound,
 } from '../catalogue/catalogue.ts';
+import { type ModelFacts, takesReasoning } from '../catalogue/model-facts.ts';
 
 /** The protocols this build speaks. */
 type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
@@ -86,12 +87,21 @@ function sharedView(model: Model) {
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
     // The same two as the messages SDK names them.
-    max_input_tokens: model.contextWindow,
+    max_input_tokens: model.facts.maxInputTokens ?? model.contextWindow,
     max_tokens: model.maxOutputTokens,
     input_modalities: model.inputModalities,
     output_modalities: model.outputModalities,
     capabilities: model.capabilities,
+    supported_parameters: supportedParameters(model.facts),
   };
+}
+
+/** The parameters known to be accepted, at least where the model does not think; null when nothing is known of any. */
+function supportedParameters({ parameters, reasoning, tools, structuredOutput }: ModelFacts) {
+  const known = { ...parameters, tools, response_format: structuredOutput };
+  const accepted = Object.entries(known).flatMap(([name, how]) => (how ? [name] : []));
+  if (reasoning.efforts.length > 0) accepted.push('reasoning_effort');
+  return accepted.length === 0 ? null : accepted;
 }
 
 const pageSizeDefault = 50;
@@ -129,6 +139,6 @@ export function nativeModelView(model: Model) {
     inputTokenLimit: model.contextWindow ?? undefined,
     outputTokenLimit: model.maxOutputTokens ?? undefined,
     supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
-    thinking: model.reasoning,
+    thinking: takesReasoning(model.facts),
   };
 }

@@ -117,7 +117,7 @@ export class Prober implements AttemptOwner {
     const { protocols, dialect } = channel.provider;
     const call = smallestCall(protocols, upstreamModel, dialect);
     if (call === null || gateway.protocols[call.protocol] === undefined) return;
-    const wire = gateway.wires.of(target, model, call.protocol);
+    const wire = gateway.wires.of(target, call.protocol);
     const routed = router.probe(target, model, gateway.clock.now());
     const errand = errandOf({ ...gateway, router }, call, routed);
     const probe = new Attempt(errand, this, wire, { request: call, translation: null }, routed, 1, true);

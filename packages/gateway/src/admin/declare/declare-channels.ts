@@ -214,7 +214,6 @@ export function describeModel(
     id,
     ...declared,
     displayName: 'displayName' in shape ? declared.displayName : (seed?.name ?? id),
-    contextWindow: declared.contextWindow ?? seed?.contextWindow ?? null,
     price,
   };
 }

@@ -121,10 +121,9 @@ groups:
     ]);
   });
 
-  test('a model that only a channel names is described and priced by the seed', () => {
+  test('a model that only a channel names is priced by the seed; what else it is, the catalogue says', () => {
     const { models, channels } = declaration(channel, withKey);
     expect(models).toMatchObject([{ id: 'gpt-5-mini', ownedBy: 'headgate' }]);
-    expect(models[0]?.contextWindow).toBeGreaterThan(100_000);
     expect(models[0]?.price?.[0]?.classes.output).toBeGreaterThan(0n);
     expect(channels[0]?.models[0]?.cost).toEqual(models[0]?.price);
   });

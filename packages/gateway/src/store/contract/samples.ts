@@ -61,13 +61,24 @@ export const declaration: Declaration = {
     id,
     displayName: id.toUpperCase(),
     ownedBy: 'acme',
-    created: 1_700_000_000,
     contextWindow: 128_000,
     maxOutputTokens: null,
-    inputModalities: ['text'],
-    outputModalities: ['text'],
-    capabilities: ['tools'],
-    reasoning: false,
+    // The other one leaves all it can to the catalogue.
+    ...(id === 'alpha'
+      ? {
+          created: 1_700_000_000,
+          inputModalities: ['text'],
+          outputModalities: ['text'],
+          capabilities: ['tools'],
+          reasoning: false,
+        }
+      : {
+          created: null,
+          inputModalities: null,
+          outputModalities: null,
+          capabilities: null,
+          reasoning: null,
+        }),
     price: tiers,
   })),
   channels: [

@@ -1,0 +1,30 @@
+import { protocols } from '@headgate/protocols';
+import { expect, test } from 'vitest';
+import { quick, targetOf } from './catalogue.fixture.ts';
+import { type ModelFacts, unknownModel } from './model-facts.ts';
+import { Wires } from './wire.ts';
+
+const wires = new Wires(protocols, {
+  line: () => {
+    throw new Error('nothing is sent');
+  },
+});
+
+const thoughtful: ModelFacts = {
+  ...quick,
+  reasoning: { ...quick.reasoning, mode: 'optional' },
+  maxOutputTokens: 900,
+};
+
+test.each([
+  { what: 'known not to think', facts: quick, thinks: false, reasoning: false, maxOutputTokens: null },
+  { what: 'known to think', facts: thoughtful, thinks: true, reasoning: true, maxOutputTokens: 900 },
+  { what: 'that nobody knows', facts: unknownModel, thinks: true, reasoning: false, maxOutputTokens: null },
+])(
+  'a model $what: time for thought $thinks, told to think $reasoning',
+  ({ facts, thinks, reasoning, maxOutputTokens }) => {
+    const wire = wires.of({ ...targetOf({ id: 'a' }), facts }, 'messages');
+    expect(wire.thinks).toBe(thinks);
+    expect(wire.asked).toMatchObject({ reasoning, maxOutputTokens });
+  },
+);
