@@ -63,7 +63,7 @@ const readsPerLook = 256;
 /** Shares of the time that the loop is at work: beyond these streams are held, and held longer. */
 const [lateAbove, fullAbove] = [0.95, 0.99];
 /** Below these they are held less long, and not at all. Gathering takes a third of the work away, which must not end it. */
-const [easyBelow, idleBelow] = [0.93, 0.5];
+const [easyBelow, idleBelow] = [0.93, 0.65];
 
 /**
  * To read and write a frame takes two system calls, whatever its length. While the loop has more to do than time, a stream under way
