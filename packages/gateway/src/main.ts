@@ -95,6 +95,7 @@ export async function startGateway(
     store: store.configuration,
     clock: systemClock,
     logger: log.logger,
+    onAlert: metrics.alertRaised,
     variable: (name) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
     onCatalogue: (catalogue) => log.sink.setSecrets([operatorToken.value, ...credentialsOf(catalogue)]),
   });

@@ -10,7 +10,9 @@ import type { Store } from '../ports/store.ts';
 import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { openConfigurationService } from './configuration-service.ts';
+import { applyFile } from './apply-file.ts';
+import { openCatalogueFiles } from './catalogue-files.ts';
+import { type ConfigurationService, openConfigurationService } from './configuration-service.ts';
 import { createKey, generateKey, rotateKey } from './keys.ts';
 import { settingsPeppers } from './owner-files.ts';
 
@@ -18,6 +20,7 @@ let directory = '';
 let store: Store;
 let nowMs = Date.parse('2026-11-21T00:00:00Z');
 let lines: string[] = [];
+let alerts: string[] = [];
 const clock = { now: () => nowMs, monotonic: () => nowMs };
 const note = (message: string): void => void lines.push(message);
 const logger: Logger = { debug: note, info: note, warn: note, error: note };
@@ -25,6 +28,7 @@ const logger: Logger = { debug: note, info: note, warn: note, error: note };
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   lines = [];
+  alerts = [];
   store = await openSqliteStore({
     openLane: (...lane) => new SameThreadLane(...lane),
     file: join(directory, 'headgate.sqlite'),
@@ -59,6 +63,7 @@ function start(
     store: configuration,
     clock,
     logger,
+    onAlert: (kind) => alerts.push(kind),
     onCatalogue: () => undefined,
     variable: (name) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
   });
@@ -216,9 +221,8 @@ describe('a configuration file', () => {
     const service = await started(variables, {}, failing);
     isFailing = true;
     writeFileSync(path(), file('0.75'));
-    await service.poll();
-    await service.poll();
-    expect(lines.join('\n')).toContain('what was in force stays');
+    for (let look = 0; look < 5; look++) await service.poll();
+    expect(lines.filter((line) => line.includes('what was in force stays'))).toHaveLength(1);
     expect(inputPrice(service)).toBe(1_000_000n);
     isFailing = false;
     await service.poll();
@@ -259,6 +263,124 @@ describe('a configuration file', () => {
     ]);
   });
 });
+
+describe('a configuration file that would take most away', () => {
+  const variables = {
+    OPENAI_API_KEY: 'x',
+    ...Object.fromEntries(keyNames().map((name) => [name, generateKey()])),
+  };
+  const path = (): string => join(directory, 'headgate.yaml');
+  const houseFile = (keys: readonly string[], channels = ['one', 'two', 'three', 'four']): string =>
+    [
+      'channels:',
+      ...channels.map((id) => `  ${id}: { provider: openai, models: [gpt-5-mini] }`),
+      'groups: { team: { platform: completions } }',
+      ...(keys.length === 0 ? [] : ['keys:']),
+      ...keys.map((name) => `  ${name.toLowerCase()}: { group: team, secret: { environment: ${name} } }`),
+      '',
+    ].join('\n');
+  const whole = houseFile(keyNames());
+  const shorter: readonly (readonly [name: string, text: string, reason: string])[] = [
+    ['is empty', '', 'it declares no channel and no key, and would remove 4 of 4 channels and 4 of 5 keys'],
+    ['lost most keys', houseFile(keyNames().slice(0, 1)), 'it would remove 3 of 5 keys'],
+    ['lost most channels', houseFile(keyNames(), ['one']), 'it would remove 3 of 4 channels'],
+    ['is of another house', houseFile(keyNames(), ['a', 'b', 'c']), 'it would remove 4 of 4 channels'],
+  ];
+  const addOperatorKey = async () => {
+    const peppers = settingsPeppers(settingsOf({}));
+    if (!peppers.ok) throw new Error('no pepper');
+    const made = {
+      name: 'by hand',
+      groupId: 'team',
+      accountId: null,
+      models: null,
+      expiresAtMs: null,
+      strict: false,
+    };
+    await createKey({ store: store.configuration, peppers: peppers.value, nowMs }, made);
+  };
+  const change = async (service: Awaited<ReturnType<typeof started>>, text: string) => {
+    writeFileSync(path(), text);
+    for (let look = 0; look < 4; look++) await service.poll();
+  };
+
+  test.each(shorter)('changes nothing when it %s, and says so once', async (_, text, reason) => {
+    writeFileSync(path(), whole);
+    const service = await started(variables);
+    await addOperatorKey();
+    await service.poll();
+    const before = service.catalogue.current;
+    lines = [];
+    await change(service, text);
+    expect(service.catalogue.current).toBe(before);
+    expect(lines).toHaveLength(1);
+    expect(alerts).toEqual(['configuration-withheld']);
+    expect(lines[0]).toContain(reason);
+  });
+
+  test('that lost half of its keys is applied, and so is one whose keys have other names', async () => {
+    writeFileSync(path(), whole);
+    const service = await started(variables);
+    await change(service, houseFile(keyNames().slice(0, 2)));
+    expect(activeKeys(service)).toEqual(['key_a', 'key_b']);
+    await change(service, houseFile(keyNames().slice(0, 2)).replaceAll(/ key_(\w+):/g, ' renamed-$1:'));
+    expect(alerts).toEqual([]);
+    expect(activeKeys(service)).toEqual(['renamed-a', 'renamed-b']);
+  });
+
+  test('that breaks off in a line is withheld even where little is missing, and one that is shorter is not', async () => {
+    const block = ['one', 'two', 'three', 'four'].map(
+      (id) => `  ${id}:\n    provider: openai\n    models: [gpt-5-mini]\n    alias: Number ${id}\n`,
+    );
+    const text = `groups: {}\nchannels:\n${block.join('')}`;
+    writeFileSync(path(), text);
+    const service = await started(variables);
+    await change(service, text.slice(0, text.indexOf('mber three')));
+    expect(enabledChannels(service)).toHaveLength(4);
+    expect(lines.join()).toContain('it ends in the middle of a line, and would remove 1 of 4 channels');
+    await change(service, text.slice(0, text.indexOf('\n  four')));
+    expect(enabledChannels(service)).toEqual(['one', 'three', 'two']);
+  });
+
+  test('does not keep a gateway from starting with what is in force, and is applied once it is forced', async () => {
+    writeFileSync(path(), whole);
+    await started(variables);
+    const rest = houseFile(keyNames().slice(0, 1), ['one']);
+    writeFileSync(path(), rest);
+    const service = await started(variables);
+    expect(enabledChannels(service)).toHaveLength(4);
+    expect(alerts).toEqual(['configuration-withheld']);
+    const peppers = settingsPeppers(settingsOf({}));
+    if (!peppers.ok) throw new Error('no pepper');
+    const tools = {
+      store: store.configuration,
+      catalogueFiles: openCatalogueFiles(),
+      environment: environmentOf(variables),
+      peppers: peppers.value,
+      clock,
+    };
+    const forced = await applyFile(tools, path(), rest, { isForced: true, previousText: null });
+    expect(forced).toMatchObject({ ok: true, value: { kind: 'applied' } });
+    for (let look = 0; look < 3; look++) await service.poll();
+    expect(enabledChannels(service)).toEqual(['one']);
+    expect(activeKeys(service)).toEqual(['key_a']);
+    expect(alerts).toEqual(['configuration-withheld']);
+  });
+});
+
+function enabledChannels({ catalogue }: ConfigurationService): readonly string[] {
+  return [...catalogue.current.channels.values()].flatMap(({ id, enabled }) => (enabled ? [id] : [])).sort();
+}
+
+function activeKeys({ catalogue }: ConfigurationService): readonly string[] {
+  return [...catalogue.current.keys.values()]
+    .flatMap(({ status, caller }) => (status === 'active' ? [caller.keyId] : []))
+    .sort();
+}
+
+function keyNames(): readonly string[] {
+  return ['KEY_A', 'KEY_B', 'KEY_C', 'KEY_D'];
+}
 
 describe('changes made by other processes', () => {
   test('a key made, rotated and revoked beside the running service takes effect at the next look', async () => {

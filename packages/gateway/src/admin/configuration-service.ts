@@ -2,18 +2,18 @@ import { readFileSync, statSync } from 'node:fs';
 import { type Result, succeed } from '@headgate/protocols';
 import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
 import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
-import { readConfigurationFile } from '../config/configuration-file.ts';
 import { providerDocument, toProvider } from '../config/provider-document.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
-import { type Environment, readSettings, type Settings } from '../config.ts';
+import type { Environment, Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ConfigurationStore, StoredConfiguration } from '../ports/configuration-store.ts';
+import type { AlertKind } from '../ports/observer.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { applyFile } from './apply-file.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
-import { declareFile } from './declare/declare-file.ts';
 import { hashKey, keyHasher } from './keys.ts';
 import { credentialHasher, type Peppers, settingsPeppers } from './owner-files.ts';
-import { automaticSources, configureItself, type SelfConfiguration } from './self-configuration.ts';
+import { configureItself, type SelfConfiguration } from './self-configuration.ts';
 
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
 const pollIntervalMs = 250;
@@ -26,6 +26,8 @@ export interface ConfigurationServiceOptions {
   readonly logger: Logger;
   /** Fills a gap of a base URL; `simulator` asks for the origin of a simulator, started when it is first needed. */
   readonly variable: (name: string) => Promise<string | null>;
+  /** Hears of what an operator should hear of, beside the log. */
+  readonly onAlert: (kind: AlertKind) => void;
   /** Hears of every snapshot as it comes into force. */
   readonly onCatalogue: (catalogue: Catalogue) => void;
 }
@@ -81,14 +83,16 @@ async function openSource(
     return succeed({ file: null, selfConfiguration: await selfConfigure(parts) });
   }
   const text = readFileSync(configFile, 'utf8');
-  const applied = await applyFile(parts, configFile, text);
-  if (!applied.ok) return applied;
-  const file = {
+  const file: WatchedFile = {
     path: configFile,
     watch: watchFile(configFile, text),
     pendingText: null,
-    settingsText: applied.value,
+    withheldText: null,
+    appliedText: null,
+    settingsText: null,
   };
+  const applied = await applyText(parts, file, text);
+  if (!applied.ok) return applied;
   return succeed({ file, selfConfiguration: { kind: 'none' } });
 }
 
@@ -109,34 +113,54 @@ interface WatchedFile {
   readonly watch: FileWatch;
   /** Text that was read and neither applied nor refused yet, because the store failed. */
   pendingText: string | null;
+  /** Text that is not applied until the operator says so, or until it takes less away. */
+  withheldText: string | null;
+  /** Text that is in force, as far as this process knows. */
+  appliedText: string | null;
   /** The part of the file that takes effect only at a start, kept to notice that it changed. */
-  settingsText: string;
+  settingsText: string | null;
 }
 
-/** Applies the text of a configuration file whole, or not at all. Returns its settings' text. */
-async function applyFile(
+/** Applies a text of the file, and tells the operator what it did not do, and why. */
+async function applyText(
   parts: Parts,
-  path: string,
+  file: WatchedFile,
   text: string,
-): Promise<Result<string, readonly ConfigurationProblem[]>> {
-  const file = readConfigurationFile(text, path);
-  if (!file.ok) return file;
-  const settings = readSettings({ flags: {}, environment: () => undefined, file: file.value });
-  if (!settings.ok) return settings;
-  const nowMs = parts.clock.now();
-  const declared = declareFile(file.value, {
-    catalogue: parts.catalogueFiles,
-    environment: parts.environment,
-    hashKey: (key) => hashKey(key, parts.peppers[0]),
-    nowMs,
+): Promise<Result<null, readonly ConfigurationProblem[]>> {
+  const applied = await applyFile(parts, file.path, text, {
+    isForced: false,
+    previousText: file.appliedText,
   });
-  if (!declared.ok) return declared;
-  const changes = await parts.store.apply('file', declared.value, nowMs, automaticSources);
-  for (const { kind, id } of changes.filter(({ change }) => change === 'refused')) {
-    parts.logger.warn(`${kind} ${id} is refused: another source declares it already`, { file: path });
+  if (!applied.ok) {
+    file.withheldText = null;
+    return applied;
   }
-  const { deployment, settings: section } = file.value.shape;
-  return succeed(JSON.stringify([deployment, section]));
+  const isNews = applied.value.kind !== 'withheld' || file.withheldText !== text;
+  file.withheldText = applied.value.kind === 'withheld' ? text : null;
+  if (applied.value.kind === 'withheld') {
+    if (isNews) warnOfWithheld(parts, file, applied.value.reason);
+    return succeed(null);
+  }
+  for (const { kind, id } of applied.value.changes.filter(({ change }) => change === 'refused')) {
+    parts.logger.warn(`${kind} ${id} is refused: another source declares it already`, { file: file.path });
+  }
+  const { deployment, settings } = applied.value.file.shape;
+  const settingsText = JSON.stringify([deployment, settings]);
+  if (file.settingsText !== null && settingsText !== file.settingsText) {
+    parts.logger.warn('settings in the configuration file have changed; they take effect at the next start', {
+      file: file.path,
+    });
+  }
+  Object.assign(file, { settingsText, appliedText: text });
+  return succeed(null);
+}
+
+function warnOfWithheld({ logger, onAlert }: Parts, { path }: WatchedFile, reason: string): void {
+  onAlert('configuration-withheld');
+  logger.error(
+    `configuration not applied: ${reason}. What was in force stays; if it is meant: headgate apply --force`,
+    { alert: 'configuration-withheld', file: path },
+  );
 }
 
 async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
@@ -155,6 +179,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     parts.onCatalogue(loaded.catalogue);
     logger.info('configuration changed', { revision: loaded.catalogue.revision });
     logProblems(logger, loaded.problems, previous.problems);
+    if (source.file !== null) source.file.pendingText ??= source.file.withheldText;
   };
   const look = async (): Promise<void> => {
     if (source.file !== null) await applyChange(parts, source.file);
@@ -163,11 +188,16 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     const isBookNew = parts.catalogueFiles.models() !== book;
     if (revision !== loaded.catalogue.revision || isPriceDue || isBookNew) await reload();
   };
+  let failure: string | null = null;
   const poll = oneAtATime(async () => {
     try {
       await look();
+      failure = null;
     } catch (error) {
-      logger.error('configuration could not be read; what was in force stays', { error });
+      // The same failure four times a second would hide all others.
+      if (String(error) !== failure)
+        logger.error('configuration could not be read; what was in force stays', { error });
+      failure = String(error);
     }
   });
 
@@ -192,19 +222,11 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
 async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
   file.pendingText = file.watch.poll() ?? file.pendingText;
   if (file.pendingText === null) return;
-  const applied = await applyFile(parts, file.path, file.pendingText);
+  const applied = await applyText(parts, file, file.pendingText);
   file.pendingText = null;
-  if (!applied.ok) {
-    for (const problem of applied.error)
-      parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
-    return;
-  }
-  if (applied.value !== file.settingsText) {
-    parts.logger.warn('settings in the configuration file have changed; they take effect at the next start', {
-      file: file.path,
-    });
-  }
-  file.settingsText = applied.value;
+  if (applied.ok) return;
+  for (const problem of applied.error)
+    parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
 }
 
 /** Logs what is missing now and was not missing before. */

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { reasonToWithhold } from '../admin/apply-file.ts';
 import { counted } from '../admin/banner.ts';
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
@@ -34,7 +35,7 @@ export const doctorCommand = command({
       const within: Diagnosis[] = [];
       const opened = await withWorkspace(context, async (workspace) => {
         within.push(
-          ...checkFile(context, workspace),
+          ...(await checkFile(context, workspace)),
           await checkLedger(workspace),
           ...(await checkCatalogue(context, workspace)),
         );
@@ -138,10 +139,10 @@ function checkPort(check: string, host: string, port: number, flag: string): Pro
   return promise;
 }
 
-function checkFile(
+async function checkFile(
   { environment }: CommandContext,
-  { settings, catalogueFiles, peppers, clock }: Workspace,
-): readonly Diagnosis[] {
+  { settings, store, catalogueFiles, peppers, clock }: Workspace,
+): Promise<readonly Diagnosis[]> {
   const check = 'configuration file';
   const path = settings.config;
   if (path === null)
@@ -154,7 +155,13 @@ function checkFile(
     nowMs: clock.now(),
   };
   const declared = file.ok ? declareFile(file.value, tools) : file;
-  if (declared.ok) return [{ check, state: 'good', detail: path }];
+  if (declared.ok) {
+    const reason = await reasonToWithhold(store.configuration, declared.value);
+    const remedy = `${path} will not be applied: ${reason}; if it is meant: headgate apply --force`;
+    return [
+      { check, ...(reason === null ? { state: 'good', detail: path } : { state: 'bad', detail: remedy }) },
+    ];
+  }
   return declared.error.map((problem) => ({ check, state: 'bad', detail: describeProblem(problem) }));
 }
 

@@ -169,6 +169,30 @@ describe('keys', () => {
   });
 });
 
+describe('apply', () => {
+  const house = (count: number) =>
+    [
+      'channels:',
+      ...Array.from({ length: count }, (_, n) => `  c${n}: { provider: openai, models: [gpt-5-mini] }`),
+    ].join('\n');
+
+  test('applies the file, and one that removes most of it only when that is said', async () => {
+    expect((await headgate('apply')).err).toContain('name one with --config');
+    writeFileSync(join(directory, 'headgate.yaml'), house(3));
+    expect((await headgate('apply', credentials)).out).toContain('added');
+    writeFileSync(join(directory, 'headgate.yaml'), house(1));
+    const withheld = await headgate('apply', credentials);
+    expect(withheld).toMatchObject({ code: 1, out: '' });
+    expect(withheld.err).toMatch(/would remove 2 of 3 channels; if it is meant: headgate apply --force/);
+    expect((await headgate('doctor', credentials)).out).toContain('would remove 2 of 3 channels');
+    expect((await headgate('channels list', credentials)).out).toContain('c2');
+    expect((await headgate('apply --force', credentials)).out).toMatch(/c2 +removed/);
+    expect((await headgate('channels list', credentials)).out).not.toContain('c2');
+    expect((await headgate('apply', credentials)).out).toBe('Nothing has changed.\n');
+    expect(await headgate('apply')).toMatchObject({ code: 3, out: '' });
+  });
+});
+
 describe('import and export', () => {
   test('what is exported declares the same again, and exports the same', async () => {
     await configured();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { applyFile } from '../admin/apply-file.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
 import { hashKey } from '../admin/keys.ts';
@@ -20,6 +21,17 @@ import { withWorkspace } from './workspace.ts';
 
 export const transferCommands: readonly Command[] = [
   command({
+    name: 'apply',
+    summary: 'Apply the configuration file now, as a gateway does by itself when it changes',
+    options: {
+      force: {
+        placeholder: null,
+        help: 'Also a file that removes most channels or keys',
+      },
+    },
+    run: applyNow,
+  }),
+  command({
     name: 'import',
     usage: 'FILE',
     positionals: { min: 1, max: 1 },
@@ -32,6 +44,34 @@ export const transferCommands: readonly Command[] = [
     run: exportFile,
   }),
 ];
+
+function applyNow(context: CommandContext): Promise<ExitReason> {
+  return withWorkspace(context, async (workspace) => {
+    const { config } = workspace.settings;
+    const text = config === null ? null : readText(config);
+    if (config === null || text === null) {
+      printFailure(context.output, ['there is no configuration file to apply; name one with --config']);
+      return 'unavailable';
+    }
+    const isForced = context.options['force'] !== undefined;
+    const tools = { ...workspace, store: workspace.store.configuration, environment: context.environment };
+    const applied = await applyFile(tools, config, text, { isForced, previousText: null });
+    if (!applied.ok) {
+      printFailure(context.output, applied.error.map(describeProblem));
+      return 'configuration';
+    }
+    if (applied.value.kind === 'applied') return printChanges(context, applied.value.changes);
+    printFailure(context.output, [
+      `${config} is not applied: ${applied.value.reason}; if it is meant: headgate apply --force`,
+    ]);
+    return 'failed';
+  });
+}
+
+function printChanges({ output }: CommandContext, changes: readonly ConfigurationChange[]): ExitReason {
+  printResult(output, { changes }, changesText(changes, output.color));
+  return changes.some(({ change }) => change === 'refused') ? 'failed' : 'ok';
+}
 
 function importFile(context: CommandContext): Promise<ExitReason> {
   const given = context.positionals[0] ?? '';
@@ -54,8 +94,7 @@ function importFile(context: CommandContext): Promise<ExitReason> {
       return 'configuration';
     }
     const changes = await store.configuration.apply('import', declared.value, tools.nowMs, automaticSources);
-    printResult(context.output, { changes }, changesText(changes, context.output.color));
-    return changes.some(({ change }) => change === 'refused') ? 'failed' : 'ok';
+    return printChanges(context, changes);
   });
 }
 

@@ -55,6 +55,14 @@ export interface ConfigurationChange {
   readonly change: 'added' | 'changed' | 'removed' | 'refused';
 }
 
+/** Rows of a kind that a source would take away, of those that are in force, and those that it would add. */
+export interface Removal {
+  readonly kind: 'channel' | 'key';
+  readonly removed: number;
+  readonly added: number;
+  readonly inForce: number;
+}
+
 /** Configuration as the control plane changes it. Every change is one transaction and raises the revision. */
 export interface ConfigurationStore {
   /** Cheap; asked several times a second to notice changes made by other processes. */
@@ -72,6 +80,15 @@ export interface ConfigurationStore {
     nowMs: number,
     withdrawn?: readonly ConfigurationSource[],
   ): Promise<readonly ConfigurationChange[]>;
+  /**
+   * Counts what `source` would take away if this were applied, and changes nothing. A key that goes on under another id is not taken
+   * away, and rows of the sources of `withdrawn` do not count.
+   */
+  removals(
+    source: ConfigurationSource,
+    declaration: Declaration,
+    withdrawn?: readonly ConfigurationSource[],
+  ): Promise<readonly Removal[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
   /** False when there is no such key, or it is revoked already: that is for good. */
   setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;

@@ -5,6 +5,7 @@ import type { CallEntry } from './ledger.ts';
 /** Things an operator should hear of, by name. */
 export type AlertKind =
   | 'bug'
+  | 'configuration-withheld'
   | 'credential-refused'
   | 'ledger-conflict'
   | 'ledger-unavailable'

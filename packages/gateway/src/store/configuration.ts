@@ -19,7 +19,12 @@ import {
 } from '../catalogue/entities.ts';
 import { type Cells, writeCells } from '../catalogue/fields.ts';
 import type { PriceTier } from '../money/price.ts';
-import type { ConfigurationChange, ConfigurationSource, Declaration } from '../ports/configuration-store.ts';
+import type {
+  ConfigurationChange,
+  ConfigurationSource,
+  Declaration,
+  Removal,
+} from '../ports/configuration-store.ts';
 import {
   channelPriceSubject,
   encodeTiers,
@@ -60,6 +65,30 @@ export class ConfigurationWriter {
       if (changes.some(({ change }) => change !== 'refused')) await raiseRevision(transaction);
       return changes;
     });
+  }
+
+  removals(
+    source: ConfigurationSource,
+    declaration: Declaration,
+    withdrawn: readonly ConfigurationSource[] = [],
+  ): Promise<readonly Removal[]> {
+    const declared = [
+      { kind: 'channel', names: declaration.channels.map(({ id }) => [id]) },
+      { kind: 'key', names: declaration.keys.map(({ id, hash }) => [id, hash]) },
+    ] as const;
+    return Promise.all(
+      declared.map(async ({ kind, names }) => {
+        const kept = new Set(names.flat());
+        const inForce = (await storedRows(this.#database, kind)).filter(
+          ({ removed, source, ...row }) =>
+            removed === 0n && row['status'] !== 'revoked' && !withdrawn.some((name) => name === source),
+        );
+        const own = inForce.filter((row) => row.source === source);
+        const removed = own.filter(({ id, hash }) => !kept.has(id) && !kept.has(hash ?? '')).length;
+        const added = names.length - (own.length - removed);
+        return { kind, removed, added, inForce: inForce.length };
+      }),
+    );
   }
 
   async insertKey(key: DeclaredKey, nowMs: number): Promise<void> {
@@ -206,6 +235,11 @@ interface ExistingRow {
   readonly [column: string]: unknown;
 }
 
+/** Every row of a kind, those that were removed among them. */
+async function storedRows(database: Kysely<Schema>, kind: Kind): Promise<readonly ExistingRow[]> {
+  return (await sql<ExistingRow>`select * from ${sql.table(tableOf[kind])}`.execute(database)).rows;
+}
+
 async function replaceRows(
   transaction: Kysely<Schema>,
   kind: Kind,
@@ -213,8 +247,7 @@ async function replaceRows(
   rows: readonly EntityRow[],
   onInsert: Cells,
 ): Promise<ConfigurationChange[]> {
-  const table = sql.table(tableOf[kind]);
-  const stored = (await sql<ExistingRow>`select * from ${table}`.execute(transaction)).rows;
+  const stored = await storedRows(transaction, kind);
   const existing = new Map(stored.map((row) => [row.id, row]));
   const foreign = new Set(stored.flatMap((row) => (row.source === source ? [] : (row.hash ?? []))));
   const changes: ConfigurationChange[] = [];

@@ -196,6 +196,29 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     ]);
   });
 
+  test('says what a source would take away, and changes nothing', async () => {
+    await apply('file', { ...declaration, keys: ['a', 'b', 'c'].map((id) => sampleKey(id)) });
+    await store.configuration.insertKey(sampleKey('by-hand'), epochMs);
+    await store.configuration.setKeyStatus('c', 'revoked');
+    const before = await store.configuration.load();
+    const removals = (declared: typeof declaration) => store.configuration.removals('file', declared);
+    const channels = declaration.channels.length;
+    expect(await removals(nothing)).toEqual([
+      { kind: 'channel', removed: channels, added: 0, inForce: channels },
+      { kind: 'key', removed: 2, added: 0, inForce: 3 },
+    ]);
+    const renamed = { ...sampleKey('renamed'), hash: sampleKey('a').hash };
+    expect(await removals({ ...declaration, keys: [renamed, sampleKey('d')] })).toEqual([
+      { kind: 'channel', removed: 0, added: 0, inForce: channels },
+      { kind: 'key', removed: 1, added: 1, inForce: 3 },
+    ]);
+    expect(await store.configuration.removals('import', nothing, ['file'])).toEqual([
+      { kind: 'channel', removed: 0, added: 0, inForce: 0 },
+      { kind: 'key', removed: 0, added: 0, inForce: 1 },
+    ]);
+    expect(await store.configuration.load()).toEqual(before);
+  });
+
   test('takes the place of other sources in one transaction, or not at all', async () => {
     await apply('demo', { ...declaration, channels: [], models: [] });
     const before = await store.configuration.load();

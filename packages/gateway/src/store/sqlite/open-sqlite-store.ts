@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     configuration: {
       load: () => reader.run('load', () => [clock.now()]),
       ...jobsOf(reader, 'revision'),
-      ...jobsOf(writer, 'apply', 'insertKey', 'setKeyStatus', 'rotateKey'),
+      ...jobsOf(writer, 'apply', 'removals', 'insertKey', 'setKeyStatus', 'rotateKey'),
     },
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),

@@ -46,6 +46,7 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
   const writer = new ConfigurationWriter(kysely);
   return {
     apply: writer.apply.bind(writer),
+    removals: writer.removals.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     setKeyStatus: writer.setKeyStatus.bind(writer),
     rotateKey: writer.rotateKey.bind(writer),
