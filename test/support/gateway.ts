@@ -6,8 +6,8 @@ import { generateKey } from '../../packages/gateway/src/admin/keys.ts';
 import { readConfigurationFile } from '../../packages/gateway/src/config/configuration-file.ts';
 import { environmentOf, readSettings } from '../../packages/gateway/src/config.ts';
 import { type RunningGateway, startGateway } from '../../packages/gateway/src/main.ts';
-import { SameThreadLane } from '../../packages/gateway/src/store/contract/same-thread-lane.ts';
 import type { OpenLane } from '../../packages/gateway/src/store/sqlite/open-sqlite-store.ts';
+import { SameThreadLane } from '../../packages/gateway/src/store/sqlite/same-thread-lane.ts';
 
 /** A channel of a test: which upstream it leads to and under which names it serves models there. */
 export interface TestChannel {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { generateKey } from '../../packages/gateway/src/admin/keys.ts';
 import { runCommandLine } from '../../packages/gateway/src/cli/run.ts';
 import { environmentOf } from '../../packages/gateway/src/config.ts';
-import { SameThreadLane } from '../../packages/gateway/src/store/contract/same-thread-lane.ts';
+import { SameThreadLane } from '../../packages/gateway/src/store/sqlite/same-thread-lane.ts';
 import type { Platform } from '../../packages/protocols/src/index.ts';
 import { configurationText, httpFlags, type TestGatewayOptions } from './gateway.ts';
 

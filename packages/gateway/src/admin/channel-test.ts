@@ -99,11 +99,7 @@ function questionFor(target: Target, wantsCall: boolean): Question {
 function listOf(channel: Channel, path: string): Question {
   const { protocols, dialect } = channel.provider;
   const headers = readingHeaders(protocols, dialect);
-  return {
-    asked: 'its list of models',
-    place: { channel, method: 'GET', path, headers },
-    body: [],
-  };
+  return { asked: 'its list of models', place: { channel, method: 'GET', path, headers }, body: [] };
 }
 
 function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
@@ -112,11 +108,7 @@ function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
   if (small === null) return null;
   const { path, contentType, body } = small;
   const headers = ['content-type', contentType, 'accept', 'application/json', ...small.headers];
-  return {
-    asked: `one token of ${upstreamModel}`,
-    place: { channel, method: 'POST', path, headers },
-    body,
-  };
+  return { asked: `one token of ${upstreamModel}`, place: { channel, method: 'POST', path, headers }, body };
 }
 
 function explain(
@@ -142,20 +134,15 @@ function explain(
 }
 
 function explainFailure({ kind, detail }: UpstreamFailure): string {
-  switch (kind) {
-    case 'unreachable':
-      return `cannot be reached: ${detail}`;
-    case 'connect-timeout':
-      return 'does not accept the connection in time';
-    case 'reset':
-      return `breaks the connection: ${detail}`;
-    case 'garbled':
-      return `does not speak HTTP: ${detail}`;
-    case 'forbidden-address':
-      return `leads to a private address; allow it with allowPrivate: true (${detail})`;
-    case 'aborted':
-      return 'does not answer in time';
-  }
+  const words = {
+    unreachable: `cannot be reached: ${detail}`,
+    'connect-timeout': 'does not accept the connection in time',
+    reset: `breaks the connection: ${detail}`,
+    garbled: `does not speak HTTP: ${detail}`,
+    'forbidden-address': `leads to a private address; allow it with allowPrivate: true (${detail})`,
+    aborted: 'does not answer in time',
+  } satisfies Record<typeof kind, string>;
+  return words[kind];
 }
 
 function excerpt(body: string): string {

@@ -34,7 +34,7 @@ export interface CommandContext {
   readonly output: Output;
   /** Aborts when the process is asked to stop. */
   readonly stop: AbortSignal;
-  /** Lanes of tests in the place of the store's threads. */
+  /** Lanes of tests in the place of those that the command would open. */
   readonly openLane?: OpenLane;
 }
 

@@ -11,7 +11,7 @@ import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
 import { statusText, tableText } from './table.ts';
-import { type Workspace, withSettings, withWorkspace } from './workspace.ts';
+import { type Workspace, withLedger, withSettings } from './workspace.ts';
 
 /** One thing that was looked at, how it stands and, unless it is good, how to mend it. */
 interface Diagnosis {
@@ -33,7 +33,7 @@ export const doctorCommand = command({
         ...(await checkPorts(settings)),
       ];
       const within: Diagnosis[] = [];
-      const opened = await withWorkspace(context, async (workspace) => {
+      const opened = await withLedger(context, async (workspace) => {
         within.push(
           ...(await checkFile(context, workspace)),
           await checkLedger(workspace),
@@ -63,24 +63,17 @@ function checkRuntime(): Diagnosis {
   const major = Number(process.versions.node.split('.')[0]);
   const check = 'Node.js';
   if (major >= nodeMajorMin) return { check, state: 'good', detail: process.versions.node };
-  return {
-    check,
-    state: 'bad',
-    detail: `${process.versions.node} is too old; start with npm, which brings its own`,
-  };
+  const detail = `${process.versions.node} is too old; start with npm, which brings its own`;
+  return { check, state: 'bad', detail };
 }
 
 /** When this version of the checks was written: a clock before it is wrong, and keys and prices go by the clock. */
 const earliestMs = Date.UTC(2026, 10, 1);
 
 function checkClock(): Diagnosis {
-  const now = new Date();
-  const state = now.getTime() < earliestMs ? 'bad' : 'good';
-  return {
-    check: 'clock',
-    state,
-    detail: state === 'good' ? now.toISOString() : `${now.toISOString()} has passed; set the clock`,
-  };
+  const [check, now] = ['clock', new Date()];
+  if (now.getTime() >= earliestMs) return { check, state: 'good', detail: now.toISOString() };
+  return { check, state: 'bad', detail: `${now.toISOString()} has passed; set the clock` };
 }
 
 const freeBytesMin = 1_073_741_824;
@@ -91,11 +84,8 @@ function checkDirectory({ dataDir }: Settings): Diagnosis {
   try {
     accessSync(dataDir, constants.W_OK);
   } catch {
-    return {
-      check,
-      state: 'bad',
-      detail: `${dataDir} cannot be written; change its owner or name another with --data-dir`,
-    };
+    const detail = `${dataDir} cannot be written; change its owner or name another with --data-dir`;
+    return { check, state: 'bad', detail };
   }
   const { bavail, bsize } = statfsSync(dataDir);
   const free = `${(Number(bavail * bsize) / 1e9).toFixed(1)} GB free`;
@@ -109,11 +99,8 @@ function checkPepper({ pepper, dataDir }: Settings): Diagnosis {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { check, state: 'good', detail: 'will be made' };
   const isPrivate = (stat.mode & 0o077) === 0;
-  return {
-    check,
-    state: isPrivate ? 'good' : 'bad',
-    detail: isPrivate ? path : `others can read ${path}; chmod 600 it`,
-  };
+  if (isPrivate) return { check, state: 'good', detail: path };
+  return { check, state: 'bad', detail: `others can read ${path}; chmod 600 it` };
 }
 
 async function checkPorts(settings: Settings): Promise<readonly Diagnosis[]> {
@@ -190,17 +177,10 @@ async function checkCatalogue(
     // Only whether an address can be filled in matters here, not where it leads.
     variable: (name) => Promise.resolve(name === 'simulator' ? 'http://simulator.invalid' : null),
   });
-  const lacking = problems.map(
-    ({ kind, subject, detail }): Diagnosis => ({
-      check: subject,
-      state: kind === 'unpriced-model' ? 'warning' : 'bad',
-      detail,
-    }),
-  );
-  const served: Diagnosis = {
-    check: 'channels',
-    state: 'good',
-    detail: `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`,
-  };
+  const lacking = problems.map(({ kind, subject: check, detail }): Diagnosis => {
+    return { check, state: kind === 'unpriced-model' ? 'warning' : 'bad', detail };
+  });
+  const detail = `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`;
+  const served: Diagnosis = { check: 'channels', state: 'good', detail };
   return [served, ...lacking];
 }

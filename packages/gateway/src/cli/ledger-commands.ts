@@ -14,7 +14,7 @@ import {
   readTime,
 } from './command.ts';
 import { statusText, tableText } from './table.ts';
-import { withWorkspace } from './workspace.ts';
+import { withLedger } from './workspace.ts';
 
 export const ledgerCommands: readonly Command[] = [
   command({ name: 'ledger verify', summary: 'Check every invariant of the ledger', run: verify }),
@@ -44,7 +44,7 @@ export const ledgerCommands: readonly Command[] = [
 ];
 
 function verify(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async ({ store }) => {
+  return withLedger(context, async ({ store }) => {
     const verification = await store.verify();
     const { findings, counts, asOfMs } = verification;
     const { color } = context.output;
@@ -65,20 +65,16 @@ function verify(context: CommandContext): Promise<ExitReason> {
 }
 
 function salvage(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async ({ store }) => {
+  return withLedger(context, async ({ store }) => {
     const salvaged = await store.salvage();
     if (salvaged === null) {
       printFailure(context.output, ['a gateway is running on these journals; stop it first']);
       return 'unavailable';
     }
     const titles = ['file', 'byte', 'damage', 'bytes skipped', 'lines kept'];
-    const rows = salvaged.map(({ file, offset, detail, bytesSkipped, linesKept }) => [
-      file,
-      String(offset),
-      detail,
-      String(bytesSkipped),
-      String(linesKept),
-    ]);
+    const rows = salvaged.map(({ file, offset, detail, bytesSkipped, linesKept }) =>
+      [file, offset, detail, bytesSkipped, linesKept].map(String),
+    );
     const kept =
       'The journals are kept beside the others as RUN.damaged; `headgate ledger verify` checks what is stored now.';
     const text =
@@ -111,7 +107,7 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
     printFailure(output, [typeof filter === 'string' ? filter : '--format must be ndjson or csv']);
     return Promise.resolve('usage');
   }
-  return withWorkspace(context, async ({ store }) => {
+  return withLedger(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     if (format === 'csv') output.write(`${csvColumns.map(([title]) => title).join(',')}\n`);
     for await (const entry of store.exportEntries(filter)) {

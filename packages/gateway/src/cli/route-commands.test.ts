@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
-import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
 import { sampleAttempt, sampleEntry, settle } from '../store/contract/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { runCommandLine } from './run.ts';
 
 const longId = 'resale-eu-west-1-with-a-name-that-is-longer-than-any-column';

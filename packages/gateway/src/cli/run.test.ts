@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isWellFormedKey } from '../catalogue/key.ts';
 import { environmentOf } from '../config.ts';
-import { SameThreadLane } from '../store/contract/same-thread-lane.ts';
+import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { exitCodes } from './command.ts';
 import { runCommandLine } from './run.ts';
 

@@ -8,6 +8,8 @@ import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import { type OpenLane, openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
+import { WorkerLane } from '../store/sqlite/worker-lane.ts';
 import { type CommandContext, type ExitReason, printFailure } from './command.ts';
 
 /** The files that a command on a data directory has open. A gateway may be running on the same directory. */
@@ -30,6 +32,14 @@ export function withSettings(
   if (settings.ok) return run(settings.value);
   printFailure(context.output, settings.error.map(describeProblem));
   return Promise.resolve('configuration');
+}
+
+/** A command that reads all of the ledger has threads for it, so that it can be stopped meanwhile. */
+export function withLedger(
+  context: CommandContext,
+  run: (workspace: Workspace) => Promise<ExitReason>,
+): Promise<ExitReason> {
+  return withWorkspace({ openLane: (...lane) => new WorkerLane(...lane), ...context }, run);
 }
 
 /** Opens the data directory for a command and lets go of it afterwards. */
@@ -64,7 +74,9 @@ export function withWorkspace(
   });
 }
 
-async function openStore(settings: Settings, openLane: OpenLane | undefined): Promise<Store | null> {
+const inThisThread: OpenLane = (...lane) => new SameThreadLane(...lane);
+
+async function openStore(settings: Settings, openLane = inThisThread): Promise<Store | null> {
   try {
     makeDataDirectory(settings.dataDir);
     return await openSqliteStore({

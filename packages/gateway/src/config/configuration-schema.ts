@@ -30,24 +30,20 @@ const storedSecret = z
     'A key as `headgate export` writes it; it means something only under the pepper it was made with.',
   );
 
+const usd = (meaning: string) => decimal.exactOptional().describe(`USD per ${meaning}`);
+
 const priceClasses = {
-  input: decimal.exactOptional().describe('USD per million tokens of text input.'),
-  cacheRead: decimal
-    .exactOptional()
-    .describe('USD per million input tokens read from a prompt cache; the input price if left out.'),
-  cacheWrite5m: decimal
-    .exactOptional()
-    .describe('USD per million input tokens written to a cache for 5 minutes.'),
-  cacheWrite1h: decimal
-    .exactOptional()
-    .describe('USD per million input tokens written to a cache for an hour.'),
-  output: decimal.exactOptional().describe('USD per million tokens of text output, reasoning included.'),
-  audioInput: decimal.exactOptional().describe('USD per million audio input tokens.'),
-  audioOutput: decimal.exactOptional().describe('USD per million audio output tokens.'),
-  imageInput: decimal.exactOptional().describe('USD per million image input tokens.'),
-  imageOutput: decimal.exactOptional().describe('USD per million image output tokens.'),
-  perImage: decimal.exactOptional().describe('USD per image made.'),
-  perCall: decimal.exactOptional().describe('USD per call.'),
+  input: usd('million tokens of text input.'),
+  cacheRead: usd('million input tokens read from a prompt cache; the input price if left out.'),
+  cacheWrite5m: usd('million input tokens written to a cache for 5 minutes.'),
+  cacheWrite1h: usd('million input tokens written to a cache for an hour.'),
+  output: usd('million tokens of text output, reasoning included.'),
+  audioInput: usd('million audio input tokens.'),
+  audioOutput: usd('million audio output tokens.'),
+  imageInput: usd('million image input tokens.'),
+  imageOutput: usd('million image output tokens.'),
+  perImage: usd('image made.'),
+  perCall: usd('call.'),
 };
 
 const imageWord = z.string().min(1).max(32);

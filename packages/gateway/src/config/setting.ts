@@ -66,60 +66,55 @@ export function integer(defaultValue: number, min: number, max: number): Setting
   );
 }
 
-const millisecondsIn = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type Units = Readonly<Record<string, number>>;
 
-/** Milliseconds, written with a unit: `500ms`, `30s`, `10m`, `2h`. */
-export function duration(defaultText: string, min: string, max: string): SettingForm<number> {
-  const accepts = `a duration such as 500ms, 30s or 10m, from ${min} to ${max}`;
-  const bounds = { min: requireDuration(min), max: requireDuration(max) };
-  return setting(defaultText, requireDuration(defaultText), accepts, 'TIME', (text) => {
-    const milliseconds = readDuration(text);
-    return milliseconds === null ? fail(`is not ${accepts}`) : within(milliseconds, bounds, accepts);
-  });
-}
+const times: Units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const sizes: Units = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 };
 
-const longestDurationMs = 100 * 365 * millisecondsIn.d;
+const longestDurationMs = 100 * 365 * 86_400_000;
 
 /** Milliseconds; null when it is not a duration, or one of more than 100 years, which no date could be counted from. */
 export function readDuration(text: string): number | null {
-  const match = /^(\d{1,9})\s?(ms|s|m|h|d)$/.exec(text);
-  if (match === null) return null;
-  // The pattern admits exactly the units of the table.
-  const milliseconds = Number(match[1]) * millisecondsIn[match[2] as keyof typeof millisecondsIn];
-  return milliseconds <= longestDurationMs ? milliseconds : null;
+  const milliseconds = readMeasure(times, text);
+  return milliseconds === null || milliseconds > longestDurationMs ? null : milliseconds;
 }
 
-/** For the table's own literals: a wrong one is a bug. */
-function requireDuration(text: string): number {
-  const milliseconds = readDuration(text);
-  if (milliseconds === null) throw new Error(`not a duration: ${text}`);
-  return milliseconds;
+function readMeasure(units: Units, text: string): number | null {
+  const [, digits, unit = ''] = /^(\d{1,9})\s?([A-Za-z]{1,3})$/.exec(text) ?? [];
+  const factor = Object.hasOwn(units, unit) ? units[unit] : undefined;
+  return digits === undefined || factor === undefined ? null : Number(digits) * factor;
 }
 
-const bytesIn = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
+/** Milliseconds, written with a unit: `500ms`, `30s`, `10m`, `2h`. */
+export function duration(defaultText: string, min: string, max: string): SettingForm<number> {
+  return measure(times, 'a duration such as 500ms, 30s or 10m', 'TIME', defaultText, min, max);
+}
 
 /** Bytes, written with a unit: `16KiB`, `32MiB`. */
 export function size(defaultText: string, min: string, max: string): SettingForm<number> {
-  const accepts = `a size such as 16KiB or 32MiB, from ${min} to ${max}`;
-  const bounds = { min: requireSize(min), max: requireSize(max) };
-  return setting(defaultText, requireSize(defaultText), accepts, 'SIZE', (text) => {
-    const bytes = readSize(text);
-    return bytes === null ? fail(`is not ${accepts}`) : within(bytes, bounds, accepts);
+  return measure(sizes, 'a size such as 16KiB or 32MiB', 'SIZE', defaultText, min, max);
+}
+
+function measure(
+  units: Units,
+  what: string,
+  placeholder: string,
+  defaultText: string,
+  min: string,
+  max: string,
+): SettingForm<number> {
+  const accepts = `${what}, from ${min} to ${max}`;
+  const measured = (text: string): number => {
+    const value = readMeasure(units, text);
+    // A wrong literal of the table is a bug.
+    if (value === null) throw new Error(`not ${what}: ${text}`);
+    return value;
+  };
+  const bounds = { min: measured(min), max: measured(max) };
+  return setting(defaultText, measured(defaultText), accepts, placeholder, (text) => {
+    const value = readMeasure(units, text);
+    return value === null ? fail(`is not ${accepts}`) : within(value, bounds, accepts);
   });
-}
-
-function readSize(text: string): number | null {
-  const match = /^(\d{1,9})\s?(B|KiB|MiB|GiB)$/.exec(text);
-  if (match === null) return null;
-  // The pattern admits exactly the units of the table.
-  return Number(match[1]) * bytesIn[match[2] as keyof typeof bytesIn];
-}
-
-/** For the table's own literals: a wrong one is a bug. */
-function requireSize(text: string): number {
-  const bytes = readSize(text);
-  if (bytes === null) throw new Error(`not a size: ${text}`);
-  return bytes;
 }
 
 function within(value: number, { min, max }: Bounds, accepts: string): Result<number, string> {

@@ -6,7 +6,6 @@ import type { Clock, TimeOuts } from './clock.ts';
 import type { Ledger } from './ledger.ts';
 import type { MediaFetcher } from './media-fetcher.ts';
 import type { Observer } from './observer.ts';
-import type { TokenCounter } from './token-counter.ts';
 
 /** Bounds of a call. All times in milliseconds, all sizes in bytes. */
 export interface CallLimits {
@@ -58,4 +57,10 @@ export interface Gateway {
   readonly limits: CallLimits;
   /** A model without a price is refused, or served unbilled, its entry saying so. */
   readonly unpricedModels: 'refuse' | 'serve';
+}
+
+/** Counts the tokens of a prompt where no upstream does. */
+export interface TokenCounter {
+  /** An estimate for a request's body, in tokens; null when none can be made now. Never rejects. */
+  count(body: Uint8Array): Promise<number | null>;
 }

@@ -5,7 +5,7 @@ export interface RouterState {
   readonly key: string;
   /** On the clock of the wall. */
   readonly savedAtMs: number;
-  /** The router's own words (`core/route/saved.ts`), versioned there. */
+  /** The router's own words (`route/saved.ts`), versioned there. */
   readonly text: string;
 }
 

@@ -14,12 +14,7 @@ export async function loadRouterStates(database: Kysely<Schema>): Promise<readon
     .orderBy('saved_at_ms', 'desc')
     .limit(rowsMax)
     .execute();
-  return rows.map(({ kind, key, saved_at_ms, text }) => ({
-    kind,
-    key,
-    savedAtMs: Number(saved_at_ms),
-    text,
-  }));
+  return rows.map(({ saved_at_ms, ...row }) => ({ ...row, savedAtMs: Number(saved_at_ms) }));
 }
 
 /** See `RouterStateStore`. */

@@ -13,12 +13,6 @@ import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts
 const findingsMax = 100;
 const pageSize = 1_000;
 
-/** A query for what breaks a rule: no rows, no finding. */
-interface Rule {
-  readonly rule: string;
-  readonly breaches: RawBuilder<unknown>;
-}
-
 interface Breach {
   readonly subject: string | bigint;
   readonly detail: string | bigint;
@@ -31,7 +25,7 @@ export function verifyLedger(database: Kysely<Schema>): Promise<Omit<Verificatio
     .setAccessMode('read only')
     .execute(async (transaction) => {
       const findings: Finding[] = [];
-      for (const { rule, breaches } of rules) {
+      for (const [rule, breaches] of Object.entries(rules)) {
         const { rows } = await sql<Breach>`
           select * from (${breaches}) as breaches limit ${sql.lit(findingsMax)}`.execute(transaction);
         findings.push(...rows.map((row) => toFinding(rule, row)));
@@ -67,88 +61,56 @@ const slotsOfCalls = sql`
     cast(sum(charge_nano_usd) as bigint) as charge_nano_usd
   from calls where status <> 'open' group by 1, 2, 3, 4, 5`;
 
-const rules: readonly Rule[] = [
-  {
-    rule: 'debits-equal-credits',
-    breaches: sql`
+/** A query for what breaks each rule: no rows, no finding. */
+const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
+  'debits-equal-credits': sql`
       select 'all balances' as subject, sum(balance_nano_usd) as detail from balances
       having sum(balance_nano_usd) <> 0`,
-  },
-  {
-    rule: 'balance-is-fold-of-postings',
-    breaches: sql`
+  'balance-is-fold-of-postings': sql`
       select coalesce(folded.ledger_account, balances.ledger_account) as subject,
         'postings give ' || coalesce(amount, 0) || ', the balance is ' || coalesce(balance_nano_usd, 0) as detail
       from (${folded}) as folded full join balances on balances.ledger_account = folded.ledger_account
       where coalesce(amount, 0) <> coalesce(balance_nano_usd, 0)`,
-  },
-  {
-    rule: 'posting-has-a-call',
-    breaches: sql`
+  'posting-has-a-call': sql`
       select reference as subject, 'posting ' || postings.id || ' belongs to no call' as detail
       from postings left join calls on trace_id = reference
       where trace_id is null and debit <> 'credit' and credit <> 'credit'`,
-  },
-  {
-    rule: 'charge-is-posted-once',
-    breaches: sql`
+  'charge-is-posted-once': sql`
       select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
         select trace_id, 'account:' || account_id as ledger_account, charge_nano_usd as amount from calls
         union all
         select reference, debit, -amount_nano_usd from postings where credit = 'revenue') as charges
       group by trace_id, ledger_account having sum(amount) <> 0`,
-  },
-  {
-    rule: 'costs-are-posted-once',
-    breaches: sql`
+  'costs-are-posted-once': sql`
       select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
         select trace_id, 'payable:channel:' || channel_id as ledger_account,
           cast(cost_nano_usd as bigint) as amount from attempts
         union all
         select reference, credit, -amount_nano_usd from postings where credit like 'payable:%') as costs
       group by trace_id, ledger_account having sum(amount) <> 0`,
-  },
-  {
-    rule: 'only-served-calls-are-charged',
-    breaches: sql`
+  'only-served-calls-are-charged': sql`
       select trace_id as subject, status || ', charge ' || charge_nano_usd as detail from calls
       where charge_nano_usd < 0 or charge_nano_usd > 0
         and (unbilled_reason is not null or status not in ('complete', 'caller_gone'))`,
-  },
-  {
-    rule: 'unbilled-calls-have-a-reason',
-    breaches: sql`
+  'unbilled-calls-have-a-reason': sql`
       select trace_id as subject, status as detail from calls
       where unbilled_reason is null and status not in ('open', 'complete', 'caller_gone')`,
-  },
-  {
-    rule: 'sums-agree-with-calls',
-    breaches: sql`
+  'sums-agree-with-calls': sql`
       select key_id as subject, 'slot ' || slot_start_ms || ' of ' || model || ' differs' as detail from (
         select * from (select ${slotColumns} from usage_slots except select ${slotColumns} from (${slotsOfCalls}) as a) as b
         union all
         select * from (select ${slotColumns} from (${slotsOfCalls}) as c except select ${slotColumns} from usage_slots) as d
       ) as differences`,
-  },
-  {
-    rule: 'open-calls-belong-to-a-run',
-    breaches: sql`
+  'open-calls-belong-to-a-run': sql`
       select trace_id as subject, status || ', run ' || run as detail from calls
       where run is not null and (status <> 'open' or run not in (select id from runs))`,
-  },
-  {
-    rule: 'every-line-is-taken',
-    breaches: sql`
+  'every-line-is-taken': sql`
       select 'run ' || run || ' at ' || place as subject, reason || ': ' || substr(line, 1, 200) as detail
       from set_aside`,
-  },
-  {
-    rule: 'routes-can-be-read',
-    breaches: sql`
+  'routes-can-be-read': sql`
       select trace_id as subject, 'how it was routed is no record' as detail from calls
       where route is not null and not json_valid(route)`,
-  },
-];
+};
 
 /** Prices every billed call again, those that cost nothing too, from the version pinned at admission. */
 async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[]> {

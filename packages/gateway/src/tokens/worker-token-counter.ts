@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { TokenCounter } from '../ports/token-counter.ts';
+import type { TokenCounter } from '../ports/gateway.ts';
 
 interface Waiting {
   readonly body: Uint8Array;

@@ -7,9 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isSlow } from '../../../../../test/support/slow-form.ts';
 import type { Store } from '../../ports/store.ts';
-import { SameThreadLane } from '../contract/same-thread-lane.ts';
 import { declaration, epochMs } from '../contract/samples.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
+import { SameThreadLane } from './same-thread-lane.ts';
 
 const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 6));
 const killsPerCheck = 10;

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isSlow } from '../../../../../test/support/slow-form.ts';
 import type { Store } from '../../ports/store.ts';
 import { describeStore } from '../contract/describe-store.ts';
-import { SameThreadLane } from '../contract/same-thread-lane.ts';
 import { declaration, epochMs, sampleEntry, sampleKey, settle, traceId } from '../contract/samples.ts';
 import type { StoreSite } from '../contract/store-site.ts';
 import { type OpenLane, openSqliteStore } from './open-sqlite-store.ts';
+import { SameThreadLane } from './same-thread-lane.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now() };
 

@@ -5,11 +5,11 @@ import { noUsage } from '@headgate/protocols';
 import { expect, test } from 'vitest';
 import { zeroNanoUsd } from '../../money/money.ts';
 import { callColumns, lineColumns, readLine, writeEntry, writeOpen } from '../columns.ts';
-import { SameThreadLane } from '../contract/same-thread-lane.ts';
 import { sampleEntry, settle, traceId } from '../contract/samples.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
+import { SameThreadLane } from './same-thread-lane.ts';
 
 const clock = { now: Date.now, monotonic: () => performance.now() };
 

@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { LedgerAlarm } from '../../ports/store.ts';
 import type { StoreJobs } from './store-jobs.ts';
@@ -51,8 +52,11 @@ export class WorkerLane implements StoreLane {
   #isClosing = false;
 
   constructor(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
+    const compileCache = getCompileCacheDir();
     this.#worker = new Worker(new URL('./store-worker.ts', import.meta.url), {
       workerData: file,
+      // A thread does not inherit the cache of compiled code, without which its start takes three times as long.
+      env: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
       resourceLimits: { maxYoungGenerationSizeMb },
     });
     this.#worker.on('message', (message: LaneMessage) => {

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LedgerAlarm } from '../../ports/store.ts';
-import { createStoreJobs, type StoreJobs } from '../sqlite/store-jobs.ts';
-import type { StoreLane } from '../sqlite/worker-lane.ts';
+import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
+import type { StoreLane } from './worker-lane.ts';
 
 /**
- * The twin of `WorkerLane` for tests: the same jobs, one at a time and in order, without a thread to start for each store.
+ * The twin of `WorkerLane` for short commands and for tests: the same jobs, one at a time and in order, without a thread to start,
+ * which takes longer than most commands.
  * Each job has a turn of the event loop to itself, as no job of one store may see half of another's; and what goes in
  * and out is copied as it is between threads, so that a value that cannot cross fails here too.
  */
