@@ -194,7 +194,7 @@ export class StreamRelay implements Relay {
   protected takeTexts(chunk: Uint8Array, at: number): number {
     if (!this.committed || this.outcome !== null) return at;
     const end = this.reader.takeTexts?.(chunk, at) ?? at;
-    if (end > at) this.#takeContent(chunk.subarray(at, end));
+    if (end > at) this.#takeContent(end - at === chunk.length ? chunk : chunk.subarray(at, end));
     return end;
   }
 

@@ -82,7 +82,9 @@ export const joinedBytesMax = 16_000;
 
 /** The bytes as a string of the same length, one character a byte. */
 export function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+  // A stream's frame is a view of a buffer already, and another one costs as much as the string.
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString('latin1');
 }
 
 /**
