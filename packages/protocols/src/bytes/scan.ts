@@ -1,3 +1,7 @@
+import { largeBytesMin, type StringWatch, skipLargeContainer } from './large-container.ts';
+
+export type { StringWatch } from './large-container.ts';
+
 /**
  * Finds where JSON values end without building them. Every function takes the position of a value's first byte and
  * returns the position after its last one, or a negative number: `~at` for the byte that does not fit (`~length` when
@@ -13,18 +17,6 @@ export const depthMax = 256;
 
 /** In place of `~at`, which no body is long enough to make this small. */
 const tooDeep = -0x4000_0000;
-
-/** Looks at the strings inside a skipped object or array, by their length and beginning. `start` and `end` exclude the quotes. */
-export interface StringWatch {
-  /** Bit n is set when strings of n bytes are to be seen; n is at most 31. */
-  readonly lengths: number;
-  /** Strings longer than this are seen too. Bytes; at least 31. */
-  readonly longerThan: number;
-  see(bytes: Uint8Array, start: number, end: number): void;
-  /** Set when a string began with `mark`, which is not empty. */
-  hasMark: boolean;
-  readonly mark: Uint8Array;
-}
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -135,6 +127,7 @@ const levelsMax = 30;
  * level, one for an object and zero for an array; deeper down another call goes on with bits of its own.
  */
 function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: StringWatch | null): number {
+  if (bytes.length - start >= largeBytesMin) return skipLargeContainer(bytes, start, depth, watch, byOne);
   let open = 0;
   let level = 0;
   let at = start;
@@ -169,6 +162,8 @@ function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: S
   }
   return ~bytes.length;
 }
+
+const byOne = { skipString, look, tooDeep };
 
 function look(watch: StringWatch, bytes: Uint8Array, start: number, end: number): void {
   const length = end - start;
