@@ -55,8 +55,8 @@ export class Inlet {
     const server: unknown = Reflect.get(accepted, '_server');
     Reflect.set(accepted, '_handle', null);
     const options = { handle, onread, allowHalfOpen: accepted.allowHalfOpen };
-    const socket: Socket = Reflect.construct(Socket, [options]);
-    return Object.assign(socket, { server, _server: server });
+    const socket: unknown = Reflect.construct(Socket, [options]);
+    return socket instanceof Socket ? Object.assign(socket, { server, _server: server }) : null;
   }
 
   #take(place: Uint8Array, length: number): boolean {

@@ -61,7 +61,7 @@ export function describeFlow(open: OpenClient): void {
   });
 
   test('a request is being sent until its upstream has taken all of it, whatever it answers', async () => {
-    const upstream = await workbench.upstream(async ({ socket }) => {
+    const upstream = await workbench.upstream(({ socket }) => {
       socket.removeAllListeners('data').pause();
       socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo');
     });
@@ -77,7 +77,7 @@ export function describeFlow(open: OpenClient): void {
   });
 
   test('a request that was let go of is not read any more', async () => {
-    const upstream = await workbench.upstream(async ({ socket }) => {
+    const upstream = await workbench.upstream(({ socket }) => {
       socket.pause();
     });
     const body = [Buffer.alloc(floodBytes)];
