@@ -16,7 +16,7 @@ export class Deadline implements Guard {
   readonly #onExpire: () => void;
   /** When the answer must have begun; a JSON answer begins when the model has said everything. */
   readonly #beginsBy: number;
-  /** How long a stream may take to begin there. */
+  /** How long a stream may take to begin there; as long as any may where that decides nothing. */
   readonly #patienceMs: number;
   /** Nothing shows that an answer is coming, and giving it up is of some use. */
   readonly #isBlind: boolean;
@@ -39,11 +39,13 @@ export class Deadline implements Guard {
     this.#errand = errand;
     this.#routed = routed;
     this.#onExpire = onExpire;
-    this.#patienceMs = Math.min(limits.firstContentMs, routed.firstContentMs);
     this.#isBlind = !stream && request.repeatable !== false && !thinks && !isLastHope;
+    const isShort = this.#isBlind || (stream && !isLastHope);
+    this.#patienceMs = isShort
+      ? Math.min(limits.firstContentMs, routed.firstContentMs)
+      : limits.firstContentMs;
     // The time a target usually takes says nothing of how long a model may think; images take as long as thought.
-    const usualMs = isLastHope ? limits.firstContentMs : this.#patienceMs;
-    const slowMs = thinks || imageKind !== undefined ? limits.firstContentReasoningMs : usualMs;
+    const slowMs = thinks || imageKind !== undefined ? limits.firstContentReasoningMs : this.#patienceMs;
     const beginsBy = startedAt + (stream ? slowMs : limits.wholeAnswerMs);
     this.#beginsBy = Math.min(beginsBy, startedAt + (deadlineAt - startedAt) / sharers);
   }

@@ -42,8 +42,6 @@ export type ServiceListener = (target: Target, change: 'ejected' | 'back') => vo
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
 export class TargetAttempt implements RoutedAttempt {
   readonly credential: Credential | null;
-  /** How long a stream may take to begin there. */
-  readonly firstContentMs: number;
   readonly #sending: Sending;
   readonly #startMs: number;
   /** Sent to a target that is out of service, to see whether it still has to be. */
@@ -53,16 +51,12 @@ export class TargetAttempt implements RoutedAttempt {
 
   constructor(sending: Sending, clockMs: number) {
     this.#sending = sending;
-    const { candidate, slot, demand, request, time } = sending;
+    const { candidate, slot, request, time } = sending;
     const { state, load } = candidate;
     const { facts } = request;
     this.credential = slot.credential;
     const nowMs = time.read(clockMs);
     this.#startMs = nowMs;
-    const usual = demand.firstContent(nowMs);
-    this.firstContentMs = sending.isProbe
-      ? state.latency.probeDeadlineMs(nowMs, usual)
-      : state.latency.deadlineMs(nowMs, usual);
     this.#isTrial = !state.circuit.isClosed;
     load.inFlight++;
     load.lastSentMs = nowMs;
@@ -86,6 +80,13 @@ export class TargetAttempt implements RoutedAttempt {
     const { candidate, demand } = this.#sending;
     const writingMs = trialAnswers * candidate.state.latency.writingMs(demand.outputTokens);
     return nowMs - this.#startMs - writingMs;
+  }
+
+  get firstContentMs(): number {
+    const { candidate, demand, isProbe } = this.#sending;
+    const { latency } = candidate.state;
+    const usual = demand.firstContent(this.#startMs);
+    return isProbe ? latency.probeDeadlineMs(this.#startMs, usual) : latency.deadlineMs(this.#startMs, usual);
   }
 
   get hedgeAfterMs(): number {

@@ -23,12 +23,9 @@ type Columns<Source, Fields> = { readonly [Name in keyof Fields]-?: Column<Sourc
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** Text that is its own JSON needs no more than quotes, and nearly all text is. */
-function quote(text: string): string {
+function quote(text: string | null): string {
+  if (text === null) return 'null';
   return plain.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-function optional(text: string | null): string {
-  return text === null ? 'null' : quote(text);
 }
 
 type Write<Source> = (source: Source) => string;
@@ -101,15 +98,15 @@ const openingFields = {
     read: ([cell]) => Number(cell) === 1,
   },
   startedAtMs: number('started_at_ms', (call) => `${Math.round(call.startedAtMs)}`),
-  priceVersion: text('price_version', (call) => optional(call.priceVersion)),
+  priceVersion: text('price_version', (call) => quote(call.priceVersion)),
   multiplierPpm: amount(
     'multiplier_ppm',
     (call) => `"${call.multiplierPpm}"`,
     (value) => value,
   ),
-  clientRequestId: text('client_request_id', (call) => optional(call.clientRequestId)),
-  parentTrace: text('parent_trace', (call) => optional(call.parentTrace)),
-  userAgent: text('user_agent', (call) => optional(call.userAgent)),
+  clientRequestId: text('client_request_id', (call) => quote(call.clientRequestId)),
+  parentTrace: text('parent_trace', (call) => quote(call.parentTrace)),
+  userAgent: text('user_agent', (call) => quote(call.userAgent)),
 } satisfies Columns<CallOpening, CallOpening>;
 
 /** A call's end, without the two fields that are documents. The status of a record may also be one that only the store gives. */
@@ -117,17 +114,17 @@ type Ending = Omit<LedgerRecord, keyof CallOpening | 'attempts' | 'route'>;
 
 const endingFields = {
   status: text<CallEntry, LedgerRecord['status']>('status', (call) => quote(call.status)),
-  unbilledReason: text('unbilled_reason', (call) => optional(call.unbilledReason)),
-  channelId: text('channel_id', (call) => optional(call.channelId)),
-  modelServed: text('model_served', (call) => optional(call.modelServed)),
+  unbilledReason: text('unbilled_reason', (call) => quote(call.unbilledReason)),
+  channelId: text('channel_id', (call) => quote(call.channelId)),
+  modelServed: text('model_served', (call) => quote(call.modelServed)),
   usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
   usageSource: text('usage_source', (call) => quote(call.usageSource)),
   imageKind: { names: ['image_kind'], write: (call) => writeKind(call.imageKind), read: readKind },
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
-  finishReason: text('finish_reason', (call) => optional(call.finishReason)),
-  finishReasonRaw: text('finish_reason_raw', (call) => optional(call.finishReasonRaw)),
+  finishReason: text('finish_reason', (call) => quote(call.finishReason)),
+  finishReasonRaw: text('finish_reason_raw', (call) => quote(call.finishReasonRaw)),
   httpStatus: optionalNumber('http_status', (call) => `${call.httpStatus}`),
-  errorCode: text('error_code', (call) => optional(call.errorCode)),
+  errorCode: text('error_code', (call) => quote(call.errorCode)),
   losses: {
     names: ['losses'],
     // Most lists are empty, and null is the cheapest cell there is.
@@ -155,9 +152,9 @@ const attemptFields = {
   n: number('n', (attempt) => `${attempt.n}`),
   channelId: text('channel_id', (attempt) => quote(attempt.channelId)),
   upstreamModel: text('upstream_model', (attempt) => quote(attempt.upstreamModel)),
-  upstreamRequestId: text('upstream_request_id', (attempt) => optional(attempt.upstreamRequestId)),
+  upstreamRequestId: text('upstream_request_id', (attempt) => quote(attempt.upstreamRequestId)),
   result: text('result', (attempt) => quote(attempt.result)),
-  detail: text('detail', (attempt) => optional(attempt.detail)),
+  detail: text('detail', (attempt) => quote(attempt.detail)),
   httpStatus: optionalNumber('http_status', (attempt) => `${attempt.httpStatus}`),
   ttftMs: optionalNumber('ttft_ms', (attempt) => `${attempt.ttftMs}`),
   durationMs: number('duration_ms', (attempt) => `${attempt.durationMs}`),
