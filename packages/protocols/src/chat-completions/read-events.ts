@@ -3,7 +3,7 @@ import type { EventReader, ReaderContext, ToolName } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
 import { BlockSequencer, collectAnswer } from '../translate/answer.ts';
 import { readMediaUrl } from '../translate/media.ts';
-import { unwrapInput } from '../translate/tools.ts';
+import { callersTool, unwrapInput } from '../translate/tools.ts';
 import type { Sealed } from '../turn.ts';
 import type { TurnAnswer, TurnEvent } from '../turn-event.ts';
 import type { Usage } from '../usage.ts';
@@ -265,7 +265,7 @@ export class CallReader {
 
   #open(call: Call, sent: string, form: ToolName['form']): void {
     if (sent === '') return;
-    const tool = this.#context.names.get(sent) ?? { name: sent, namespace: null, form };
+    const tool = callersTool(this.#context.names, sent, form);
     call.tool = tool;
     call.isWrapped = tool.form === 'custom' && form === 'function';
     if (call.id === '') call.id = `call_${this.#context.traceId.slice(-24)}_${call.key}`;

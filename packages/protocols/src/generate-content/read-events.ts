@@ -1,7 +1,7 @@
 import { readSseEvent } from '../bytes/sse.ts';
 import type { EventReader, ReaderContext } from '../codec.ts';
 import { collectAnswer } from '../translate/answer.ts';
-import { unwrapInput } from '../translate/tools.ts';
+import { callersTool, unwrapInput } from '../translate/tools.ts';
 import type { Citation, Sealed } from '../turn.ts';
 import type { BlockDelta, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { noUsage, type Usage } from '../usage.ts';
@@ -209,7 +209,7 @@ export class NativeEventReader implements EventReader {
   #writeCall(call: WireRecord, args: WireRecord, sealed: Sealed | null): void {
     this.#close();
     const sent = stringOf(call['name']) ?? '';
-    const tool = this.#context.names.get(sent) ?? { name: sent, namespace: null, form: 'function' as const };
+    const tool = callersTool(this.#context.names, sent);
     const id = stringOf(call['id']) || `call_${this.#context.traceId}_${this.#calls}`;
     this.#calls++;
     this.#events.push({ kind: 'block-start', block: { kind: 'tool-call', id, ...tool } });

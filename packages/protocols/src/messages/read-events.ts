@@ -1,7 +1,7 @@
 import type { EventReader, ReaderContext } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
 import { collectAnswer, readEvent } from '../translate/answer.ts';
-import { unwrapInput } from '../translate/tools.ts';
+import { callersTool, unwrapInput } from '../translate/tools.ts';
 import type { Citation } from '../turn.ts';
 import type { BlockDelta, Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { readFinishReason } from '../turn-event.ts';
@@ -231,8 +231,6 @@ function readFinish(wire: WireRecord, usage: Usage | null): Finish {
 
 /** A call under the caller's name for its tool. */
 function openCall(wire: WireRecord, { names, traceId }: ReaderContext): OpenBlock & { kind: 'tool-call' } {
-  const sent = stringOf(wire['name']) ?? '';
-  const own = names.get(sent) ?? { name: sent, namespace: null, form: 'function' as const };
-  const { name, namespace, form } = own;
-  return { kind: 'tool-call', id: stringOf(wire['id']) ?? `toolu_${traceId}`, name, namespace, form };
+  const tool = callersTool(names, stringOf(wire['name']) ?? '');
+  return { kind: 'tool-call', id: stringOf(wire['id']) ?? `toolu_${traceId}`, ...tool };
 }

@@ -183,7 +183,7 @@ function openResponse(context: WriterContext, model: string): object {
 }
 
 /** The response at its end, with all its items. */
-export function closedResponse(
+function closedResponse(
   context: WriterContext,
   model: string,
   items: readonly object[],

@@ -64,6 +64,11 @@ export class ToolNaming {
   }
 }
 
+/** The caller's own tool behind the name that an upstream has for it. */
+export function callersTool(names: ToolNames, sent: string, form: ToolName['form'] = 'function'): ToolName {
+  return names.get(sent) ?? { name: sent, namespace: null, form };
+}
+
 function toolNameOf({ name, namespace, kind }: Tool): ToolName {
   return { name, namespace, form: kind };
 }
