@@ -68,16 +68,13 @@ export abstract class RunningReading implements Reading {
   usageAtOutputBytes = 0;
   protected hasCalls = false;
   protected hasRefusal = false;
+  protected readonly readReason: (raw: string) => FinishReason = readFinishReason;
 
   /** Servers say `stop` for tool calls, too, and always for a refusal: what was produced knows better. */
   get finishReason(): FinishReason | null {
     const reason = this.finishReasonRaw === null ? null : this.readReason(this.finishReasonRaw);
     if (reason === 'stop' && this.hasCalls) return 'tool-calls';
     return reason === 'stop' && this.hasRefusal ? 'refusal' : reason;
-  }
-
-  protected readReason(raw: string): FinishReason {
-    return readFinishReason(raw);
   }
 
   /** Usage is cumulative where it is repeated: the last one counts, and it covers the output it came with. */

@@ -41,9 +41,8 @@ export class NativeReading extends RunningReading {
     this.#usage = usage;
   }
 
-  protected override readReason(raw: string): FinishReason {
-    return this.#isBlocked ? 'content-filter' : (finishReasons.get(raw) ?? readFinishReason(raw));
-  }
+  protected override readonly readReason = (raw: string): FinishReason =>
+    this.#isBlocked ? 'content-filter' : (finishReasons.get(raw) ?? readFinishReason(raw));
 
   /**
    * It is cumulative: the last one counts, and covers the chunk it came with if it counts output. The first ones of a stream

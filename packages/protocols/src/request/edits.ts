@@ -71,7 +71,9 @@ export function editedRequest(
   headers: readonly string[] = [],
   contentType: string = jsonType,
 ): EncodedRequest {
-  return { path, contentType, headers, body: splice(body, edits), edits: edits.map((edit) => edit.name) };
+  const names: string[] = [];
+  for (const { name } of edits) names.push(name);
+  return { path, contentType, headers, body: splice(body, edits), edits: names };
 }
 
 /** A request whose body is written anew. */

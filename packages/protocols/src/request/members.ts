@@ -128,8 +128,10 @@ export function readModelAndStream(
 ): Result<Pick<Facts, 'model' | 'stream'>, Fault> {
   const model = readModel(members);
   if (!model.ok) return model;
-  const stream = readStream(members);
-  return stream.ok ? succeed({ model: model.value, stream: stream.value }) : stream;
+  const stream = members.value('stream');
+  if (typeof stream !== 'boolean' && stream !== null)
+    return invalid("'stream' must be true or false.", 'stream');
+  return succeed({ model: model.value, stream: stream === true });
 }
 
 function readModel(members: WithMembers<'model'>): Result<string, Fault> {
@@ -144,12 +146,6 @@ export function checkMessages(members: WithMembers<'messages'>): Refused | null 
   if (members.kind('messages') === 'array') return null;
   const isMissing = members.span('messages') === undefined;
   return invalid(`'messages' ${isMissing ? 'is missing; send' : 'must be'} a list of messages.`, 'messages');
-}
-
-function readStream(members: WithMembers<'stream'>): Result<boolean, Fault> {
-  const stream = members.value('stream');
-  if (typeof stream === 'boolean' || stream === null) return succeed(stream === true);
-  return invalid("'stream' must be true or false.", 'stream');
 }
 
 /** The largest 32-bit number: what callers write who mean no limit. Tokens. */
