@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import {
   type ProcessOptions,
   runHeadgate,
@@ -38,22 +39,12 @@ describe('a first start without configuration', () => {
     expect(others).toEqual({ models, setupToken: null });
   });
 
-  test('prints calls that work as they are', async () => {
+  test('prints a call that works as it is and prints a sentence', async () => {
     const printed = callsIn(serving.process.stdout);
-    expect(printed).toHaveLength(5);
-    const answers = await Promise.all(printed.map(perform));
-    const [stream = '', messages = '', native = '', models = '', usage = ''] = answers;
-    expect(stream).toMatch(/^data: \{.*"content":"/m);
-    expect(stream).toMatch(/data: \[DONE\]\n\n$/);
-    expect(messages).toMatch(/^event: message_start\n/);
-    expect(messages).toMatch(/"type":"text_delta"/);
-    expect(messages).toMatch(/event: message_stop\n.*\n\n$/);
-    expect(native).toMatch(/^data: \{.*"finishReason":"STOP".*\r\n\r\n$/m);
-    expect(JSON.parse(models)).toMatchObject({
-      object: 'list',
-      data: [{ id: 'demo-fast' }, { id: 'demo-smart' }],
-    });
-    expect(JSON.parse(usage)).toMatchObject({ object: 'usage', isValid: true });
+    expect(printed).toHaveLength(1);
+    const [answer = ''] = await Promise.all(printed.map(perform));
+    expect(answer).toMatch(/^\w[^{}"]+\n$/);
+    expect(answer.split('\n').length).toBeLessThan(5);
   });
 
   test('says that its answers are simulated', () => {
@@ -219,12 +210,15 @@ function callsIn(banner: string): readonly PrintedCall[] {
 /** Pastes a printed call into a shell; on a machine without curl, sends the same request. */
 async function perform({ commandText, url, headers, body }: PrintedCall): Promise<string> {
   try {
-    return (await promisify(execFile)('sh', ['-c', commandText.replace('curl', 'curl --silent --fail')]))
-      .stdout;
+    const script = `command -v curl >/dev/null || exit 127\n${commandText.replace('curl', 'curl --fail')}`;
+    return (await promisify(execFile)('sh', ['-c', script])).stdout;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 127;
     if (!isMissing) throw error;
-    const answer = await fetch(url, { method: body === null ? 'GET' : 'POST', headers, body });
-    return answer.text();
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    const completion = z.object({
+      choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })]),
+    });
+    return `${completion.parse(await answer.json()).choices[0].message.content}\n`;
   }
 }

@@ -17,32 +17,46 @@ const facts: BannerFacts = {
   color: false,
 };
 
+/** Rows that a terminal of 80 columns needs for a text. */
+function rowsOf(text: string): number {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / 80)), 0);
+}
+
 describe('the text of a start', () => {
+  test('fits a terminal of 24 lines and 80 columns', () => {
+    expect(rowsOf(bannerText(facts))).toBeLessThanOrEqual(24);
+    const variables = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'OPENAI_API_KEY'];
+    const real = { ...facts, selfConfiguration: { kind: 'environment', keys, variables } as const };
+    expect(rowsOf(bannerText(real))).toBeLessThanOrEqual(24);
+  });
+
   test('a demo says that it is simulated, wherever an answer could be taken for real', () => {
     const text = bannerText(facts);
-    expect(text).toContain('SIMULATED  Every answer is made up');
-    expect(text).toContain('Stream an answer (the answer is simulated)');
+    expect(text).toContain('SIMULATED  Answers are made up');
+    expect(text).toContain('A first call (the answer is simulated)');
     expect(text).toContain('2 models on 3 channels');
   });
 
   test('the call it prints is one a shell accepts: quoted JSON, the key, the model', () => {
     const text = bannerText(facts);
     const body = /-d '(.*)'/.exec(text)?.[1] ?? '';
-    expect(JSON.parse(body)).toMatchObject({ model: 'demo-fast', stream: true });
+    expect(JSON.parse(body)).toMatchObject({ model: 'demo-fast' });
     expect(text).toContain(
-      `curl -N 'http://127.0.0.1:8080/v1/chat/completions' \\\n    -H 'Authorization: Bearer ${keys.completions}'`,
+      `curl -s 'http://127.0.0.1:8080/v1/chat/completions' \\\n-H 'Authorization: Bearer ${keys.completions}'`,
     );
   });
 
-  test('so are the calls for the other surfaces', () => {
-    const text = bannerText(facts);
-    expect(text).toContain('The same as messages (the answer is simulated)');
-    const [, messages = '', native = ''] = [...text.matchAll(/-d '(.*)'/g)].map(([, body]) => body);
-    expect(JSON.parse(messages)).toMatchObject({ model: 'demo-fast', max_tokens: 1024, stream: true });
-    expect(JSON.parse(native)).toHaveProperty('contents');
-    expect(text).toContain(`GEMINI_API_KEY=${keys.native}`);
-    expect(text).toContain(`-H 'x-api-key: ${keys.messages}'`);
-    expect(bannerText({ ...facts, models: { completions: 'demo-fast' } })).not.toContain('v1/messages');
+  test('it is a call of another surface where there is no model for the first', () => {
+    const messages = bannerText({ ...facts, models: { messages: 'demo-fast', native: 'demo-fast' } });
+    expect(JSON.parse(/-d '(.*)'/.exec(messages)?.[1] ?? '')).toMatchObject({ max_tokens: 1024 });
+    expect(messages).toContain(`-H 'x-api-key: ${keys.messages}'`);
+    const native = bannerText({ ...facts, models: { native: 'demo-fast' } });
+    expect(JSON.parse(/-d '(.*)'/.exec(native)?.[1] ?? '')).toHaveProperty('contents');
+    expect(native).toContain(`GEMINI_API_KEY=${keys.native}`);
+    expect(native).not.toContain('OPENAI_API_KEY=');
   });
 
   test('real channels are named by their variables, and the key is said to be shown once', () => {
@@ -72,13 +86,13 @@ describe('the text of a start', () => {
       channelCount: 1,
     });
     expect(text).toBe(
-      '\n  Headgate is ready\n\n  API      http://127.0.0.1:8080\n  Console  http://127.0.0.1:8081  (for now /healthz, /readyz and /metrics)\n  Serving  1 model on 1 channel\n\n',
+      '\n Headgate is ready: 1 model on 1 channel\n API      http://127.0.0.1:8080\n Console  http://127.0.0.1:8081  (/healthz, /readyz, /metrics)\n',
     );
   });
 
   test('the set-up token comes with the place to use it', () => {
     expect(bannerText({ ...facts, setupToken: 'token-1' })).toContain(
-      'http://127.0.0.1:8081/setup with this token:\n  token-1',
+      'http://127.0.0.1:8081/setup with this token:\n token-1',
     );
   });
 

@@ -18,26 +18,18 @@ export interface BannerFacts {
   readonly color: boolean;
 }
 
-/** The text of a start: where things are, and calls that work when pasted into a shell. Ends in a line feed. */
+/** The text of a start: where things are, and a call that works when pasted into a shell. It fits a terminal of 24 lines and 80 columns. */
 export function bannerText(facts: BannerFacts): string {
-  const sections = [addresses(facts), situation(facts), calls(facts), setup(facts)];
-  return `\n${sections.filter((section) => section !== '').join('\n\n')}\n\n`;
+  const sections = [addresses(facts), situation(facts), firstCall(facts), setup(facts)];
+  return `\n${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-function addresses({
-  deploymentName,
-  apiOrigin,
-  consoleOrigin,
-  channelCount,
-  modelCount,
-  color,
-}: BannerFacts): string {
+function addresses(facts: BannerFacts): string {
+  const serves = `${counted(facts.modelCount, 'model')} on ${counted(facts.channelCount, 'channel')}`;
   return [
-    `  ${bold(`${deploymentName} is ready`, color)}`,
-    '',
-    `  API      ${apiOrigin}`,
-    `  Console  ${consoleOrigin}  (for now /healthz, /readyz and /metrics)`,
-    `  Serving  ${counted(modelCount, 'model')} on ${counted(channelCount, 'channel')}`,
+    ` ${bold(`${facts.deploymentName} is ready`, facts.color)}: ${serves}`,
+    ` API      ${facts.apiOrigin}`,
+    ` Console  ${facts.consoleOrigin}  (/healthz, /readyz, /metrics)`,
   ].join('\n');
 }
 
@@ -45,23 +37,23 @@ function situation({ selfConfiguration, color }: BannerFacts): string {
   switch (selfConfiguration.kind) {
     case 'demo':
       return [
-        `  ${highlight('SIMULATED', color)}  Every answer is made up and every price invented: this is a demo on a built-in simulator.`,
-        '  For real models, set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …',
-        '  and start again, or write a headgate.yaml (docs/configuration.md).',
+        ` ${highlight('SIMULATED', color)}  Answers are made up and prices invented: a demo on a simulator.`,
+        ' For real models set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …, and',
+        ' start again, or write a headgate.yaml (docs/configuration.md).',
       ].join('\n');
     case 'environment':
       return [
-        `  Real channels from ${selfConfiguration.variables.join(', ')}. Calls cost money there.`,
+        ` Real channels from ${selfConfiguration.variables.join(', ')}. Calls cost money there.`,
         selfConfiguration.keys === null
-          ? '  The keys were shown at the first start; `headgate keys create` makes another.'
-          : `  ${bold('The key below is shown this once and stored nowhere readable.', color)}`,
+          ? ' The keys were shown at the first start; `headgate keys create` makes another.'
+          : ` ${bold('The key below is shown this once and stored nowhere readable.', color)}`,
       ].join('\n');
     case 'none':
       return '';
   }
 }
 
-function calls(facts: BannerFacts): string {
+function firstCall(facts: BannerFacts): string {
   const shown = surfaces.flatMap((surface) => {
     const found = showcase(facts, surface.platform);
     return found === null ? [] : [{ surface, ...found }];
@@ -69,31 +61,28 @@ function calls(facts: BannerFacts): string {
   const [first] = shown;
   if (first === undefined) return '';
   const { apiOrigin, color } = facts;
+  const { surface, key, model } = first;
   return [
-    ...shown.flatMap(({ surface, key, model }) => [
-      `  ${bold(`${surface.title}${simulatedNote(facts)}`, color)}`,
-      '',
-      curl(`${apiOrigin}${surface.path(model)}`, surface.header(key), surface.body(model)),
-      '',
-    ]),
-    `  ${bold('SDKs and coding agents: all they need', color)}`,
+    ` ${bold(`A first call${simulatedNote(facts)}`, color)}`,
+    `curl -s '${apiOrigin}${surface.path(model)}' \\`,
+    `-H '${surface.header(key)}' \\`,
+    "-H 'Content-Type: application/json' \\",
+    `-d '${JSON.stringify(surface.body(model))}' \\`,
+    `| node -pe 'a=JSON.parse(fs.readFileSync(0));a.${surface.answer}??a'`,
     '',
-    ...shown.map(({ surface, key }) => `  export ${surface.environment(apiOrigin, key)}`),
-    '',
-    `  ${bold('List the models, and see what was used', color)}`,
-    '',
-    `  curl ${apiOrigin}/v1/models -H '${first.surface.header(first.key)}'`,
-    `  curl ${apiOrigin}/v1/usage -H '${first.surface.header(first.key)}'`,
+    ` ${bold('SDKs and coding agents: all they need', color)}`,
+    ...shown.map(({ surface, key }) => ` export ${surface.environment(apiOrigin, key)}`),
   ].join('\n');
 }
 
 /** How a surface is called from a shell and from the libraries that speak it. */
 interface ShownSurface {
   readonly platform: Platform;
-  readonly title: string;
   path(model: string): string;
   header(key: string): string;
   body(model: string): object;
+  /** The path to the text of an answer, which the call prints; an error has nothing there and is printed whole. */
+  readonly answer: string;
   /** Variables its libraries and agents read, as a shell sets them. */
   environment(apiOrigin: string, key: string): string;
 }
@@ -103,26 +92,26 @@ const messages = [{ role: 'user', content: 'Say hello.' }];
 const surfaces: readonly ShownSurface[] = [
   {
     platform: 'completions',
-    title: 'Stream an answer',
     path: () => '/v1/chat/completions',
     header: (key) => `Authorization: Bearer ${key}`,
-    body: (model) => ({ model, stream: true, messages }),
+    body: (model) => ({ model, messages }),
+    answer: 'choices?.[0].message.content',
     environment: (origin, key) => `OPENAI_BASE_URL=${origin}/v1 OPENAI_API_KEY=${key}`,
   },
   {
     platform: 'messages',
-    title: 'The same as messages',
     path: () => '/v1/messages',
     header: (key) => `x-api-key: ${key}`,
-    body: (model) => ({ model, max_tokens: 1024, stream: true, messages }),
+    body: (model) => ({ model, max_tokens: 1024, messages }),
+    answer: 'content?.at(-1).text',
     environment: (origin, key) => `ANTHROPIC_BASE_URL=${origin} ANTHROPIC_API_KEY=${key}`,
   },
   {
     platform: 'native',
-    title: 'The same natively',
-    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     header: (key) => `x-goog-api-key: ${key}`,
     body: () => ({ contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] }),
+    answer: 'candidates?.[0].content.parts.at(-1).text',
     environment: (origin, key) => `GOOGLE_GEMINI_BASE_URL=${origin} GEMINI_API_KEY=${key}`,
   },
 ];
@@ -138,18 +127,9 @@ function simulatedNote({ selfConfiguration }: BannerFacts): string {
   return selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
 }
 
-function curl(url: string, header: string, body: object): string {
-  return [
-    `  curl -N '${url}' \\`,
-    `    -H '${header}' \\`,
-    "    -H 'Content-Type: application/json' \\",
-    `    -d '${JSON.stringify(body)}'`,
-  ].join('\n');
-}
-
 function setup({ setupToken, consoleOrigin }: BannerFacts): string {
   if (setupToken === null) return '';
-  return `  Set up the first operator at ${consoleOrigin}/setup with this token:\n  ${setupToken}`;
+  return ` Set up the first operator at ${consoleOrigin}/setup with this token:\n ${setupToken}`;
 }
 
 function bold(text: string, color: boolean): string {

@@ -6,7 +6,8 @@ import type { Command } from './command.ts';
 
 /** A command line, taken apart. */
 export type Request =
-  | { readonly kind: 'help'; readonly command: Command | null }
+  /** Help of one command, or the list of several. */
+  | { readonly kind: 'help'; readonly of: readonly Command[] }
   | { readonly kind: 'version' }
   | ({ readonly kind: 'run' } & RunRequest);
 
@@ -25,10 +26,18 @@ export function readArguments(
 ): Result<Request, string> {
   const [first] = words;
   if (first === undefined || first === 'help' || first === '--help' || first === '-h')
-    return succeed({ kind: 'help', command: null });
+    return words.length > 1 && first === 'help'
+      ? readArguments([...words.slice(1), '--help'], commands)
+      : succeed({ kind: 'help', of: commands });
   if (first === '--version') return succeed({ kind: 'version' });
   const found = findCommand(words, commands);
-  if (found === null) return fail(unknownCommand(words, commands));
+  if (found === null) {
+    const family = commands.filter(({ name }) => name.startsWith(`${first} `));
+    const isHelp = words[1] === '--help' || words[1] === '-h';
+    return isHelp && family.length > 0
+      ? succeed({ kind: 'help', of: family })
+      : fail(unknownCommand(words, commands));
+  }
   return readCommandArguments(found, words.slice(found.name.split(' ').length));
 }
 
@@ -65,7 +74,7 @@ function readCommandArguments(command: Command, words: readonly string[]): Resul
     const { target, name, value } = read.value;
     (target === 'setting' ? flags : options)[name] = value;
   }
-  if (options['help'] !== undefined) return succeed({ kind: 'help', command });
+  if (options['help'] !== undefined) return succeed({ kind: 'help', of: [command] });
   const { min, max } = command.positionals;
   if (parsed.positionals.length < min || parsed.positionals.length > max) {
     return fail(`write it as: headgate ${[command.name, command.usage].join(' ').trim()}`);

@@ -169,6 +169,21 @@ describe('keys', () => {
   });
 });
 
+test('help at every level: of all, of a family, of a command', async () => {
+  const overview = (await headgate('--help')).out;
+  const names = [...overview.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)(?= )/gm)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(15);
+  for (const name of names) {
+    const [family = ''] = name.split(' ');
+    expect(await headgate(`${name} --help`)).toMatchObject({ code: 0, err: '' });
+    for (const line of [`${family} --help`, `${family} -h`, `help ${family}`]) {
+      const { code, out } = await headgate(line);
+      expect([line, code]).toEqual([line, 0]);
+      expect(out).toContain(name);
+    }
+  }
+});
+
 describe('apply', () => {
   const house = (count: number) =>
     [

@@ -60,9 +60,7 @@ function answer(
   }
   switch (request.value.kind) {
     case 'help':
-      output.write(
-        `${request.value.command === null ? overviewText(commands) : commandText(request.value.command)}\n`,
-      );
+      output.write(`${helpText(request.value.of)}\n`);
       return Promise.resolve('ok');
     case 'version':
       output.write(`${surroundings.version}\n`);
@@ -74,7 +72,12 @@ function answer(
   }
 }
 
-/** The text of `headgate --help`. */
+function helpText(of: readonly Command[]): string {
+  const [only, ...others] = of;
+  return only === undefined || others.length > 0 ? overviewText(of) : commandText(only);
+}
+
+/** The text of `headgate --help`, or of `headgate keys --help`. */
 function overviewText(commands: readonly Command[]): string {
   const names = commands.map(({ name, usage }) => `${name} ${usage}`.trim());
   const width = Math.max(...names.map((name) => name.length));
