@@ -15,6 +15,7 @@ import { openCatalogueFiles } from './catalogue-files.ts';
 import { type ConfigurationService, openConfigurationService } from './configuration-service.ts';
 import { createKey, generateKey, rotateKey } from './keys.ts';
 import { settingsPeppers } from './owner-files.ts';
+import { refreshModels } from './refresh-models.ts';
 
 let directory = '';
 let store: Store;
@@ -432,4 +433,30 @@ describe('changes made by other processes', () => {
       onAlarm: () => undefined,
     });
   });
+});
+
+test('newer facts about models are in force without a restart, and the rest stays', async () => {
+  const service = await started({ OPENAI_API_KEY: 'canary' });
+  const before = service.catalogue.current;
+  await service.poll();
+  expect(service.catalogue.current).toBe(before);
+  const facts = { name: 'Five', reasoning: { mode: 'none' }, contextWindow: 77_777 };
+  const file = {
+    asOf: '2030-01-01',
+    vendor: true,
+    providers: ['openai'],
+    sources: {},
+    models: { 'gpt-5-mini': facts },
+  };
+  const content = Buffer.from(JSON.stringify(file));
+  expect(refreshModels(join(directory, 'data'), 'openai.json', content, false).ok).toBe(true);
+  await service.poll();
+  const { models, revision } = service.catalogue.current;
+  expect(models.get('gpt-5-mini')?.targets[0]).toMatchObject({
+    contextWindow: 77_777,
+    facts: { name: 'Five' },
+  });
+  expect(models.size).toBe(before.models.size);
+  expect(revision).toBe(before.revision);
+  await service.close();
 });

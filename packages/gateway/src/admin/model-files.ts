@@ -6,7 +6,7 @@ import { ModelBook, type ModelFile } from '../catalogue/model-facts.ts';
 const shipped = fileURLToPath(new URL('../../../../catalogue/models/', import.meta.url));
 
 /** The folder of the newer files that an operator has taken in. */
-function modelDirectory(dataDir: string): string {
+export function modelDirectory(dataDir: string): string {
   return join(dataDir, 'models');
 }
 

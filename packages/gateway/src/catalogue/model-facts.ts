@@ -92,7 +92,8 @@ export type ModelFile = z.input<typeof modelFile>;
 /** Reads a file of models; the error says what is wrong with it. */
 export function parseModelFile(json: unknown): Result<ModelFile, string> {
   const read = modelFile.safeParse(json);
-  if (read.success) return succeed(read.data);
+  // The text itself, not what was read from it: what it leaves out stays left out.
+  if (read.success) return succeed(json as ModelFile);
   const [issue] = read.error.issues;
   return fail(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`);
 }

@@ -279,6 +279,34 @@ describe('lists and checks', () => {
   });
 });
 
+test('newer facts about models are taken in from a file, and change what is listed', async () => {
+  const refreshed = (): Promise<Ran> => headgate('models refresh openai.json');
+  expect(await refreshed()).toMatchObject({ code: exitCodes.unavailable.code });
+  const model = { name: 'Five', reasoning: { mode: 'none' }, contextWindow: 77_777 };
+  const file = {
+    asOf: '2030-01-01',
+    vendor: true,
+    providers: ['openai'],
+    sources: {},
+    models: { 'gpt-5-mini': model },
+  };
+  writeFileSync(join(directory, 'openai.json'), JSON.stringify({ ...file, asOf: 'soon' }));
+  const refused = await refreshed();
+  expect(refused.code).toBe(exitCodes.configuration.code);
+  expect(refused.err).toContain('asOf');
+  writeFileSync(join(directory, 'openai.json'), JSON.stringify(file));
+  expect((await headgate('models refresh openai.json --dry-run')).out).toContain('~ gpt-5-mini: ');
+  expect(existsSync(join(directory, 'data'))).toBe(false);
+  expect((await refreshed()).out).toContain('openai: of 2030-01-01, ');
+  expect((await refreshed()).out).toContain('not newer');
+  writeFileSync(
+    join(directory, 'headgate.yaml'),
+    'channels: { main: { provider: openai, models: [gpt-5-mini] } }',
+  );
+  await headgate('import headgate.yaml', { OPENAI_API_KEY: 'canary' });
+  expect((await headgate('models list', { OPENAI_API_KEY: 'canary' })).out).toContain('77,777');
+});
+
 describe('serve', () => {
   test('starts, writes the ready file and the banner, tests its own channels, and stops when asked', async () => {
     const readyFile = join(directory, 'ready.json');

@@ -15,6 +15,7 @@ import {
 import { doctorCommand } from './doctor-command.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
+import { modelsCommands } from './models-commands.ts';
 import { routeCommands } from './route-commands.ts';
 import { serveCommand } from './serve-command.ts';
 import { transferCommands } from './transfer-commands.ts';
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   serveCommand,
   ...keysCommands,
   ...channelsCommands,
+  ...modelsCommands,
   ...routeCommands,
   ...transferCommands,
   doctorCommand,
