@@ -206,7 +206,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   #noteContent(now: number): void {
     if (this.#contentAt !== null) return;
     this.#contentAt = now;
-    if (this.#committed) this.#exchange?.gather();
+    if (this.#relay?.committed) this.#exchange?.gather();
     this.#owner.onContent(this);
     this.routed.noteFirstContent(this.#errand.gateway.clock.now());
   }

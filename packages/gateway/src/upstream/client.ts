@@ -129,5 +129,7 @@ export function lengthLines(method: UpstreamRequest['method'], length: number): 
 
 /** Bytes of a body in pieces. */
 export function bodyLength(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((length, piece) => length + piece.length, 0);
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length;
 }

@@ -131,9 +131,7 @@ export class Gathering {
   }
 
   #release(index: number): void {
-    const streams = this.#held[index] ?? [];
-    this.#held[index] = [];
-    for (const stream of streams) stream.readOn();
+    for (const stream of this.#held.splice(index, 1, [])[0] ?? []) stream.readOn();
   }
 }
 
