@@ -2,6 +2,7 @@ import { faultNames, type Simulator, startSimulator } from '@headgate/simulator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 import { entryOfModel } from './support/ledger.ts';
+import { ownAddress } from './support/own-address.ts';
 import type { RawAnswer } from './support/raw-http.ts';
 import { isSlow } from './support/slow-form.ts';
 import {
@@ -226,7 +227,7 @@ let ailing: readonly Simulator[];
 
 beforeAll(async () => {
   healthy = await startSimulator({ script: well });
-  ailing = await Promise.all(rows.map((row) => startSimulator({ script: scriptOf(row) })));
+  ailing = await Promise.all(rows.map((row) => startSimulator({ script: scriptOf(row), host: ownAddress })));
   for (const [place, { fault }] of rows.entries()) if (fault === null) await ailing[place]?.control.goDown();
 });
 afterAll(async () => {

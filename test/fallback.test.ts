@@ -11,6 +11,7 @@ import {
   textOf,
 } from './support/faulty-calls.ts';
 import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
+import { ownAddress } from './support/own-address.ts';
 
 const modes: readonly Mode[] = ['json', 'stream'];
 
@@ -79,7 +80,7 @@ let hasty: TestGateway;
 
 beforeAll(async () => {
   simulator = await startSimulator();
-  gone = await startSimulator();
+  gone = await startSimulator({ host: ownAddress });
   await gone.control.goDown();
   mute = createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));

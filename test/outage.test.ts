@@ -9,6 +9,7 @@ import { openSqliteStore } from '../packages/gateway/src/store/sqlite/open-sqlit
 import { SameThreadLane } from '../packages/gateway/src/store/sqlite/same-thread-lane.ts';
 import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
+import { ownAddress } from './support/own-address.ts';
 import { configureDirectory, serveHeadgate, temporaryDirectory } from './support/process.ts';
 import { chatRequest, exchange } from './support/raw-http.ts';
 
@@ -51,7 +52,7 @@ async function attemptsOn(gateway: TestGateway, channelId: string): Promise<numb
 test('no call is spent on a channel that is down, and its traffic comes back seconds after it does', {
   timeout: 2 * patienceMs,
 }, async () => {
-  const [cheap, dear] = [await startSimulator(), await startSimulator()];
+  const [cheap, dear] = [await startSimulator({ host: ownAddress }), await startSimulator()];
   await using gateway = await openTestGateway({
     channels: [channelAt('cheap', cheap.origin, '1'), channelAt('dear', dear.origin, '20')],
   });

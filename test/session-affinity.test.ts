@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { configurationText, openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
+import { ownAddress } from './support/own-address.ts';
 import { exchange, request } from './support/raw-http.ts';
 
 /** One turn of a conversation, as a caller sends it. */
@@ -135,7 +136,8 @@ function upstreamOf(id: string): Simulator {
 }
 
 beforeAll(async () => {
-  upstreams = { a: await startSimulator(), b: await startSimulator() };
+  const host = ownAddress;
+  upstreams = { a: await startSimulator({ host }), b: await startSimulator({ host }) };
   gateway = await openTestGateway({ channels: channelsOf({ a: 1, b: 1.01 }), moreKeys, preset });
   // Until caches have been seen at work, not much is expected of them.
   for (const name of names)
