@@ -20,7 +20,7 @@ import {
 
 /** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
 const linesMax = 2_000;
-const intervalMs = 200;
+const usualIntervalMs = 200;
 /** How often it is looked for runs of other processes, living and dead. */
 const othersIntervalMs = 1_000;
 /** How long a report waits for the store to have what was durable when it was asked for. */
@@ -51,6 +51,8 @@ export interface FeederOptions {
   readonly file: string;
   readonly now: () => number;
   readonly onAlarm: (alarm: LedgerAlarm) => void;
+  /** How often it looks for lines by itself. */
+  readonly intervalMs?: number;
 }
 
 /**
@@ -84,7 +86,7 @@ export class Feeder {
     const progress = Progress.create();
     const run = beginRun(this.#database, this.#options.file, this.#options.now());
     this.#own = { run, progress: new Progress(progress) };
-    this.#tickIn(intervalMs);
+    this.#tickIn(this.#options.intervalMs ?? usualIntervalMs);
     return { directory: run.directory, progress };
   }
 
@@ -190,7 +192,7 @@ export class Feeder {
     this.#timer = setTimeout(() => {
       // A change of configuration that is under way on this connection has its turn first.
       const isBehind = !this.#database.isTransaction && this.#tick();
-      this.#tickIn(isBehind ? 0 : intervalMs);
+      this.#tickIn(isBehind ? 0 : (this.#options.intervalMs ?? usualIntervalMs));
     }, delayMs).unref();
   }
 

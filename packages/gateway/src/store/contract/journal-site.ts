@@ -73,7 +73,7 @@ export function openJournalSite(options: JournalSiteOptions = {}) {
   const alarms: LedgerAlarm[] = [];
   const onAlarm = (alarm: LedgerAlarm) => void alarms.push(alarm);
   const now = options.clock?.now ?? Date.now;
-  const feeder = new Feeder({ database, file, now, onAlarm });
+  const feeder = new Feeder({ database, file, now, onAlarm, intervalMs: 3_600_000 });
   const disk = new FaultyDisk();
   const ledger = new JournalLedger({
     durability: 'strict',

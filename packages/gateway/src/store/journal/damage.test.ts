@@ -266,13 +266,8 @@ test('segments go once they are fed', async () => {
   const small = openJournalSite({ segmentBytes: 4_096 });
   const entries: CallEntry[] = Array.from({ length: 40 }, (_, number) => entry(number));
   const reader = new JournalReader(join(small.directory, 'journal', '1'));
-  // Seen as they come: on a busy machine the feeder is through with the first before the last is there.
-  const seen = new Set<number>();
-  for (const each of entries) {
-    expect(await settle(small.ledger, each)).toBe('settled');
-    for (const start of reader.starts()) seen.add(start);
-  }
-  expect(seen.size).toBeGreaterThan(5);
+  for (const each of entries) expect(await settle(small.ledger, each)).toBe('settled');
+  expect(reader.starts().length).toBeGreaterThan(5);
   while (small.calls() < 40) await small.feeder.catchUp();
   expect(reader.starts()).toHaveLength(1);
   await small.close();
