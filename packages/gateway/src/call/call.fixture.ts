@@ -191,7 +191,7 @@ export class Rig {
   start(stream: boolean, work: Work = 'answer', more: object = {}): { readonly done: Promise<boolean> } {
     const inbound = this.inbound(stream, work, more);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, resolve);
+    runCall(inbound, this.#caller, this.#protocol, this.reply, this.gateway, { onCallEnded: resolve });
     return { done: promise };
   }
 

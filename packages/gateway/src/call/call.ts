@@ -2,7 +2,7 @@ import { type Fault, fail, fault, type Protocol, type Result, succeed } from '@h
 import type { Caller, Target } from '../catalogue/catalogue.ts';
 import type { Wire } from '../catalogue/wire.ts';
 import type { Guard } from '../ports/clock.ts';
-import type { CallerListener, Inbound, Reply } from '../ports/data-plane.ts';
+import type { CallerListener, EndListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { faultOfAttempts } from '../route/faults.ts';
 import { CallProgress } from '../route/progress.ts';
@@ -21,7 +21,7 @@ import { admit, Call } from './request.ts';
 /**
  * The life of a call: read, admit, ask one target after the other until one answers, settle, send the end. It begins once
  * the caller is known and the body is whole. Whatever happens in between, there is one way out, and exactly one entry is
- * written on it before the caller sees the end. Calls `ended` last, perhaps before it returns. Never throws.
+ * written on it before the caller sees the end. Tells the listener last, perhaps before it returns. Never throws.
  */
 export function runCall(
   inbound: Inbound,
@@ -29,10 +29,10 @@ export function runCall(
   protocol: Protocol,
   reply: Reply,
   gateway: Gateway,
-  ended: (isBodyRead: boolean) => void = unheard,
+  listener: EndListener | null = null,
 ): void {
   gateway.observer.callStarted();
-  const call = new Call(gateway, inbound, caller, protocol, reply, ended);
+  const call = new Call(gateway, inbound, caller, protocol, reply, listener);
   const refuse = (reason: Fault) => settle(call, { kind: 'failed', fault: reason, begun: false });
   try {
     const request = protocol.readRequest(inbound);
@@ -46,8 +46,6 @@ export function runCall(
     refuse(fault('internal'));
   }
 }
-
-const unheard = (): void => {};
 
 /**
  * The search for a target that answers: one attempt after the other, each planned when the one before it has failed. One that

@@ -81,7 +81,7 @@ function callOf(
   const gateway = { ...rig.gateway, clock: { now: () => 2000, monotonic: () => 1342.3096090001 } };
   const inbound = { ...rig.inbound(true), receivedAt: 0, receivedAtMs: 0 };
   const group = { ...caller.group, multiplierPpm: 2_000_000n };
-  const call = new Call(gateway, inbound, { ...caller, group }, chatCompletions(), rig.reply, () => {});
+  const call = new Call(gateway, inbound, { ...caller, group }, chatCompletions(), rig.reply, null);
   call.request = requestOf(maxOutputTokens);
   call.price = isPriced ? priceOf(1_000_000n) : null;
   call.attempts.push(...outcomes.map(recordOf));

@@ -10,7 +10,7 @@ import {
 } from '@headgate/protocols';
 import { type Caller, mayCall, modelNotFound } from '../catalogue/catalogue.ts';
 import type { PriceVersion } from '../money/price.ts';
-import type { Inbound, Reply } from '../ports/data-plane.ts';
+import type { EndListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { RouteMade } from '../route/explain.ts';
 import { nothingToTry, unknownAnswer } from '../route/faults.ts';
@@ -65,8 +65,7 @@ export class Errand {
 export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
-  /** Told last, and once. An upstream that answered early may still be taking the body. */
-  readonly ended: () => void;
+  readonly #listener: EndListener | null;
   /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
   price: PriceVersion | null = null;
   /** In the order in which they ended: the last one decides the call. */
@@ -82,12 +81,17 @@ export class Call extends Errand {
     caller: Caller,
     protocol: Protocol,
     reply: Reply,
-    ended: (isBodyRead: boolean) => void,
+    listener: EndListener | null,
   ) {
     super(gateway, inbound, reply);
     this.caller = caller;
     this.protocol = protocol;
-    this.ended = () => ended(!this.attempts.some(({ isSending }) => isSending));
+    this.#listener = listener;
+  }
+
+  /** Last, and once. An upstream that answered early may still be taking the body. */
+  ended(): void {
+    this.#listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending));
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {

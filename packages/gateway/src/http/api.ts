@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
-import { sharedPlace } from './inlet.ts';
+import { readBytesMax } from './inlet.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { PlainConnection, type PlainLane } from './plain-connection.ts';
 import { answerRequest, type RequestContext } from './requests.ts';
@@ -157,7 +157,7 @@ function putPlainLaneBefore(
     },
     activity,
     connections,
-    shared: sharedPlace(),
+    shared: Buffer.allocUnsafeSlow(readBytesMax),
     places,
     lastLines: lastLinesOf(options.keepAliveMs, parts),
     answer: (exchange) => answer(exchange, null),

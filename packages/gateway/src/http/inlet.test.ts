@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { Inlet, type InletOwner, sharedPlace } from './inlet.ts';
+import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
 
 /** A caller's socket, and the inlet of the server's side of it. */
 async function open(owner: InletOwner) {
-  const shared = sharedPlace();
+  const shared = Buffer.allocUnsafeSlow(readBytesMax);
   const server = createServer({ allowHalfOpen: true });
   const accepted = Promise.withResolvers<Inlet>();
   server.on('connection', (socket: Socket) => accepted.resolve(new Inlet(socket, owner, shared)));

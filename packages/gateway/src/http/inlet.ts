@@ -8,13 +8,8 @@ export interface InletOwner {
   room(): Buffer | null;
 }
 
-/** As much as a read of no known size brings at the most. A large body's own reads go to its place, whatever its size. */
-const readBytesMax = 16 * 1024;
-
-/** A place that all sockets read into, one after the other: what comes is copied out of it before the next one reads. */
-export function sharedPlace(): Buffer {
-  return Buffer.allocUnsafeSlow(readBytesMax);
-}
+/** The size of the place that all sockets read into, one after the other. A large body is read past it. */
+export const readBytesMax = 16 * 1024;
 
 /**
  * The reading side of a caller's connection. Node allocates 64 KiB for every read of an accepted socket, which is most of what

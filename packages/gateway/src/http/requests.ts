@@ -19,11 +19,11 @@ import { runCall } from '../call/call.ts';
 import { alertBug } from '../call/outcomes.ts';
 import { sendFault } from '../call/reply.ts';
 import type { Caller } from '../catalogue/catalogue.ts';
-import type { HeaderList } from '../ports/data-plane.ts';
+import type { EndListener, HeaderList } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Random } from '../ports/random.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
-import { type BodyTaker, decoderOf, decoding, type Loan, tooLarge } from './body.ts';
+import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
 import { type Exchange, identityHeaders } from './exchange.ts';
 import {
@@ -216,12 +216,13 @@ function answerCall(request: Request, endpoint: CallEndpoint, params: EndpointPa
 }
 
 /** A call whose body has not come yet. */
-class AwaitedCall implements BodyTaker {
+class AwaitedCall implements BodyTaker, EndListener {
   readonly #request: Request;
   readonly #endpoint: CallEndpoint;
   readonly #params: EndpointParams;
   readonly #caller: Caller;
   readonly #protocol: Protocol;
+  #loan: Loan = gift;
 
   constructor(
     request: Request,
@@ -238,6 +239,7 @@ class AwaitedCall implements BodyTaker {
   }
 
   onBody(body: Uint8Array, loan: Loan): void {
+    this.#loan = loan;
     const { exchange, traceId, path, search, context } = this.#request;
     const { gateway } = context;
     const inbound = {
@@ -252,12 +254,14 @@ class AwaitedCall implements BodyTaker {
       receivedAt: gateway.clock.monotonic(),
     };
     try {
-      runCall(inbound, this.#caller, this.#protocol, exchange, gateway, (isBodyRead) => {
-        if (isBodyRead) loan.giveBack();
-      });
+      runCall(inbound, this.#caller, this.#protocol, exchange, gateway, this);
     } catch (error) {
       answerBug(this.#request, error);
     }
+  }
+
+  onCallEnded(isBodyRead: boolean): void {
+    if (isBodyRead) this.#loan.giveBack();
   }
 
   onNoBody(failure: Fault): void {

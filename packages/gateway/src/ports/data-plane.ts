@@ -48,3 +48,8 @@ export interface CallerListener {
   /** The caller has closed its connection early. Called once. */
   onCallerGone(): void;
 }
+
+/** Hears of a call's end, last; an object for the same reason. `isBodyRead`: nothing reads its body any more. */
+export interface EndListener {
+  onCallEnded(isBodyRead: boolean): void;
+}
