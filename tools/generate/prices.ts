@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { MatchLogic, ModelInfo } from '@pydantic/genai-prices';
 import { findProvider } from '@pydantic/genai-prices';
-import { formatDecimal } from '../../packages/gateway/src/money/decimal.ts';
+import { formatDecimal } from '../../packages/gateway/src/money/money.ts';
 
 interface PriceSource {
   /** The provider's id in the package. */

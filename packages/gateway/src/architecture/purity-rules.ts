@@ -23,7 +23,7 @@ export const pureFoldersStayPure: Rule = {
 
 export const clockAndChanceAreInjected: Rule = {
   name: 'the pure folders and call/ read no clock, draw no chance and know no process',
-  remedy: 'use ports/clock.ts and ports/random.ts, or take the value as a parameter',
+  remedy: 'use ports/clock.ts, or take the value as a parameter',
   check: (files) =>
     within(
       files,

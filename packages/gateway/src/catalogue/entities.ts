@@ -1,6 +1,6 @@
 import type { Need, Platform } from '@headgate/protocols';
 import { z } from 'zod';
-import { formatDecimal } from '../money/decimal.ts';
+import { formatDecimal } from '../money/money.ts';
 import type { PriceTier } from '../money/price.ts';
 import {
   type CellForm,

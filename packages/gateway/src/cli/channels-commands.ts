@@ -2,7 +2,7 @@ import { startSimulatorWorker } from '@headgate/simulator';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
-import { formatDecimal } from '../money/decimal.ts';
+import { formatDecimal } from '../money/money.ts';
 import type { PriceVersion } from '../money/price.ts';
 import { openUpstream } from '../upstream/channels.ts';
 import { HttpClient } from '../upstream/client.ts';

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Platform } from '@headgate/protocols';
+import type { Random } from '../ports/clock.ts';
 import type { HeaderList, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Observer } from '../ports/observer.ts';
-import type { Random } from '../ports/random.ts';
 import type { BodyTaker } from './body.ts';
 
 /** One request of a caller and the way back to it, whichever lane it came by. */

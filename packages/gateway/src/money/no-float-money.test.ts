@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /** The files through which every amount passes. */
-const moneyFiles = ['money.ts', 'price.ts', 'postings.ts', 'decimal.ts'];
+const moneyFiles = ['money.ts', 'price.ts', 'postings.ts'];
 
 /** Ways for a float to come in: fractions, exponents, division or rounding of numbers, parsing into numbers. */
 const floats: readonly (readonly [string, RegExp])[] = [

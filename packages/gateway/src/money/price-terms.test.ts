@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDecimal, parseDecimal } from './decimal.ts';
+import { formatDecimal, parseDecimal } from './money.ts';
 import { readPriceTiers, writePriceTiers } from './price-terms.ts';
 
 describe('decimals', () => {

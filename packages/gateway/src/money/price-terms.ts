@@ -1,6 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
-import { formatDecimal, parseDecimal } from './decimal.ts';
-import { type PicoUsd, picoUsd } from './money.ts';
+import { formatDecimal, type PicoUsd, parseDecimal, picoUsd } from './money.ts';
 import type { ImagePrice, PriceClasses, PriceTier } from './price.ts';
 
 /** Prices per token are written in USD per million, prices per piece in USD: both exact decimals. */

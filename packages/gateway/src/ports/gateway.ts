@@ -1,10 +1,9 @@
-import type { Protocol, ProtocolId } from '@headgate/protocols';
+import type { MediaByUrl, Protocol, ProtocolId, Result } from '@headgate/protocols';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Wires } from '../catalogue/wire.ts';
 import type { Router } from '../route/router.ts';
 import type { Clock, TimeOuts } from './clock.ts';
 import type { Ledger } from './ledger.ts';
-import type { MediaFetcher } from './media-fetcher.ts';
 import type { Observer } from './observer.ts';
 
 /** Bounds of a call. All times in milliseconds, all sizes in bytes. */
@@ -63,4 +62,28 @@ export interface Gateway {
 export interface TokenCounter {
   /** An estimate for a request's body, in tokens; null when none can be made now. Never rejects. */
   count(body: Uint8Array): Promise<number | null>;
+}
+
+/**
+ * Why something cannot be had. `unreachable` is also what leads to an address that may not be connected to: a caller must
+ * not learn from the difference which names exist in networks it cannot see.
+ */
+export type MediaProblem =
+  | { readonly kind: 'not-a-url' | 'unreachable' | 'timed-out' | 'redirected' | 'wrong-type' }
+  | { readonly kind: 'too-large' | 'too-many' | 'busy' }
+  | { readonly kind: 'refused'; readonly status: number };
+
+export interface MediaFailure {
+  readonly url: string;
+  readonly problem: MediaProblem;
+}
+
+/** Fetches what callers name by URL, for upstreams that want the content itself. */
+export interface MediaFetcher {
+  /** All of them, or the first failure. Never rejects, takes no longer than `withinMs`, and lets go of all when told to. */
+  fetch(
+    urls: readonly string[],
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Result<MediaByUrl, MediaFailure>>;
 }

@@ -180,7 +180,7 @@ function bounded(chance: number): number {
   return Math.min(chanceMax, Math.max(chanceMin, chance));
 }
 
-/** Uniform in [0, 1), as `Random.next` of ports/random.ts. */
+/** Uniform in [0, 1), as `Random.next` of ports/clock.ts. */
 export type Uniform = () => number;
 
 /** A draw from Beta(successes, failures): how good a target may be, given so little is known (Thompson sampling). */

@@ -1,6 +1,6 @@
 import type { ProtocolId } from '@headgate/protocols';
 import { type Credential, canServe, type Model, speaks, type Target } from '../catalogue/catalogue.ts';
-import type { RouterState } from '../ports/router-state-store.ts';
+import type { RouterState } from '../ports/store.ts';
 import { type CredentialSlot, CredentialUse, Standing } from './credential.ts';
 import { Estimates, type Pool } from './estimates.ts';
 import { Hang } from './latency.ts';

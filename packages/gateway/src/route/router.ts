@@ -1,5 +1,5 @@
 import type { Credential, Model, Target } from '../catalogue/catalogue.ts';
-import type { RouterState } from '../ports/router-state-store.ts';
+import type { RouterState } from '../ports/store.ts';
 import { type Sending, type ServiceListener, TargetAttempt } from './attempt.ts';
 import { type CredentialSlot, chooseSlot, slotsWithin } from './credential.ts';
 import {

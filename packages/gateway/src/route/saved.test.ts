@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { modelOf, priceOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Model, Target } from '../catalogue/catalogue.ts';
-import type { RouterState, RouterStateStore } from '../ports/router-state-store.ts';
+import type { RouterState, RouterStateStore } from '../ports/store.ts';
 import type { Outcome } from './outcomes.ts';
 import {
   answered,

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { RouterState, RouterStateStore } from '../ports/router-state-store.ts';
+import type { RouterState, RouterStateStore } from '../ports/store.ts';
 
 /** Rises when a number changes its meaning. What another version has written is not read. */
 const version = 1;

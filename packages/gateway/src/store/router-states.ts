@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { RouterState } from '../ports/router-state-store.ts';
+import type { RouterState } from '../ports/store.ts';
 import type { Schema } from './schema.ts';
 
 /** Kept at most, the newest; some more than a router keeps in memory for all its targets at once. */

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
-import type { RouterState } from '../ports/router-state-store.ts';
+import type { RouterState } from '../ports/store.ts';
 import type { usageColumns } from './columns.ts';
 
 /** Integers come out as bigint and go in as either: no store may round one on the way. */

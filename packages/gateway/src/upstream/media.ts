@@ -6,7 +6,7 @@ import {
   type Result,
   succeed,
 } from '@headgate/protocols';
-import type { MediaFailure, MediaFetcher, MediaProblem } from '../ports/media-fetcher.ts';
+import type { MediaFailure, MediaFetcher, MediaProblem } from '../ports/gateway.ts';
 import type {
   UpstreamClient,
   UpstreamExchange,

@@ -12,7 +12,7 @@ import { declare } from '../../catalogue/fields.ts';
 import { isWellFormedKey, keyHint } from '../../catalogue/key.ts';
 import type { KeyShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
-import { parseDecimal } from '../../money/decimal.ts';
+import { parseDecimal } from '../../money/money.ts';
 import { complain, type Declaring, requireKnown } from './declaring.ts';
 
 export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[] {

@@ -10,7 +10,7 @@ import {
   unreachable,
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
-import type { MediaProblem } from '../../ports/media-fetcher.ts';
+import type { MediaProblem } from '../../ports/gateway.ts';
 import type { Call } from '../request.ts';
 
 /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { RouterState } from '../../ports/router-state-store.ts';
-import type { Store } from '../../ports/store.ts';
+import type { RouterState, Store } from '../../ports/store.ts';
 import { epochMs } from './samples.ts';
 import type { StoreSite } from './store-site.ts';
 
