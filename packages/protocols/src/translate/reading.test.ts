@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TurnNotes } from './reading.ts';
+import { noteOwnMembers, TurnNotes } from './reading.ts';
 
 test('each extension is told once, and what is insisted on stays so', () => {
   const notes = new TurnNotes();
@@ -23,4 +23,12 @@ test('the first thing that is wrong is the one that is told', () => {
     param: 'tools',
     message: "'tools' must be a list.",
   });
+});
+
+test('what is left as it is asks for nothing, and what is switched off does', () => {
+  const notes = new TurnNotes();
+  const off = { enable_thinking: false, include_reasoning: false, transforms: [] };
+  const idle = { store: false, background: null, safety_settings: [], context_management: {} };
+  noteOwnMembers({ ...off, ...idle }, { understood: new Set(), insisted: new Set() }, notes);
+  expect(notes.extensions.map(({ field }) => field)).toEqual(Object.keys(off));
 });

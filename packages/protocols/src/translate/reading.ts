@@ -190,16 +190,21 @@ export function noteOwnMembers(
   spelled: (name: string) => string = (name) => name,
 ): void {
   for (const [name, value] of Object.entries(wire)) {
-    if (understood.has(name) || asksNothing(value)) continue;
+    if (understood.has(name) || asksNothing(name, value)) continue;
     const field = plainWord(spelled(name));
     if (insisted.has(name)) notes.insist(field);
     else notes.lose(field);
   }
 }
 
+/** Members of compatible servers that hold until they are switched off, such as `enable_thinking`. */
+const onByDefault = /^(enable|include|return|skip)_|^transforms$/;
+
 /** Such a value asks for nothing but what happens anyway. */
-function asksNothing(value: unknown): boolean {
-  if (value === null || value === undefined || value === false) return true;
+function asksNothing(name: string, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (onByDefault.test(name)) return false;
+  if (value === false) return true;
   return isRecord(value)
     ? Object.keys(value).length === 0
     : Array.isArray(value) && listOf(value).length === 0;
