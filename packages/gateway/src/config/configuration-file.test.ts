@@ -82,6 +82,14 @@ describe('the shape of a configuration file', () => {
     expect(source.where([...cost, 'input'])).toBe('headgate.yaml:1:27');
   });
 
+  test('a map with several merge keys has what each of them brings', () => {
+    const text = 'x-a: &a { input: 0.10 }\nx-b: &b { output: 2.50 }\nprices:\n  m:\n    <<: *a\n    <<: *b\n';
+    const file = readConfigurationFile(text, 'headgate.yaml');
+    if (!file.ok) throw new Error(file.error.map(describeProblem).join('\n'));
+    expect(file.value.source.exactText(['prices', 'm', 'input'])).toBe('0.10');
+    expect(file.value.source.exactText(['prices', 'm', 'output'])).toBe('2.50');
+  });
+
   test('as many aliases as a large house needs are followed', () => {
     const channels = Array.from({ length: 2000 }, (_, index) => `  c${index}: { <<: *base }`);
     const text = `x-base: &base { provider: openai, models: [m] }\nchannels:\n${channels.join('\n')}`;

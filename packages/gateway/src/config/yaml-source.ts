@@ -65,8 +65,11 @@ export function readYaml(
   };
   /** The maps behind a map's `<<`; what the first says holds. */
   const mergedInto = (map: YAMLMap): readonly (Node | null)[] => {
-    const merged = resolve(map.items.find(({ key }) => isScalar(key) && key.source === '<<')?.value);
-    return isSeq(merged) ? merged.items.map(resolve) : [merged];
+    const keys = map.items.filter(({ key }) => isScalar(key) && key.source === '<<');
+    return keys.flatMap(({ value }) => {
+      const merged = resolve(value);
+      return isSeq(merged) ? merged.items.map(resolve) : [merged];
+    });
   };
   const resolve = (found: unknown): Node | null => {
     if (isAlias(found)) return aliases.targets.get(found) ?? null;
