@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ModelBook, type ModelFile } from '../catalogue/model-facts.ts';
+import { ModelBook, type ModelFile, parseModelFile } from '../catalogue/model-facts.ts';
 
 const shipped = fileURLToPath(new URL('../../../../catalogue/models/', import.meta.url));
 
@@ -12,11 +12,12 @@ export function modelDirectory(dataDir: string): string {
 
 /** The files of models in force, by name: those that come with Headgate, and newer ones that an operator has taken in. */
 export function modelFiles(dataDir: string | null): ReadonlyMap<string, ModelFile> {
-  const files = readFiles(shipped);
+  const files = new Map([...readFiles(shipped)].map(([name, text]) => [name, readShipped(text)]));
   const own = dataDir === null ? [] : readFiles(modelDirectory(dataDir));
-  for (const [name, file] of own) {
+  for (const [name, text] of own) {
+    const file = readOwn(text);
     const known = files.get(name);
-    if (known === undefined || known.asOf < file.asOf) files.set(name, file);
+    if (file !== null && (known === undefined || known.asOf < file.asOf)) files.set(name, file);
   }
   return files;
 }
@@ -34,14 +35,25 @@ export function modelBooks(dataDir: string | null): () => ModelBook {
   };
 }
 
-function readFiles(directory: string): Map<string, ModelFile> {
-  if (!existsSync(directory)) return new Map();
+function readFiles(directory: string): readonly (readonly [string, string])[] {
+  if (!existsSync(directory)) return [];
   const names = readdirSync(directory).filter((file) => file.endsWith('.json'));
-  return new Map(
-    names.sort().map((file) => {
-      // Ours are held to their shape by a test, an operator's were checked when they were taken in.
-      const read = JSON.parse(readFileSync(join(directory, file), 'utf8')) as ModelFile;
-      return [file.slice(0, -'.json'.length), read];
-    }),
-  );
+  return names
+    .sort()
+    .map((file) => [file.slice(0, -'.json'.length), readFileSync(join(directory, file), 'utf8')]);
+}
+
+/** Ours are held to their shape by a test. */
+function readShipped(text: string): ModelFile {
+  return JSON.parse(text) as ModelFile;
+}
+
+/** Checked when it was taken in, but by the version of that day, and a disk may fail: a gateway starts without it. */
+function readOwn(text: string): ModelFile | null {
+  try {
+    const read = parseModelFile(JSON.parse(text));
+    return read.ok ? read.value : null;
+  } catch {
+    return null;
+  }
 }

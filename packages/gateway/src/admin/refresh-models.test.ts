@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -101,6 +101,17 @@ test.each([
     gzipSync(Buffer.from(`${'a'.repeat(124)}00000007777\0${'b'.repeat(600)}`)),
     /cut short/,
   ],
+  [
+    'whose second entry leads back to the first',
+    'x.tgz',
+    gzipSync(
+      Buffer.concat([
+        Buffer.from(`a${'\0'.repeat(123)}00000000000\0`.padEnd(512, '\0')),
+        Buffer.from(`b${'\0'.repeat(123)}-0000001000\0`.padEnd(1024, '\0')),
+      ]),
+    ),
+    /damaged/,
+  ],
   ['without any', 'x.tgz', packageOf({ 'package/a.json': bytes({}) }), /no files of models/],
   [
     'with one good and one bad',
@@ -123,5 +134,17 @@ test('a trial changes nothing, an older file neither, and a newer catalogue wins
   refreshModels(dataDir, 'moonshot.json', bytes(newer), false);
   const path = join(dataDir, 'models', 'moonshot.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(newer);
+  expect(modelFiles(dataDir).get('moonshot')?.asOf).toBe('2030-01-01');
+});
+
+test.each([
+  ['cut short', '{"asOf":"2040'],
+  ['of another version', JSON.stringify({ ...newer, models: { 'kimi-k3': { ...k3, tomorrow: true } } })],
+])('a file taken in that is %s is left out, and what comes with Headgate holds', (_, text) => {
+  mkdirSync(join(dataDir, 'models'));
+  writeFileSync(join(dataDir, 'models', 'moonshot.json'), text);
+  const book = openCatalogueFiles(dataDir).models();
+  expect(book.find('moonshot', 'kimi-k3').contextWindow).toBe(k3.contextWindow);
+  expect(refreshModels(dataDir, 'moonshot.json', bytes(newer), false).ok).toBe(true);
   expect(modelFiles(dataDir).get('moonshot')?.asOf).toBe('2030-01-01');
 });

@@ -81,7 +81,7 @@ function readPackage(content: Buffer): Result<ReadonlyMap<string, Buffer>, strin
   // A tar is a row of files, each behind a head of 512 bytes and filled up to a multiple of them.
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0; ) {
     const size = Number.parseInt(tarText(tar, at + 124, 12), 8);
-    if (!Number.isSafeInteger(size) || at + 512 + size > tar.length) return fail('is cut short or damaged');
+    if (!(size >= 0) || at + 512 + size > tar.length) return fail('is cut short or damaged');
     const [, file] = /(?:^|\/)catalogue\/models\/([\w.-]+\.json)$/.exec(tarText(tar, at, 100)) ?? [];
     if (file !== undefined) files.set(file, tar.subarray(at + 512, at + 512 + size));
     at += 512 + Math.ceil(size / 512) * 512;
