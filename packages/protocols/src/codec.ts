@@ -1,5 +1,5 @@
 import type { Fault } from './error.ts';
-import type { Dialect, EncodedRequest, RequestInput, StreamFraming } from './request.ts';
+import type { Dialect, EncodedRequest, ReasoningHabit, RequestInput, StreamFraming } from './request.ts';
 import type { Result } from './result.ts';
 import type { Surface, Turn } from './turn.ts';
 import type { TurnAnswer, TurnEvent } from './turn-event.ts';
@@ -37,8 +37,9 @@ export interface TranslationTarget {
   readonly origin: string;
   /** The most the model can write, for protocols that insist on a limit. Tokens; null when not known. */
   readonly maxOutputTokens: number | null;
-  /** The model thinks before it speaks. */
-  readonly reasoning: boolean;
+  /** Prompt and answer together. Tokens; null or left out when not known. */
+  readonly contextWindow?: number | null;
+  readonly reasoning: ReasoningHabit;
 }
 
 export interface WrittenTurn {

@@ -124,6 +124,9 @@ export interface EncodedRequest {
   readonly edits: readonly string[];
 }
 
+/** If a model thinks before it speaks: `always` cannot be told not to, `asked` does not unless it is told to. */
+export type ReasoningHabit = boolean | 'always' | 'asked';
+
 export interface PassthroughTarget {
   readonly upstreamModel: string;
   /** The provider's path for the protocol, placeholders such as `{model}` included. */
@@ -131,8 +134,7 @@ export interface PassthroughTarget {
   readonly dialect: Dialect;
   /** A short opaque word for this target; see `TranslationTarget`. */
   readonly origin: string;
-  /** The model thinks before it speaks. */
-  readonly reasoning: boolean;
+  readonly reasoning: ReasoningHabit;
 }
 
 /** One request, read once and never changed: every attempt encodes from the same bytes. */

@@ -1,17 +1,20 @@
 import { decodeString } from './bytes/json-text.ts';
-import type {
-  Codec,
-  EventReader,
-  EventWriter,
-  Loss,
-  TranslationTarget,
-  WriterContext,
-  WrittenTurn,
+import {
+  type Codec,
+  changed,
+  type EventReader,
+  type EventWriter,
+  type Loss,
+  type TranslationTarget,
+  type WriterContext,
+  type WrittenTurn,
 } from './codec.ts';
 import { type Fault, fault } from './error.ts';
 import type { PlainFrame } from './protocol.ts';
 import type { EncodedRequest } from './request.ts';
 import { fail, type Result, succeed } from './result.ts';
+import { spellingOf } from './translate/losses.ts';
+import { effortOf } from './translate/reasoning-effort.ts';
 import { pairCalls } from './translate/turn-order.ts';
 import type { Turn } from './turn.ts';
 
@@ -81,8 +84,42 @@ export function translate(
 ): Result<Translation, Fault> {
   const { turn } = context;
   if (partsOf(turn) > partsMax) return fail(tooManyParts);
-  const written = languages.upstream.writeTurn({ ...turn, messages: pairCalls(turn.messages) }, target);
-  return written.ok ? succeed(new Translation(languages, target, written.value, context)) : written;
+  const { settings, losses } = askedOf(turn, target);
+  const asked = { ...turn, settings, messages: pairCalls(turn.messages) };
+  const written = languages.upstream.writeTurn(asked, withRoom(target, context));
+  if (!written.ok) return written;
+  const all = { ...written.value, losses: [...written.value.losses, ...losses] };
+  return succeed(new Translation(languages, target, all, context));
+}
+
+/** A model that cannot but think would refuse to be told not to. */
+function askedOf(
+  turn: Turn,
+  { reasoning }: TranslationTarget,
+): Pick<Turn, 'settings'> & Pick<WrittenTurn, 'losses'> {
+  const { settings } = turn;
+  const asksNoThought = settings.reasoning !== null && effortOf(settings.reasoning) === 'none';
+  if (reasoning !== 'always' || !asksNoThought) return { settings, losses: [] };
+  const losses = [changed(spellingOf(turn, 'reasoning'), 'the model always thinks')];
+  return { settings: { ...settings, reasoning: null }, losses };
+}
+
+/** Room for an answer that is left at least, however long the prompt is estimated to be. Tokens. */
+const roomMin = 8_192;
+
+/**
+ * The target as it is for a caller without a limit: some upstreams refuse a prompt and a limit that are more than the window
+ * together. Estimates are rough, so a quarter more is left to the prompt.
+ */
+function withRoom(
+  target: TranslationTarget,
+  { turn, inputTokensEstimate }: WriterContext,
+): TranslationTarget {
+  const { maxOutputTokens, contextWindow = null } = target;
+  if (contextWindow === null || turn.settings.maxOutputTokens !== null) return target;
+  const least = Math.min(roomMin, Math.ceil(contextWindow / 2));
+  const room = Math.max(contextWindow - Math.ceil(inputTokensEstimate * 1.25), least);
+  return { ...target, maxOutputTokens: Math.min(maxOutputTokens ?? roomMin, room) };
 }
 
 function partsOf({ system, messages, tools }: Turn): number {

@@ -16,15 +16,29 @@ const thoughtful: ModelFacts = {
   maxOutputTokens: 900,
 };
 
+const asked: ModelFacts = {
+  ...quick,
+  reasoning: { ...quick.reasoning, mode: 'optional', defaultEffort: 'none' },
+};
+const restless: ModelFacts = { ...quick, reasoning: { ...quick.reasoning, mode: 'always' } };
+
 test.each([
   { what: 'known not to think', facts: quick, thinks: false, reasoning: false, maxOutputTokens: null },
   { what: 'known to think', facts: thoughtful, thinks: true, reasoning: true, maxOutputTokens: 900 },
+  { what: 'that always thinks', facts: restless, thinks: true, reasoning: 'always', maxOutputTokens: null },
+  {
+    what: 'that thinks where it is asked to',
+    facts: asked,
+    thinks: true,
+    reasoning: 'asked',
+    maxOutputTokens: null,
+  },
   { what: 'that nobody knows', facts: unknownModel, thinks: true, reasoning: false, maxOutputTokens: null },
 ])(
   'a model $what: time for thought $thinks, told to think $reasoning',
   ({ facts, thinks, reasoning, maxOutputTokens }) => {
-    const wire = wires.of({ ...targetOf({ id: 'a' }), facts }, 'messages');
+    const wire = wires.of({ ...targetOf({ id: 'a' }), facts, contextWindow: 8_000 }, 'messages');
     expect(wire.thinks).toBe(thinks);
-    expect(wire.asked).toMatchObject({ reasoning, maxOutputTokens });
+    expect(wire.asked).toMatchObject({ reasoning, maxOutputTokens, contextWindow: 8_000 });
   },
 );

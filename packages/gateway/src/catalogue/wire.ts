@@ -1,12 +1,13 @@
 import {
   type Protocol,
   type ProtocolId,
+  type ReasoningHabit,
   type TranslationTarget,
   upstreamProtocolOf,
 } from '@headgate/protocols';
 import type { Upstream, UpstreamLine } from '../ports/upstream.ts';
 import type { Credential, Target } from './catalogue.ts';
-import { mayReason, takesReasoning } from './model-facts.ts';
+import { type ModelFacts, mayReason, takesReasoning } from './model-facts.ts';
 
 /** A target has a line for each credential and kind of answer, and for each path where the path depends on the call. */
 const linesMax = 32;
@@ -33,14 +34,15 @@ export class Wire {
   readonly #lines: KnownLine[] = [];
 
   constructor(target: Target, protocol: Protocol, path: string, { surface, upstream }: WireUse) {
-    const { channel, upstreamModel, origin, facts } = target;
+    const { channel, upstreamModel, origin, facts, contextWindow } = target;
     const { dialect } = channel.provider;
     this.target = target;
     this.protocol = protocol;
     this.isTranslated = protocol.id !== surface;
     this.thinks = mayReason(facts);
     const { maxOutputTokens } = facts;
-    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, reasoning: takesReasoning(facts) };
+    const reasoning = habitOf(facts);
+    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, contextWindow, reasoning };
     this.#upstream = upstream;
   }
 
@@ -57,6 +59,12 @@ export class Wire {
     this.#lines.push({ credential, path, contentType, accept, line });
     return line;
   }
+}
+
+function habitOf(facts: ModelFacts): ReasoningHabit {
+  const { mode, defaultEffort } = facts.reasoning;
+  if (mode === 'always') return 'always';
+  return mode === 'optional' && defaultEffort === 'none' ? 'asked' : takesReasoning(facts);
 }
 
 interface WireUse {

@@ -117,7 +117,8 @@ function supportOf(writing: ChatWriting): SettingSupport {
 /** The protocol's inventors let these models think, and keep them from being sampled otherwise. */
 export function isThinkingByRules({ isOwn, target, turn }: ChatWriting): boolean {
   if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
-  return turn.settings.reasoning === null || effortOf(turn.settings.reasoning) !== 'none';
+  const { reasoning } = turn.settings;
+  return reasoning === null ? target.reasoning !== 'asked' : effortOf(reasoning) !== 'none';
 }
 
 /** Without what asks for no more than happens anyway. */

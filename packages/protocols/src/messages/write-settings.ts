@@ -178,8 +178,9 @@ export function writeThinking(writing: TurnWriting, maxTokens: number, isLoopUns
 }
 
 function turnedOff(writing: TurnWriting, note: string): Thinking {
-  writing.changeSetting('reasoning', note);
-  return off;
+  const isAlways = writing.target.reasoning === 'always';
+  writing.changeSetting('reasoning', isAlways ? 'left to the model, which always thinks' : note);
+  return isAlways ? silent : off;
 }
 
 function isToolForced({ toolChoice, tools }: Turn): boolean {

@@ -61,6 +61,11 @@ describe('settings', () => {
       {},
       ['temperature', 'topP'],
     ],
+    [
+      { reasoning: 'asked' as const, dialect: { ...defaultDialect, chatVocabulary: 'own' as const } },
+      { temperature: 0.5, top_p: 0.9 },
+      [],
+    ],
     [{ reasoning: true }, { temperature: 0.5, top_p: 0.9 }, []],
     [{ reasoning: false }, { temperature: 0.5, top_p: 0.9 }, []],
   ])('that steer sampling at %j', (target, members, lost) => {

@@ -18,7 +18,8 @@ export function settingSupport(
   { reasoning, dialect }: TranslationTarget,
 ): SettingSupport {
   const asksNoThought = settings.reasoning !== null && effortOf(settings.reasoning) === 'none';
-  const isThinking = reasoning && !asksNoThought;
+  const isSilent = settings.reasoning === null && reasoning === 'asked';
+  const isThinking = reasoning && !asksNoThought && !isSilent;
   const sampling = isThinking && dialect.chatVocabulary === 'own' ? 'dropped' : 'carried';
   return {
     maxOutputTokens: 'carried',
