@@ -40,6 +40,8 @@ export interface TranslationTarget {
   /** Prompt and answer together. Tokens; null or left out when not known. */
   readonly contextWindow?: number | null;
   readonly reasoning: ReasoningHabit;
+  /** True where the model is known to be told in tokens how much to think. */
+  readonly takesBudget?: boolean;
 }
 
 export interface WrittenTurn {

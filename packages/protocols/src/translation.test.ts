@@ -101,3 +101,13 @@ test.each([
     expect(written.value.losses.map(({ field }) => field)).toEqual(lost);
   },
 );
+
+test('a model known to take budgets gets one, whoever serves it', () => {
+  const reasoning = { effort: 'high', budgetTokens: null, shown: null } as const;
+  const { body } = sentToMessages(
+    { reasoning },
+    { reasoning: 'asked', takesBudget: true, maxOutputTokens: 64_000 },
+  );
+  expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 } });
+  expect(body).not.toHaveProperty('output_config');
+});

@@ -42,3 +42,14 @@ test.each([
     expect(wire.asked).toMatchObject({ reasoning, maxOutputTokens, contextWindow: 8_000 });
   },
 );
+
+test('a model known to take budgets is told in tokens how much to think', () => {
+  const facts = {
+    ...quick,
+    reasoning: { ...quick.reasoning, mode: 'optional', budget: { min: 1, max: 9 } },
+  } as const;
+  const budgets = [quick, facts].map(
+    (known) => wires.of({ ...targetOf({ id: 'a' }), facts: known }, 'messages').asked.takesBudget,
+  );
+  expect(budgets).toEqual([false, true]);
+});

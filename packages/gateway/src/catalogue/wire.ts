@@ -42,7 +42,9 @@ export class Wire {
     this.thinks = mayReason(facts);
     const { maxOutputTokens } = facts;
     const reasoning = habitOf(facts);
-    this.asked = { upstreamModel, path, dialect, origin, maxOutputTokens, contextWindow, reasoning };
+    const takesBudget = facts.reasoning.budget !== null;
+    const known = { maxOutputTokens, contextWindow, reasoning, takesBudget };
+    this.asked = { upstreamModel, path, dialect, origin, ...known };
     this.#upstream = upstream;
   }
 

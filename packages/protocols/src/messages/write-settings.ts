@@ -152,8 +152,11 @@ const budgetMin = 1_024;
 const budgetDefault = 8_192;
 
 /** Such a model is told in tokens how much to think, and takes a temperature; later ones take a word for it, and none. */
-function thinksByBudget({ upstreamModel, dialect }: TranslationTarget): boolean {
-  return dialect.budgetThinkingModels.some((beginning) => upstreamModel.startsWith(beginning));
+function thinksByBudget({ upstreamModel, dialect, takesBudget }: TranslationTarget): boolean {
+  return (
+    takesBudget === true ||
+    dialect.budgetThinkingModels.some((beginning) => upstreamModel.startsWith(beginning))
+  );
 }
 
 /**
