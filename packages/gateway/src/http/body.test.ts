@@ -133,6 +133,11 @@ test('a compressed body is decompressed, within the bound', async () => {
   expect(await read(Buffer.from('no gzip'))).toBe('invalid_request');
 });
 
+test('a small body that is waited for keeps no more memory than it announced', () => {
+  const bytes = new GrowingBytes(100, bytesMax, new BodyPlaces());
+  expect(bytes.room()?.buffer.byteLength).toBe(100);
+});
+
 test('a place that was given back is read into again, and not before', () => {
   const places = new BodyPlaces();
   const fill = (text: string) => {

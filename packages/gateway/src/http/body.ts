@@ -177,7 +177,7 @@ export class GrowingBytes implements Loan {
     const isLarge = capacity >= placeBytesMin;
     const place = isLarge
       ? this.#places.take(Math.max(this.#announced, capacity), capacity)
-      : Buffer.allocUnsafe(capacity);
+      : Buffer.allocUnsafeSlow(capacity);
     const before = this.#place;
     place.set(this.all());
     if (this.#isLent) this.#places.giveBack(before);

@@ -39,6 +39,8 @@ test('bytes of no known number are the owner’s own, and the others lie where t
   caller.write('head');
   await expect.poll(() => owner.text).toBe('head');
   expect(owner.pieces[0]?.buffer).not.toBe(shared.buffer);
+  // However long it is kept, it keeps no more than itself.
+  expect(owner.pieces[0]?.buffer.byteLength).toBe(4);
   const place = Buffer.alloc(8);
   owner.place = place;
   // The place of the next read was asked for behind the last one.

@@ -14,7 +14,8 @@ export const readBytesMax = 16 * 1024;
 /**
  * The reading side of a caller's connection. Node allocates 64 KiB for every read of an accepted socket, which is most of what
  * a large body costs, and has no documented way out of it: so the connection under it moves to a socket that reads where
- * we say. Where there is no such connection the socket is read as streams are.
+ * we say. Where there is no such connection the socket is read as streams are. What is copied does not lie in Node's pool,
+ * of which a few bytes that are kept for long would keep 64 KiB.
  */
 export class Inlet {
   readonly socket: Socket;
@@ -62,8 +63,9 @@ export class Inlet {
     return true;
   }
 
+  /** In Node's pool a few bytes that are kept for long, as those of a head that stops, would keep 64 KiB. */
   #copyOf(length: number): Buffer {
-    const copy = Buffer.allocUnsafe(length);
+    const copy = Buffer.allocUnsafeSlow(length);
     this.#shared.copy(copy, 0, 0, length);
     return copy;
   }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Fault, fault, unreachable } from '@headgate/protocols';
+import { concatBytes, type Fault, fault, unreachable } from '@headgate/protocols';
 import type { Guard } from '../ports/clock.ts';
 import { type BodyPlaces, type BodyTaker, gift, tooLarge } from './body.ts';
 import { invalidHttp, lingerMs } from './errors.ts';
@@ -58,7 +58,7 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   readonly #lane: PlainLane;
   readonly #inlet: Inlet;
   #phase: Phase = 'head';
-  /** Bytes of a head that is not whole, or of requests whose turn has not come. */
+  /** Bytes of a head that is not whole, or of requests whose turn has not come. Not in Node's pool: they may be there long. */
   #ahead: Buffer | null = null;
   #headPieces = 0;
   /** The request being answered; null when none is. */
@@ -138,7 +138,7 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   onBytes(bytes: Buffer): void {
     switch (this.#phase) {
       case 'head':
-        this.#ahead = this.#ahead === null ? bytes : Buffer.concat([this.#ahead, bytes]);
+        this.#ahead = this.#ahead === null ? bytes : Buffer.from(concatBytes([this.#ahead, bytes]).buffer);
         this.#read();
         break;
       case 'body':
@@ -306,7 +306,7 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   #keepAhead(bytes: Buffer): void {
     if (this.#ahead === null && !looksLikeRequest(bytes.toString('latin1', 0, firstWordBytes)))
       return this.#rejectAhead();
-    this.#ahead = this.#ahead === null ? bytes : Buffer.concat([this.#ahead, bytes]);
+    this.#ahead = this.#ahead === null ? bytes : Buffer.from(concatBytes([this.#ahead, bytes]).buffer);
     if (this.#ahead.length > aheadBytesMax) this.socket.pause();
   }
 
