@@ -20,7 +20,8 @@ export function configurationOf({ models, channels }: Scene, origins: readonly s
       protocols,
       credential: { scheme: 'none' },
     })),
-    models: Object.fromEntries(models.map(({ id }) => [id, {}])),
+    // Unsaid, a model that the catalogue does not know gets the time of one that thinks.
+    models: Object.fromEntries(models.map(({ id }) => [id, { reasoning: false }])),
     prices: Object.fromEntries(models.map((model) => [model.id, priceOf(model, 1)])),
     channels: entries(({ id, models: served, costShare }) => ({
       provider: id,
