@@ -199,11 +199,12 @@ async function converse(
   return words;
 }
 
-const many = (what: string) => Array.from({ length: 20 }, (_, n) => `${what} ${n}`);
+const many = (what: string, length = 20) => Array.from({ length }, (_, n) => `${what} ${n}`);
 
 describe.each(names)('a conversation of %s', (name) => {
   test('stays where its prefix is warm, and others begin elsewhere', async () => {
-    const words = await converse(name, many('staying'), 3);
+    // So many that one slow answer of an upstream, after which few begin there, does not leave it out.
+    const words = await converse(name, many('staying', 80), 3);
     expect(new Set(words)).toEqual(new Set(['aaa', 'bbb']));
   });
 });
