@@ -67,6 +67,19 @@ describe('providers', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  test('the compatibility endpoints of a vendor with a native one are there for who asks for them by name', () => {
+    const others = [
+      ['anthropic-chat', 'anthropic'],
+      ['google-chat', 'google'],
+    ] as const;
+    for (const [compatible, native] of others) {
+      expect(files.provider(compatible)).toMatchObject({ credential: { scheme: 'bearer' } });
+      expect(Object.keys(files.provider(compatible)?.protocols ?? {})).toEqual(['chat-completions']);
+      expect(files.provider(compatible)?.automatic).not.toBe(true);
+      expect(files.provider(native)?.automatic).toBe(true);
+    }
+  });
+
   test('every price seed a provider names exists', () => {
     for (const id of files.providerIds) {
       const seed = files.provider(id)?.prices;

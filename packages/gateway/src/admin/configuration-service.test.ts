@@ -122,6 +122,29 @@ describe('a start without configuration', () => {
     expect(text).not.toMatch(new RegExp(`canary|${plain}`));
   });
 
+  test('sets up the native endpoint of each vendor, with the header that its credential belongs in', async () => {
+    const { catalogue } = await started({ ANTHROPIC_API_KEY: 'a', GEMINI_API_KEY: 'g' });
+    const set = [...catalogue.current.channels].map(([id, { provider, baseUrl }]) => {
+      return [id, baseUrl, provider.protocols, provider.credential];
+    });
+    expect(set).toEqual([
+      [
+        'anthropic',
+        'https://api.anthropic.com',
+        { messages: '/v1/messages' },
+        { scheme: 'header', header: 'x-api-key' },
+      ],
+      [
+        'google',
+        'https://generativelanguage.googleapis.com',
+        { 'generate-content': '/v1beta/models/{model}:{action}' },
+        { scheme: 'header', header: 'x-goog-api-key' },
+      ],
+    ]);
+    expect(catalogue.current.models.get('claude-sonnet-4-5')?.price).not.toBeNull();
+    expect(catalogue.current.models.get('gemini-2.5-flash')?.price).not.toBeNull();
+  });
+
   test('goes on with the keys of real channels at the next start', async () => {
     const first = await started({ OPENAI_API_KEY: 'x' });
     const second = await started({ OPENAI_API_KEY: 'x' });
