@@ -2,8 +2,8 @@
 // system's own Node (20 or later) before anything is installed, so it may use nothing but Node itself. What is there is
 // read from npm's own list, which npm writes when all of it is: an installation that broke off, or another's, needs no stamp.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,13 +16,22 @@ const isWindows = process.platform === 'win32';
  * that is recent enough. Ends the process with one line that says what to do when there is none.
  */
 export function ensureInstalled(all) {
-  const installed = Object.entries(readJson(listOfInstalled).packages ?? {});
+  const installed = readJson(listOfInstalled).packages ?? {};
   // What a start finds of the tests' packages it keeps.
-  const isAll = all || installed.some(([, { dev }]) => dev);
+  const isAll = all || Object.values(installed).some(({ dev }) => dev);
   const nodes = Object.entries(readJson(join(root, 'package.json')).optionalDependencies);
-  if (isMissing(Object.fromEntries(installed), isAll)) install(isAll);
+  const needsNode = !isSystemRecent(nodes);
+  const hasNode = nodes.some(([name]) => `node_modules/${name}` in installed);
+  if (isMissing(installed, isAll) || (needsNode && !hasNode)) install(isAll, needsNode);
   else if (isRecent(process.version, nodes)) return null;
   return provideNode(nodes);
+}
+
+/** True if this process runs on a Node that is recent enough and stays when `node_modules` goes. */
+function isSystemRecent(nodes) {
+  const isOfNpm =
+    existsSync(modules) && realpathSync(process.execPath).startsWith(realpathSync(modules) + sep);
+  return !isOfNpm && isRecent(process.version, nodes);
 }
 
 function readJson(path) {
@@ -40,7 +49,8 @@ function isMissing(installed, isAll) {
   );
 }
 
-function install(isAll) {
+/** Only npm's Node is optional in running, so a system that has its own fetches a fifth of the bytes. Tools of the tests need theirs. */
+function install(isAll, needsNode) {
   console.error(`Headgate: installing what ${isAll ? 'the tests need' : 'running needs'} (once) …`);
   // An installation that breaks off leaves no list, so the next start begins again.
   rmSync(listOfInstalled, { force: true });
@@ -53,7 +63,7 @@ function install(isAll) {
       // Nothing needs an install script. What is asked for holds whatever NODE_ENV and npm's configuration say.
       ...[
         '--ignore-scripts',
-        '--include=optional',
+        isAll || needsNode ? '--include=optional' : '--omit=optional',
         isAll ? '--include=dev' : '--omit=dev',
         '--prefer-offline',
       ],

@@ -23,6 +23,8 @@ const lockFile = z.object({
       integrity: z.string().optional(),
       resolved: z.string().optional(),
       link: z.boolean().optional(),
+      dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
       optionalDependencies: z.record(z.string(), z.string()).optional(),
     }),
   ),
@@ -51,6 +53,12 @@ describe('the lock file', () => {
     expect(missing, 'choose versions whose platform packages are all published').toEqual([]);
   });
 
+  test("has nothing optional that running needs but npm's Node, which a system with its own leaves out", () => {
+    const names = Object.keys(packages['']?.optionalDependencies ?? {});
+    const optional = installed.filter(([, { optional: is, dev }]) => is === true && dev !== true);
+    expect(optional.map(([path]) => path)).toEqual(names.map((name) => `node_modules/${name}`).sort());
+  });
+
   test('has a hash of everything that is installed, and no address', () => {
     const own = installed.filter(([, { link }]) => link === true);
     expect(own.map(([, { resolved }]) => resolved?.split('/')[0])).toEqual(own.map(() => 'packages'));
@@ -60,14 +68,18 @@ describe('the lock file', () => {
   });
 });
 
+interface Run {
+  readonly status: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
 /** A clone with one package to run and one to test with, and an npm that writes down what it is asked for. */
 interface Clone {
   readonly folder: string;
-  run(...words: readonly string[]): {
-    readonly status: number | null;
-    readonly out: string;
-    readonly error: string;
-  };
+  run(...words: readonly string[]): Run;
+  /** The same on a Node of one's choice. */
+  runOn(node: string, ...words: readonly string[]): Run;
   /** Command lines that npm was given since the last look. */
   asked(): readonly string[];
 }
@@ -94,10 +106,27 @@ describe('a program of a fresh clone', () => {
     const [asked = '', ...more] = clone.asked();
     expect(more).toEqual([]);
     expect(asked).toContain('--omit=dev');
-    expect(asked).toContain('--include=optional');
     expect(asked).toContain('--ignore-scripts');
     expect(clone.run('program.mjs')).toMatchObject({ status: 0, out: 'ran\n', error: '' });
     expect(clone.asked()).toEqual([]);
+  });
+
+  test("fetches npm's Node only where the system's is too old, also when that was once recent enough", () => {
+    clone.run('program.mjs');
+    expect(clone.asked().join()).toContain('--omit=optional');
+    wantNode(clone.folder, '99.1.0');
+    installNode(clone.folder, '[ "$1" = --version ] && echo v99.1.3 || echo "node $*"');
+    expect(clone.run('program.mjs')).toMatchObject({ status: 0, out: 'node program.mjs\n' });
+    expect(clone.asked().join()).toContain('--include=optional');
+  });
+
+  test("keeps npm's Node when it installs on it", () => {
+    const node = join(clone.folder, 'node_modules/node-here/bin/node');
+    mkdirSync(dirname(node), { recursive: true });
+    copyFileSync(process.execPath, node);
+    chmodSync(node, 0o755);
+    expect(clone.runOn(node, 'program.mjs')).toMatchObject({ status: 0, out: 'ran\n' });
+    expect(clone.asked().join()).toContain('--include=optional');
   });
 
   test('installs the rest for tests, and keeps it at the next start', () => {
@@ -148,26 +177,24 @@ function makeClone(): Clone {
   writeFileSync(join(folder, 'program.mjs'), 'console.log(["ran", ...process.argv.slice(2)].join(" "));');
   wantNode(folder, '20.0.0');
   lock(folder, '1.0.0');
+  const runOn: Clone['runOn'] = (node, ...words) => {
+    const fails = words[0] === 'NPM_FAILS';
+    const { status, stdout, stderr } = spawnSync(node, ['tools/run.mjs', ...words.slice(fails ? 1 : 0)], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'],
+        NODE_ENV: 'production',
+        npm_execpath: join(folder, 'npm-cli.js'),
+        ...(fails ? { NPM_FAILS: '1' } : {}),
+      },
+    });
+    return { status, out: stdout, error: stderr };
+  };
   return {
     folder,
-    run: (...words) => {
-      const fails = words[0] === 'NPM_FAILS';
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        ['tools/run.mjs', ...words.slice(fails ? 1 : 0)],
-        {
-          cwd: folder,
-          encoding: 'utf8',
-          env: {
-            PATH: process.env['PATH'],
-            NODE_ENV: 'production',
-            npm_execpath: join(folder, 'npm-cli.js'),
-            ...(fails ? { NPM_FAILS: '1' } : {}),
-          },
-        },
-      );
-      return { status, out: stdout, error: stderr };
-    },
+    runOn,
+    run: (...words) => runOn(process.execPath, ...words),
     asked: () => {
       const log = join(folder, 'asked.txt');
       const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
