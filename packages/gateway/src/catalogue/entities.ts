@@ -55,8 +55,10 @@ export type RoutingPreset = 'cost' | 'balanced' | 'latency';
 /** Who pays when a file says nothing about accounts. */
 export const defaultAccount = 'default';
 
+const shownName = z.string().min(1).describe('Name shown to people; the id if left out.');
+
 export const accountFields = {
-  name: field(z.string().min(1), text, (id) => id),
+  name: field(shownName, text, (id) => id),
 };
 
 /** A list as JSON, which for none at all is `null`. */
@@ -66,24 +68,52 @@ const wordsOrNone: CellForm<readonly string[] | null> = {
 };
 
 export const modelFields = {
-  displayName: field(z.string().min(1), text, (id) => id),
+  displayName: field(shownName, text, (id) => id),
   /** Callers see this word: it must not tell which provider serves them. */
-  ownedBy: field(z.string().min(1), text, () => 'headgate'),
+  ownedBy: field(z.string().min(1).describe('Told to callers as `owned_by`.'), text, () => 'headgate'),
   /** Unix seconds; null is the day of its release, as far as that is known. */
   created: {
     ...convertedOrUnset(
-      z.iso.date('must be a date such as 2026-11-21'),
+      z.iso
+        .date('must be a date such as 2026-11-21')
+        .describe('Day of its release; as the catalogue knows the model if left out.'),
       integer,
       (date) => Date.parse(date) / 1000,
       (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
     ),
     cell: { write: (seconds) => seconds ?? 0, read: (cell) => Number(cell) || null },
   } satisfies Field<number | null, string>,
-  contextWindow: unset(tokens, integer),
-  maxOutputTokens: unset(tokens, integer),
-  inputModalities: { ...unset(words, wordList()), cell: wordsOrNone },
-  outputModalities: { ...unset(words, wordList()), cell: wordsOrNone },
-  capabilities: { ...unset(words, wordList()), cell: wordsOrNone },
+  contextWindow: unset(
+    tokens.describe(
+      'Tokens that prompt and answer may have together; as the catalogue knows the model if left out.',
+    ),
+    integer,
+  ),
+  maxOutputTokens: unset(
+    tokens.describe('Tokens that an answer may have; as the catalogue knows the model if left out.'),
+    integer,
+  ),
+  inputModalities: {
+    ...unset(
+      words.describe('What it takes in, such as text, image; as the catalogue knows the model if left out.'),
+      wordList(),
+    ),
+    cell: wordsOrNone,
+  },
+  outputModalities: {
+    ...unset(
+      words.describe('What it makes, such as text, image; as the catalogue knows the model if left out.'),
+      wordList(),
+    ),
+    cell: wordsOrNone,
+  },
+  capabilities: {
+    ...unset(
+      words.describe('What it can do, such as tools; as the catalogue knows the model if left out.'),
+      wordList(),
+    ),
+    cell: wordsOrNone,
+  },
   reasoning: {
     ...unset(
       z
@@ -102,7 +132,10 @@ export const modelFields = {
 };
 
 export const channelFields = {
-  providerId: { ...required(identifier, text), member: 'provider' },
+  providerId: {
+    ...required(identifier.describe('A provider of the catalogue, or one under `providers`.'), text),
+    member: 'provider',
+  },
   alias: field(
     z.string().min(1).describe('Name on the public status page; the id if left out.'),
     text,
@@ -114,7 +147,7 @@ export const channelFields = {
     integer,
     () => 0,
   ),
-  enabled: field(z.boolean(), flag, () => true),
+  enabled: field(z.boolean().describe('Whether calls may be sent there at all.'), flag, () => true),
   drain: field(
     z.boolean().describe('Sends no new calls there; those under way come to their end. false if left out.'),
     flag,
@@ -189,7 +222,7 @@ export const routingFields = {
 };
 
 export const groupFields = {
-  name: field(z.string().min(1), text, (id) => id),
+  name: field(shownName, text, (id) => id),
   platform: required<Platform>(
     z.enum(['completions', 'messages', 'native']).describe('The surface its keys may use.'),
     word(),
@@ -208,8 +241,8 @@ export const groupFields = {
 };
 
 export const keyFields = {
-  name: field(z.string().min(1), text, (id) => id),
-  groupId: { ...required(identifier, text), member: 'group' },
+  name: field(shownName, text, (id) => id),
+  groupId: { ...required(identifier.describe('The group it belongs to.'), text), member: 'group' },
   accountId: {
     ...field(
       identifier.describe('The account that pays; `default` if left out.'),
@@ -221,7 +254,9 @@ export const keyFields = {
   models: unset(z.array(modelId).describe('Narrows what its group may call.'), wordList()),
   expiresAtMs: {
     ...convertedOrUnset(
-      z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' }),
+      z.iso
+        .datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' })
+        .describe('When it stops working; never if left out.'),
       integer,
       (time) => Date.parse(time),
       (ms) => new Date(ms).toISOString(),

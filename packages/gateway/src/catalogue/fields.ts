@@ -116,11 +116,21 @@ export function convertedOrUnset<Value, Written>(
 /** The members of a file that the fields are written as. */
 export function membersOf(fields: Fields): Record<string, z.ZodType> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, { schema, absent, member }]) => [
-      member ?? name,
-      absent === undefined ? schema : schema.exactOptional(),
-    ]),
+    Object.entries(fields).map(([name, each]) => [each.member ?? name, memberOf(each)]),
   );
+}
+
+/** The published schema tells what holds where nothing is written, unless that depends on the entity. */
+function memberOf({ schema, absent, toFile }: Field<unknown, unknown>): z.ZodType {
+  if (absent === undefined) return schema;
+  const [usual, other] = [absent('one'), absent('another')];
+  const member = schema.exactOptional();
+  const isKnown = usual !== null && JSON.stringify(usual, exact) === JSON.stringify(other, exact);
+  return isKnown ? member.meta({ default: toFile(usual) }) : member;
+}
+
+function exact(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }
 
 /** Reads an entity from the members of a file, which have been held against `membersOf`. */

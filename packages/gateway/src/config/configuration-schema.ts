@@ -23,8 +23,11 @@ const secret = z.strictObject({ environment: environmentName });
 
 const storedSecret = z
   .strictObject({
-    hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
-    hint: z.string().min(1),
+    hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
+      .describe('HMAC-SHA256 of the key under the pepper.'),
+    hint: z.string().min(1).describe('First and last characters of the key, shown in lists.'),
   })
   .describe(
     'A key as `headgate export` writes it; it means something only under the pepper it was made with.',
@@ -51,7 +54,12 @@ const imageWord = z.string().min(1).max(32);
 const price = z.strictObject({
   ...priceClasses,
   tiers: z
-    .array(z.strictObject({ aboveInputTokens: tokens, ...priceClasses }))
+    .array(
+      z.strictObject({
+        aboveInputTokens: tokens.describe('Tokens of input, cached ones included.'),
+        ...priceClasses,
+      }),
+    )
     .exactOptional()
     .describe('Prices of the whole call once its total input exceeds a number of tokens.'),
   images: z
@@ -77,7 +85,9 @@ const channelModel = z.strictObject({
 
 const channel = z.strictObject({
   ...membersOf(channelFields),
-  credential: secret.exactOptional(),
+  credential: secret
+    .exactOptional()
+    .describe("What the provider knows us by; one of the provider's usual variables if left out."),
   credentials: z
     .array(secret)
     .min(1)
@@ -115,9 +125,11 @@ const key = z.strictObject({
 });
 
 const sibling = z.strictObject({
-  name: z.string().min(1),
-  consoleOrigin: z.url('must be an origin such as https://console.example.com'),
-  language: z.enum(['en', 'zh-CN']).exactOptional(),
+  name: z.string().min(1).describe('Its name, shown to people.'),
+  consoleOrigin: z
+    .url('must be an origin such as https://console.example.com')
+    .describe('Where its console is found.'),
+  language: z.enum(['en', 'zh-CN']).exactOptional().describe('Its language.'),
 });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a plain value');
@@ -157,9 +169,15 @@ function branch(tree: SettingTree): Record<string, z.ZodType> {
 
 /** The shape of a configuration file. What it refers to is checked afterwards, in declare.ts. */
 export const configurationSchema = z.strictObject({
-  $schema: z.string().exactOptional(),
+  $schema: z.string().exactOptional().describe('Where editors find this schema.'),
   deployment: z
-    .strictObject({ ...settingMembers('deployment'), siblings: z.array(sibling).exactOptional() })
+    .strictObject({
+      ...settingMembers('deployment'),
+      siblings: z
+        .array(sibling)
+        .exactOptional()
+        .describe('Other deployments that people are shown the way to.'),
+    })
     .exactOptional()
     .describe('What this deployment is called, where people find it, and its sibling deployments.'),
   settings: z
@@ -172,17 +190,25 @@ export const configurationSchema = z.strictObject({
     .describe('Own providers, and changes to the catalogue’s.'),
   models: z
     .record(modelId, z.union([z.null(), model], 'must be empty, or what is known about the model'))
-    .exactOptional(),
+    .exactOptional()
+    .describe('What models are, where the catalogue does not know it or is wrong.'),
   prices: z
     .record(modelId, price)
     .exactOptional()
     .describe('What callers pay, by model; the price seed where left out.'),
-  channels: z.record(identifier, channel).exactOptional(),
+  channels: z
+    .record(identifier, channel)
+    .exactOptional()
+    .describe('Ways to providers: a provider, a credential and the models it serves.'),
   accounts: z
     .record(identifier, z.union([z.null(), z.strictObject(membersOf(accountFields))]))
-    .exactOptional(),
-  groups: z.record(identifier, group).exactOptional(),
-  keys: z.record(identifier, key).exactOptional(),
+    .exactOptional()
+    .describe('Who pays for calls.'),
+  groups: z
+    .record(identifier, group)
+    .exactOptional()
+    .describe('What keys have in common: their surface, their models, their price.'),
+  keys: z.record(identifier, key).exactOptional().describe('Keys of callers.'),
 });
 
 export type ConfigurationShape = z.infer<typeof configurationSchema>;

@@ -16,19 +16,33 @@ const path = z
   );
 
 const credential = z.discriminatedUnion('scheme', [
-  z.strictObject({ scheme: z.literal('bearer') }),
+  z.strictObject({ scheme: z.literal('bearer').describe('As `authorization: Bearer`.') }),
   z.strictObject({
-    scheme: z.literal('header'),
-    header: z.string().regex(/^[a-z0-9-]+$/, 'must be a header name in lower case'),
+    scheme: z.literal('header').describe('In a header of its own.'),
+    header: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, 'must be a header name in lower case')
+      .describe('The header it goes in.'),
   }),
-  z.strictObject({ scheme: z.literal('none') }),
+  z.strictObject({ scheme: z.literal('none').describe('It asks for none.') }),
 ]) satisfies z.ZodType<CredentialScheme>;
 
 const dialect = z.strictObject({
   usageInStream: z.boolean().exactOptional().describe('Whether stream_options.include_usage may be sent.'),
-  maxTokensField: z.enum(['both', 'max_tokens', 'max_completion_tokens']).exactOptional(),
-  streamEnd: z.enum(['done-frame', 'finish-reason']).exactOptional(),
-  reasoningOutsideCompletion: z.boolean().exactOptional(),
+  maxTokensField: z
+    .enum(['both', 'max_tokens', 'max_completion_tokens'])
+    .exactOptional()
+    .describe('The spelling of the limit of output that it takes; both sends what the caller wrote.'),
+  streamEnd: z
+    .enum(['done-frame', 'finish-reason'])
+    .exactOptional()
+    .describe(
+      'What ends its streams: the frame [DONE], or the finish reason and a clean end of the connection.',
+    ),
+  reasoningOutsideCompletion: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether it counts tokens of reasoning beside completion_tokens, not in them.'),
   messagesVersion: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date, as 2023-06-01')
@@ -61,7 +75,7 @@ const dialect = z.strictObject({
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {
-  name: z.string().min(1),
+  name: z.string().min(1).describe('Its name, shown to people.'),
   baseUrl: baseUrl.describe(
     'Scheme, host and path without a trailing slash; {name} marks a part each channel must fill in.',
   ),
@@ -70,24 +84,25 @@ const members = {
     .describe(
       'Protocols it speaks and their paths under the base URL. In that of images, {operation} stands for generations or edits; without it images are generated and not edited.',
     ),
-  credential,
+  credential: credential.describe('How it is told its credential.'),
   dialect: dialect
     .exactOptional()
-    .describe('Named deviations from the protocols; what is not named is as the protocol says.'),
+    .describe('Named deviations from the protocols; what is not named is as the protocol says.')
+    .meta({ default: defaultDialect }),
   modelsPath: path.exactOptional().describe('Path under the base URL that lists its models.'),
   environment: z
     .array(environmentName)
     .exactOptional()
     .describe('Variables its credential is usually kept in.'),
   simulated: z.boolean().exactOptional().describe('Its answers are made up.'),
-  documentation: z.url().exactOptional(),
+  documentation: z.url().exactOptional().describe('Where its API is described.'),
   prices: identifier.exactOptional().describe('Name of the price seed with its models, in catalogue/prices.'),
 };
 
 /** One file of `catalogue/providers`. */
 export const providerDocument = z.strictObject({
-  $schema: z.string().exactOptional(),
-  id: identifier,
+  $schema: z.string().exactOptional().describe('Where editors find this schema.'),
+  id: identifier.describe('What channels call it; the name of its file.'),
   ...members,
   automatic: z
     .boolean()

@@ -28,6 +28,31 @@ describe('generated files are up to date (node tools/generate/schemas.ts)', () =
   });
 });
 
+interface Published {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Published>>;
+  readonly additionalProperties?: Published | boolean;
+  readonly items?: Published;
+  readonly anyOf?: readonly Published[];
+  readonly oneOf?: readonly Published[];
+}
+
+/** Members that say nothing about themselves, by their path. Objects of settings are headings. */
+function undescribed(schema: Published, path = ''): readonly string[] {
+  const { properties = {}, additionalProperties: rest, items, anyOf = [], oneOf = [] } = schema;
+  const members = Object.entries(properties).flatMap(([name, member]) => {
+    const own = member.description === undefined && !/^\.settings$/.test(path) ? [`${path}.${name}`] : [];
+    return [...own, ...undescribed(member, `${path}.${name}`)];
+  });
+  const below = [...anyOf, ...oneOf, ...(typeof rest === 'object' ? [rest] : []), ...(items ? [items] : [])];
+  return [...members, ...below.flatMap((each) => undescribed(each, `${path}.*`))];
+}
+
+test('every member of the file says what it is', () => {
+  expect(undescribed(configurationJsonSchema())).toEqual([]);
+  expect(undescribed(providerJsonSchema())).toEqual([]);
+});
+
 test('the example of docs/configuration.md has the shape it explains', () => {
   const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
   expect(readConfigurationFile(example, 'example.yaml')).toMatchObject({ ok: true });
