@@ -9,6 +9,7 @@ import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { Wires } from './catalogue/wire.ts';
+import type { ConfigurationFile } from './config/configuration-file.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
 import { type Api, startApi } from './http/api.ts';
@@ -68,11 +69,14 @@ export interface ReplacedParts {
   readonly logFile?: string;
 }
 
-/** Puts the parts together and starts them. Fails when the configuration is not valid; rejects when a port is taken. */
+/**
+ * Puts the parts together and starts them. `file`: the configuration file, where it was read for the settings. Fails when the configuration is not valid; rejects when a port is taken.
+ */
 export async function startGateway(
   settings: Settings,
   environment: Environment,
   replaced: ReplacedParts = {},
+  file: ConfigurationFile | null = null,
 ): Promise<Result<RunningGateway, readonly ConfigurationProblem[]>> {
   makeDataDirectory(settings.dataDir);
   // All that was opened is let go of again when a part after it cannot be, and at the end, the last one first.
@@ -89,16 +93,18 @@ export async function startGateway(
   await recover(store, log);
   const operatorToken = openOperatorToken(settings.dataDir);
   if (!operatorToken.ok) return fail([{ where: settings.dataDir, path: '', message: operatorToken.error }]);
-  const configuration = await openConfigurationService({
+  const options = {
     settings,
     environment,
     store: store.configuration,
     clock: systemClock,
     logger: log.logger,
     onAlert: metrics.alertRaised,
-    variable: (name) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
-    onCatalogue: (catalogue) => log.sink.setSecrets([operatorToken.value, ...credentialsOf(catalogue)]),
-  });
+    variable: (name: string) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
+    onCatalogue: (catalogue: Catalogue) =>
+      log.sink.setSecrets([operatorToken.value, ...credentialsOf(catalogue)]),
+  };
+  const configuration = await openConfigurationService(options, file);
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
   const observer = createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog });

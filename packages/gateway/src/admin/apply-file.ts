@@ -1,5 +1,5 @@
 import { type Result, succeed } from '@headgate/protocols';
-import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
+import type { ConfigurationFile } from '../config/configuration-file.ts';
 import type { ConfigurationProblem } from '../config/yaml-source.ts';
 import { type Environment, readSettings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -21,7 +21,6 @@ export interface ApplyTools {
 export type FileApplied =
   | {
       readonly kind: 'applied';
-      readonly file: ConfigurationFile;
       readonly changes: readonly ConfigurationChange[];
     }
   /** Nothing was changed: the file would take away so much that someone has to say that it is meant. */
@@ -34,29 +33,28 @@ export interface ApplyOptions {
   readonly previousText: string | null;
 }
 
-/** Applies the text of a configuration file whole, or not at all. */
+/** Applies a configuration file whole, or not at all. */
 export async function applyFile(
   tools: ApplyTools,
-  path: string,
-  text: string,
+  file: ConfigurationFile,
   { isForced, previousText }: ApplyOptions,
 ): Promise<Result<FileApplied, readonly ConfigurationProblem[]>> {
-  const file = readConfigurationFile(text, path);
-  if (!file.ok) return file;
-  const settings = readSettings({ flags: {}, environment: () => undefined, file: file.value });
+  const settings = readSettings({ flags: {}, environment: () => undefined, file });
   if (!settings.ok) return settings;
   const nowMs = tools.clock.now();
-  const declared = declareFile(file.value, {
+  const declared = declareFile(file, {
     catalogue: tools.catalogueFiles,
     environment: tools.environment,
     hashKey: (key) => hashKey(key, tools.peppers[0]),
     nowMs,
   });
   if (!declared.ok) return declared;
-  const reason = isForced ? null : await reasonToWithhold(tools.store, declared.value, text, previousText);
+  const reason = isForced
+    ? null
+    : await reasonToWithhold(tools.store, declared.value, file.text, previousText);
   if (reason !== null) return succeed({ kind: 'withheld', reason });
   const changes = await tools.store.apply('file', declared.value, nowMs, automaticSources);
-  return succeed({ kind: 'applied', file: file.value, changes });
+  return succeed({ kind: 'applied', changes });
 }
 
 /** A file that was emptied, cut or exchanged would turn every caller away. It is told from an edit by how much would go. */

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfigurationFile } from '../config/configuration-file.ts';
 import { loadSettings } from '../config/load-settings.ts';
 import { describeProblem } from '../config/yaml-source.ts';
-import { environmentOf } from '../config.ts';
+import { environmentOf, type Settings } from '../config.ts';
 import type { ConfigurationStore } from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
@@ -50,7 +51,7 @@ function settingsOf(flags: Readonly<Record<string, string>>) {
     directory,
   );
   if (!settings.ok) throw new Error(settings.error.map(describeProblem).join('\n'));
-  return settings.value;
+  return settings.value.settings;
 }
 
 function start(
@@ -59,15 +60,22 @@ function start(
   configuration: ConfigurationStore = store.configuration,
 ) {
   return openConfigurationService({
-    settings: settingsOf(flags),
-    environment: environmentOf(variables),
+    ...optionsOf(settingsOf(flags), variables),
     store: configuration,
+  });
+}
+
+function optionsOf(settings: Settings, variables: Readonly<Record<string, string>>) {
+  return {
+    settings,
+    environment: environmentOf(variables),
+    store: store.configuration,
     clock,
     logger,
-    onAlert: (kind) => alerts.push(kind),
+    onAlert: (kind: string) => alerts.push(kind),
     onCatalogue: () => undefined,
-    variable: (name) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
-  });
+    variable: (name: string) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
+  };
 }
 
 async function started(...parameters: Parameters<typeof start>) {
@@ -366,6 +374,17 @@ describe('a configuration file that would take most away', () => {
     expect(enabledChannels(service)).toEqual(['one', 'three', 'two']);
   });
 
+  test('is not read again at a start that has read it for its settings', async () => {
+    writeFileSync(path(), whole);
+    const loaded = loadSettings({ 'data-dir': join(directory, 'data') }, environmentOf({}), directory);
+    if (!loaded.ok) throw new Error('settings');
+    rmSync(path());
+    const { settings, file } = loaded.value;
+    const service = await openConfigurationService(optionsOf(settings, variables), file);
+    if (!service.ok) throw new Error(service.error.map(describeProblem).join('\n'));
+    expect(enabledChannels(service.value)).toHaveLength(4);
+  });
+
   test('does not keep a gateway from starting with what is in force, and is applied once it is forced', async () => {
     writeFileSync(path(), whole);
     await started(variables);
@@ -383,7 +402,9 @@ describe('a configuration file that would take most away', () => {
       peppers: peppers.value,
       clock,
     };
-    const forced = await applyFile(tools, path(), rest, { isForced: true, previousText: null });
+    const read = readConfigurationFile(rest, path());
+    if (!read.ok) throw new Error('a file that can be read');
+    const forced = await applyFile(tools, read.value, { isForced: true, previousText: null });
     expect(forced).toMatchObject({ ok: true, value: { kind: 'applied' } });
     for (let look = 0; look < 3; look++) await service.poll();
     expect(enabledChannels(service)).toEqual(['one']);

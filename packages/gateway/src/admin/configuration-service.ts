@@ -2,6 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { type Result, succeed } from '@headgate/protocols';
 import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
 import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
+import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
+import { readConfigurationText } from '../config/load-settings.ts';
 import { providerDocument, toProvider } from '../config/provider-document.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Environment, Settings } from '../config.ts';
@@ -49,9 +51,13 @@ export interface ConfigurationService {
   close(): Promise<void>;
 }
 
-/** Opens the configuration: applies the file, or configures a store nobody has configured, and builds the first snapshot. */
+/**
+ * Opens the configuration: applies the file, or configures a store nobody has configured, and builds the first snapshot.
+ * `file`: the one that the settings name, where it has been read already. It is let go of once it is applied.
+ */
 export async function openConfigurationService(
   options: ConfigurationServiceOptions,
+  file: ConfigurationFile | null = null,
 ): Promise<Result<ConfigurationService, readonly ConfigurationProblem[]>> {
   const peppers = settingsPeppers(options.settings);
   if (!peppers.ok) return peppers;
@@ -60,7 +66,7 @@ export async function openConfigurationService(
     catalogueFiles: openCatalogueFiles(options.settings.dataDir),
     peppers: peppers.value,
   };
-  const source = await openSource(parts, options.settings.config);
+  const source = await openSource(parts, options.settings.config, file);
   return source.ok ? succeed(await startService(parts, source.value)) : source;
 }
 
@@ -78,20 +84,22 @@ interface Source {
 async function openSource(
   parts: Parts,
   configFile: string | null,
+  known: ConfigurationFile | null,
 ): Promise<Result<Source, readonly ConfigurationProblem[]>> {
   if (configFile === null) {
     return succeed({ file: null, selfConfiguration: await selfConfigure(parts) });
   }
-  const text = readFileSync(configFile, 'utf8');
+  const read = known === null ? readConfigurationText(configFile) : succeed(known);
+  if (!read.ok) return read;
   const file: WatchedFile = {
     path: configFile,
-    watch: watchFile(configFile, text),
+    watch: watchFile(configFile, read.value.text),
     pendingText: null,
     withheldText: null,
     appliedText: null,
     settingsText: null,
   };
-  const applied = await applyText(parts, file, text);
+  const applied = await applyRead(parts, file, read.value);
   if (!applied.ok) return applied;
   return succeed({ file, selfConfiguration: { kind: 'none' } });
 }
@@ -121,16 +129,14 @@ interface WatchedFile {
   settingsText: string | null;
 }
 
-/** Applies a text of the file, and tells the operator what it did not do, and why. */
-async function applyText(
+/** Applies the file as it was read, and tells the operator what it did not do, and why. */
+async function applyRead(
   parts: Parts,
   file: WatchedFile,
-  text: string,
+  read: ConfigurationFile,
 ): Promise<Result<null, readonly ConfigurationProblem[]>> {
-  const applied = await applyFile(parts, file.path, text, {
-    isForced: false,
-    previousText: file.appliedText,
-  });
+  const { text } = read;
+  const applied = await applyFile(parts, read, { isForced: false, previousText: file.appliedText });
   if (!applied.ok) {
     file.withheldText = null;
     return applied;
@@ -144,7 +150,7 @@ async function applyText(
   for (const { kind, id } of applied.value.changes.filter(({ change }) => change === 'refused')) {
     parts.logger.warn(`${kind} ${id} is refused: another source declares it already`, { file: file.path });
   }
-  const { deployment, settings } = applied.value.file.shape;
+  const { deployment, settings } = read.shape;
   const settingsText = JSON.stringify([deployment, settings]);
   if (file.settingsText !== null && settingsText !== file.settingsText) {
     parts.logger.warn('settings in the configuration file have changed; they take effect at the next start', {
@@ -222,7 +228,9 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
 async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
   file.pendingText = file.watch.poll() ?? file.pendingText;
   if (file.pendingText === null) return;
-  const applied = await applyText(parts, file, file.pendingText);
+  const read = readConfigurationFile(file.pendingText, file.path);
+  const applied = read.ok ? await applyRead(parts, file, read.value) : read;
+  if (!read.ok) file.withheldText = null;
   file.pendingText = null;
   if (applied.ok) return;
   for (const problem of applied.error)

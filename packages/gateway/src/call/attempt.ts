@@ -108,7 +108,11 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
 
   /** Nothing of it is wanted any more, and nothing of it reaches the caller. `outrun`: another attempt has decided the call. */
   letGo(kind: 'outrun' | 'caller-gone' | 'shut-down'): void {
-    this.#finish({ kind, committed: this.#committed, reading: this.#reading });
+    try {
+      this.#finish({ kind, committed: this.#committed, reading: this.#reading });
+    } catch (error) {
+      this.#noteBug(error);
+    }
   }
 
   onCallerWritable(): void {
@@ -153,7 +157,11 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   onFailure(failure: UpstreamFailure): void {
     this.#deadline.release();
     if (this.#done) return;
-    this.#finish(outcomeOfFailure(failure, this.#head !== null, this.#committed, this.#reading));
+    try {
+      this.#finish(outcomeOfFailure(failure, this.#head !== null, this.#committed, this.#reading));
+    } catch (error) {
+      this.#noteBug(error);
+    }
   }
 
   #send(): void {
@@ -239,7 +247,16 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   #noteBug(error: unknown): void {
     const { gateway, inbound } = this.#errand;
     alertBug(error, inbound.traceId, gateway.observer);
-    this.#finish({ kind: 'bug', committed: this.#committed, reading: this.#reading });
+    this.#finish({ kind: 'bug', committed: this.#committed, reading: this.#readingIfAny() });
+  }
+
+  /** After a throw the reading may be what did it. */
+  #readingIfAny(): Relay['reading'] {
+    try {
+      return this.#reading;
+    } catch {
+      return null;
+    }
   }
 
   /** Tells the outcome, once. The connection is kept only when the answer was read to its end. */
@@ -248,10 +265,16 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#done = true;
     this.outcome = outcome;
     this.durationMs = now - this.startedAt;
-    if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#deadline.drain(now);
-    else this.#exchange?.abort();
-    if (this.#paused) this.#exchange?.resume();
-    if (this.#exchange === null) this.#deadline.release();
+    try {
+      if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#deadline.drain(now);
+      else this.#exchange?.abort();
+      if (this.#paused) this.#exchange?.resume();
+      if (this.#exchange === null) this.#deadline.release();
+    } catch (error) {
+      const { gateway, inbound } = this.#errand;
+      alertBug(error, inbound.traceId, gateway.observer);
+    }
+    // Whatever becomes of the connection, its call has to hear that it is over.
     this.#owner.onOutcome(this);
   }
 

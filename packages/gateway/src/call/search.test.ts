@@ -1,5 +1,7 @@
-import { type RequestInput, succeed } from '@headgate/protocols';
+import { protocols, type RequestInput, succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
+import { Wires } from '../catalogue/wire.ts';
+import type { UpstreamHandler } from '../ports/upstream.ts';
 import { asking, streamed } from '../route/route.fixture.ts';
 import { chatCompletions, Rig } from './call.fixture.ts';
 
@@ -328,5 +330,49 @@ describe('a call that is too long', () => {
     await done;
     expect(rig.reply.status).toBe(400);
     expect(rig.reply.text).toContain('context_length_exceeded');
+  });
+});
+
+describe('a connection that throws where it may not', () => {
+  const isBroken = () => {
+    throw new Error('a bug of the connection');
+  };
+  const breakingOff = () => {
+    const handlers: UpstreamHandler[] = [];
+    const rig = new Rig({
+      parts: {
+        wires: new Wires(protocols, {
+          line: () => ({
+            send: (_headers, _body, _fresh, handler) => {
+              handlers.push(handler);
+              return { pause: isBroken, resume: isBroken, gather: isBroken, isSent: true, abort: isBroken };
+            },
+          }),
+        }),
+      },
+    });
+    return { rig, handlers };
+  };
+
+  test('loses no call whose caller has gone', async () => {
+    const { rig } = breakingOff();
+    const { done } = rig.start(true);
+    rig.reply.gone = true;
+    rig.reply.listener?.onCallerGone();
+    await done;
+    expect(rig.settled).toHaveLength(1);
+    expect(rig.alerts).toEqual(['bug']);
+  });
+
+  test('loses no call that it has failed', async () => {
+    const { rig, handlers } = breakingOff();
+    const { done } = rig.start(true);
+    for (let n = 0; n < 20 && rig.settled.length === 0; n++) {
+      handlers.at(-1)?.onFailure({ kind: 'reset', detail: '' });
+      await rig.pass(1000);
+    }
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'failed' }]);
+    expect(rig.alerts).toContain('bug');
   });
 });

@@ -6,7 +6,6 @@ import { counted } from '../admin/banner.ts';
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { hashKey } from '../admin/keys.ts';
-import { readConfigurationText } from '../config/load-settings.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
@@ -24,7 +23,7 @@ export const doctorCommand = command({
   name: 'doctor',
   summary: 'Look for what would keep the gateway from working',
   run: (context) =>
-    withSettings(context, async (settings) => {
+    withSettings(context, async ({ settings }) => {
       const before = [
         checkRuntime(),
         checkClock(),
@@ -128,20 +127,19 @@ function checkPort(check: string, host: string, port: number, flag: string): Pro
 
 async function checkFile(
   { environment }: CommandContext,
-  { settings, store, catalogueFiles, peppers, clock }: Workspace,
+  { file, store, catalogueFiles, peppers, clock }: Workspace,
 ): Promise<readonly Diagnosis[]> {
   const check = 'configuration file';
-  const path = settings.config;
-  if (path === null)
+  if (file === null)
     return [{ check, state: 'good', detail: 'none; the store is configured by itself or by import' }];
-  const file = readConfigurationText(path);
   const tools = {
     catalogue: catalogueFiles,
     environment,
     hashKey: (key: string) => hashKey(key, peppers[0]),
     nowMs: clock.now(),
   };
-  const declared = file.ok ? declareFile(file.value, tools) : file;
+  const path = file.name;
+  const declared = declareFile(file, tools);
   if (declared.ok) {
     const reason = await reasonToWithhold(store.configuration, declared.value);
     const remedy = `${path} will not be applied: ${reason}; if it is meant: headgate apply --force`;

@@ -25,7 +25,7 @@ export const modelsCommands: readonly Command[] = [
 
 function refresh(context: CommandContext): Promise<ExitReason> {
   const [given = ''] = context.positionals;
-  return withSettings(context, ({ dataDir }) => {
+  return withSettings(context, ({ settings: { dataDir } }) => {
     const content = readFile(resolve(context.directory, given));
     if (content === null) {
       printFailure(context.output, [`${given} cannot be read`]);

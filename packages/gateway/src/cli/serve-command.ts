@@ -1,39 +1,53 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type Result, succeed } from '@headgate/protocols';
 import { bannerText } from '../admin/banner.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
-import { describeProblem } from '../config/yaml-source.ts';
+import { loadSettings } from '../config/load-settings.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { RunningGateway } from '../main.ts';
 import { type CommandContext, command, type ExitReason, jsonText, printFailure } from './command.ts';
-import { withSettings } from './workspace.ts';
 
 export const serveCommand = command({
   name: 'serve',
   summary: 'Run the gateway until it is told to stop',
   showsSettings: true,
-  run: (context) => withSettings(context, (settings) => serve(context, settings)),
+  run: serve,
 });
 
-async function serve(context: CommandContext, settings: Settings): Promise<ExitReason> {
-  const { output } = context;
-  // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
-  const { startGateway } = await import('../main.ts');
+async function serve(context: CommandContext): Promise<ExitReason> {
   try {
-    // A file that an earlier process left behind would tell scripts that this one is ready before it is.
-    removeReadyFile(settings);
-    const started = await startGateway(settings, context.environment);
+    const started = await start(context);
     if (!started.ok) {
-      printFailure(output, started.error.map(describeProblem));
+      printFailure(context.output, started.error.map(describeProblem));
       return 'configuration';
     }
-    await serveUntilStopped(context, settings, started.value);
+    await serveUntilStopped(context, started.value.settings, started.value.gateway);
     return 'ok';
   } catch (error) {
     const reason = startFailure(error);
     if (reason === null) throw error;
-    printFailure(output, [reason]);
+    printFailure(context.output, [reason]);
     return 'unavailable';
   }
+}
+
+interface Serving {
+  readonly settings: Settings;
+  readonly gateway: RunningGateway;
+}
+
+/** The configuration file is read once, and let go of when this ends: with many keys it takes hundreds of megabytes. */
+async function start(context: CommandContext): Promise<Result<Serving, readonly ConfigurationProblem[]>> {
+  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  if (!loaded.ok) return loaded;
+  const { settings, file } = loaded.value;
+  // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
+  const { startGateway } = await import('../main.ts');
+  // A file that an earlier process left behind would tell scripts that this one is ready before it is.
+  removeReadyFile(settings);
+  const gateway = await startGateway(settings, context.environment, {}, file);
+  return gateway.ok ? succeed({ settings, gateway: gateway.value }) : gateway;
 }
 
 async function serveUntilStopped(

@@ -47,22 +47,21 @@ export const transferCommands: readonly Command[] = [
 
 function applyNow(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const { config } = workspace.settings;
-    const text = config === null ? null : readText(config);
-    if (config === null || text === null) {
+    const { file } = workspace;
+    if (file === null) {
       printFailure(context.output, ['there is no configuration file to apply; name one with --config']);
       return 'unavailable';
     }
     const isForced = context.options['force'] !== undefined;
     const tools = { ...workspace, store: workspace.store.configuration, environment: context.environment };
-    const applied = await applyFile(tools, config, text, { isForced, previousText: null });
+    const applied = await applyFile(tools, file, { isForced, previousText: null });
     if (!applied.ok) {
       printFailure(context.output, applied.error.map(describeProblem));
       return 'configuration';
     }
     if (applied.value.kind === 'applied') return printChanges(context, applied.value.changes);
     printFailure(context.output, [
-      `${config} is not applied: ${applied.value.reason}; if it is meant: headgate apply --force`,
+      `${file.name} is not applied: ${applied.value.reason}; if it is meant: headgate apply --force`,
     ]);
     return 'failed';
   });

@@ -2,7 +2,8 @@ import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-file
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
-import { loadSettings } from '../config/load-settings.ts';
+import type { ConfigurationFile } from '../config/configuration-file.ts';
+import { type LoadedSettings, loadSettings } from '../config/load-settings.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -15,6 +16,8 @@ import { type CommandContext, type ExitReason, printFailure } from './command.ts
 /** The files that a command on a data directory has open. A gateway may be running on the same directory. */
 export interface Workspace {
   readonly settings: Settings;
+  /** The configuration file, as it was read for the settings; null where there is none. */
+  readonly file: ConfigurationFile | null;
   readonly store: Store;
   readonly peppers: Peppers;
   readonly catalogueFiles: CatalogueFiles;
@@ -26,11 +29,11 @@ const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance
 /** Reads the settings and hands them on, or says what is wrong with them. */
 export function withSettings(
   context: CommandContext,
-  run: (settings: Settings) => Promise<ExitReason>,
+  run: (loaded: LoadedSettings) => Promise<ExitReason>,
 ): Promise<ExitReason> {
-  const settings = loadSettings(context.flags, context.environment, context.directory);
-  if (settings.ok) return run(settings.value);
-  printFailure(context.output, settings.error.map(describeProblem));
+  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  if (loaded.ok) return run(loaded.value);
+  printFailure(context.output, loaded.error.map(describeProblem));
   return Promise.resolve('configuration');
 }
 
@@ -47,7 +50,7 @@ export function withWorkspace(
   context: CommandContext,
   run: (workspace: Workspace) => Promise<ExitReason>,
 ): Promise<ExitReason> {
-  return withSettings(context, async (settings) => {
+  return withSettings(context, async ({ settings, file }) => {
     const peppers = settingsPeppers(settings);
     if (!peppers.ok) {
       printFailure(context.output, peppers.error.map(describeProblem));
@@ -63,6 +66,7 @@ export function withWorkspace(
     try {
       return await run({
         settings,
+        file,
         store,
         peppers: peppers.value,
         catalogueFiles: openCatalogueFiles(settings.dataDir),

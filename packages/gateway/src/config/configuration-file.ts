@@ -7,6 +7,7 @@ import { type ConfigurationProblem, readYaml, type YamlPath, type YamlSource } f
 /** A configuration file whose shape is right; what it refers to has not been looked up yet. */
 export interface ConfigurationFile {
   readonly name: string;
+  readonly text: string;
   readonly shape: ConfigurationShape;
   readonly source: YamlSource;
 }
@@ -19,7 +20,7 @@ export function readConfigurationFile(
   const source = readYaml(text, name);
   if (!source.ok) return source;
   const read = configurationSchema.safeParse(withoutExtensions(source.value.plain ?? {}));
-  if (read.success) return succeed({ name, shape: read.data, source: source.value });
+  if (read.success) return succeed({ name, text, shape: read.data, source: source.value });
   return fail(shapeProblems(source.value, configurationSchema, read.error));
 }
 

@@ -9,12 +9,19 @@ import type { ConfigurationProblem } from './yaml-source.ts';
 /** Looked for in the working directory when no file is named. */
 const usualFile = 'headgate.yaml';
 
+/** Settings, and the configuration file that was read for them: one of many keys takes long to read, and much room. */
+export interface LoadedSettings {
+  readonly settings: Settings;
+  /** Null where there is none. */
+  readonly file: ConfigurationFile | null;
+}
+
 /** Reads flags, environment and configuration file into settings, the file's name among them, absolute. */
 export function loadSettings(
   flags: Readonly<Record<string, string>>,
   environment: Environment,
   directory: string,
-): Result<Settings, readonly ConfigurationProblem[]> {
+): Result<LoadedSettings, readonly ConfigurationProblem[]> {
   const named = readSetting(settingsTable.config, { flags, environment, file: null });
   if (!named.ok) return fail([named.error]);
   const usual = resolve(directory, usualFile);
@@ -24,7 +31,7 @@ export function loadSettings(
   const settings = readSettings({ flags, environment, file: file?.value ?? null });
   if (!settings.ok) return settings;
   const dataDir = resolve(directory, settings.value.dataDir);
-  return succeed({ ...settings.value, config: path, dataDir });
+  return succeed({ settings: { ...settings.value, config: path, dataDir }, file: file?.value ?? null });
 }
 
 /** Reads a configuration file from disk. One that is not there is a problem like any other. */

@@ -27,6 +27,8 @@ class Rig {
   readonly watchdog: Watchdog;
   readonly catalogue: Catalogue;
   nowMs = 1000;
+  /** Nothing may throw where probes are told of; this rig's observer does. */
+  isBroken = false;
 
   constructor(targets: readonly Target[], idleMs = 0) {
     const clock = { now: () => this.nowMs, monotonic: () => this.nowMs };
@@ -60,7 +62,10 @@ class Rig {
         callFinished: () => {},
         refused: () => {},
         serviceChanged: () => {},
-        probed: (channelId: string, result: string) => this.told.push(`${channelId} ${result}`),
+        probed: (channelId: string, result: string) => {
+          if (this.isBroken) throw new Error('a bug of the observer');
+          this.told.push(`${channelId} ${result}`);
+        },
         alert: (kind: string) => this.told.push(kind),
       },
     };
@@ -160,6 +165,20 @@ describe('a probe of what is out of service', () => {
     expect(rig.router.probesDue(rig.model(one), rig.nowMs)).toEqual([]);
     // A target that is rate limited is there, but has no room: a cap says when.
     if (status !== 429) expect(rig.takesCalls(one)).toBe(isBack);
+  });
+
+  test('survives a bug of whoever hears of it, and the next one is sent', () => {
+    const rig = new Rig([one]);
+    rig.eject(one);
+    rig.prober.tick();
+    rig.isBroken = true;
+    expect(() => rig.sent[0]?.handler.onFailure({ kind: 'reset', detail: '' })).not.toThrow();
+    expect(rig.told).toEqual(['bug']);
+    expect(rig.router.inFlight(one)).toBe(0);
+    rig.nowMs += 60_000;
+    rig.prober.tick();
+    expect(rig.sent).toHaveLength(2);
+    expect(() => rig.prober.stop()).not.toThrow();
   });
 
   test('that is refused for its credential is told to the operator', () => {

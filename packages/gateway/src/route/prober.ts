@@ -1,6 +1,6 @@
 import { type InboundRequest, type SmallestCall, smallestCall } from '@headgate/protocols';
 import { Attempt, type AttemptOwner } from '../call/attempt.ts';
-import { alertTrouble } from '../call/outcomes.ts';
+import { alertBug, alertTrouble } from '../call/outcomes.ts';
 import { Errand } from '../call/request.ts';
 import type { Channel, Model, Target } from '../catalogue/catalogue.ts';
 import type { Reply } from '../ports/data-plane.ts';
@@ -53,8 +53,19 @@ export class Prober implements AttemptOwner {
 
   /** Sends the probes that are due. Call it every second. */
   tick(): void {
-    this.#probeDue();
-    this.#probeUnused();
+    this.#safely(() => {
+      this.#probeDue();
+      this.#probeUnused();
+    });
+  }
+
+  /** No caller waits for a probe, so a bug on its way must not be the end of those who do. */
+  #safely(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      alertBug(error, probeTraceId, this.#options.gateway.observer);
+    }
   }
 
   /** Ends the probes under way; there will be no more. */
@@ -130,9 +141,13 @@ export class Prober implements AttemptOwner {
   onContent(): void {}
 
   onOutcome(probe: Attempt): void {
+    this.#underWay.delete(probe.target.channel.id);
+    this.#safely(() => this.#noteEnd(probe));
+  }
+
+  #noteEnd(probe: Attempt): void {
     const { target, outcome, routed } = probe;
     const { clock, observer } = this.#options.gateway;
-    this.#underWay.delete(target.channel.id);
     routed.noteEnd(outcome, clock.now());
     observer.probed(target.channel.id, outcome.kind);
     // A model that is missing for a probe may be there for what it is made for.
@@ -144,6 +159,9 @@ export class Prober implements AttemptOwner {
   }
 }
 
+/** Stands in alerts where the id of a call would. */
+const probeTraceId = 'probe';
+
 /** An answer of one token is no longer. */
 const answerBytesMax = 256 * 1024;
 
@@ -152,7 +170,7 @@ function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: Rout
   const { clock } = gateway;
   const inbound = {
     work: 'answer' as const,
-    traceId: 'probe',
+    traceId: probeTraceId,
     body: new Uint8Array(0),
     header: () => undefined,
     path: '',

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CallProgress } from '../../route/progress.ts';
 import { asking, streamed } from '../../route/route.fixture.ts';
 import { Router } from '../../route/router.ts';
-import { Rig, type RigOptions } from '../call.fixture.ts';
+import type { Attempt } from '../attempt.ts';
+import { caller, chatCompletions, Rig, type RigOptions } from '../call.fixture.ts';
+import { Call } from '../request.ts';
+import { Hedge } from './hedge.ts';
 
 const frame = (choice: object) =>
   `data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...choice }] })}\n\n`;
@@ -326,4 +330,26 @@ test('whatever the two do: one entry, one answer, and the caller sees the words 
       expect(model.targets.map((target) => router.inFlight(target))).toEqual([0, 0]);
     }),
   );
+});
+
+test('an attempt that its call has let go of takes the question for a second one with it', async () => {
+  const { rig, done } = await duel();
+  const { gateway, reply } = rig;
+  const call = new Call(gateway, rig.inbound(true), caller, chatCompletions(), reply, null);
+  const { model } = routed(rig);
+  let beside = 0;
+  const askBeside = () => {
+    beside++;
+    return true;
+  };
+  const progress = new CallProgress(3, true);
+  const hedge = new Hedge(call, asking(streamed, model), progress, [], 100, askBeside);
+  const outrun = { outcome: { kind: 'outrun', reading: null } };
+  // Of an attempt it reads the outcome alone.
+  hedge.onOutcome(outrun as Attempt);
+  expect(hedge.index).toBe(-1);
+  rig.answer(true, words('One') + end, 'whole', 1);
+  await done;
+  await rig.pass(1000);
+  expect(beside).toBe(0);
 });

@@ -70,9 +70,10 @@ export class Hedge implements Guard {
   /** The attempt has ended. */
   onOutcome(attempt: Attempt): void {
     const { outcome } = attempt;
-    if (outcome.kind === 'outrun') return;
     const { gateway, request } = this.#call;
-    if (elsewhereAfter(outcome, request.repeatable) === 'no') this.decide(attempt);
+    const isDecisive = outcome.kind !== 'outrun' && elsewhereAfter(outcome, request.repeatable) === 'no';
+    if (isDecisive) this.decide(attempt);
+    // A call that is over outruns what is left of it, and must not be asked for again later.
     else gateway.watchdog.release(this);
   }
 }
