@@ -73,7 +73,7 @@ class Bench {
     const plan = this.#router.route(this.#ask, this.#nowMs);
     const [target] = plan.targets;
     if (target !== undefined) this.#send(target);
-    encodeRoute([{ route: plan, attemptsBefore: 0 }]);
+    encodeRoute([{ route: plan, attemptsBefore: 0, protocol: null }]);
   }
 
   probe(): void {

@@ -18,6 +18,8 @@ export interface Codec {
    * `param`) where the answer would not be what was asked for; everything else it does not carry is a loss.
    */
   writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault>;
+  /** The weight of what `writeTurn` would lose, from what the codec declares: it tells the protocols of one target apart. */
+  weighLosses(turn: Turn, target: TranslationTarget): number;
   /** Kinds of media this upstream takes by URL are fetched for it when not listed here. */
   readonly mediaByUrl: readonly ('image' | 'audio' | 'file')[];
   /** An upstream's whole JSON answer that its `Protocol.readAnswer` has found to be one. */

@@ -13,6 +13,7 @@ export { readRetryDelayMs, unknownId } from './refusal.ts';
 export * from './request.ts';
 export * from './result.ts';
 export * from './sanitise.ts';
+export { leastLossFirst } from './translate/least-loss.ts';
 export {
   type FetchedMedia,
   type MediaByUrl,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EndpointTable } from './endpoint.ts';
 import type { ProtocolOf } from './protocol.ts';
-import { ProtocolTable, protocolIds, protocols, smallestCall, upstreamProtocolOf } from './protocols.ts';
+import { ProtocolTable, protocolIds, protocols, smallestCall, upstreamProtocolsOf } from './protocols.ts';
 import { defaultDialect } from './request.ts';
 
 const decoder = new TextDecoder();
@@ -39,10 +39,10 @@ describe('a new protocol is a folder and a line', () => {
 
   test('its callers are served in other protocols, and those of others in it', () => {
     expect(table.ids).toContain('sixth');
-    expect(table.upstreamProtocolOf('sixth', { 'chat-completions': '/c', sixth: '/s' })).toBe('sixth');
-    expect(table.upstreamProtocolOf('sixth', { 'chat-completions': '/c' })).toBe('chat-completions');
-    expect(table.upstreamProtocolOf('messages', { sixth: '/s' })).toBe('sixth');
-    expect(table.upstreamProtocolOf('images', { sixth: '/s' })).toBeNull();
+    expect(table.upstreamProtocolsOf('sixth', { 'chat-completions': '/c', sixth: '/s' })).toEqual(['sixth']);
+    expect(table.upstreamProtocolsOf('sixth', { 'chat-completions': '/c' })).toEqual(['chat-completions']);
+    expect(table.upstreamProtocolsOf('messages', { sixth: '/s' })).toEqual(['sixth']);
+    expect(table.upstreamProtocolsOf('images', { sixth: '/s' })).toEqual([]);
   });
 
   test('its upstreams are probed in it, with its headers', () => {
@@ -60,13 +60,17 @@ test('every protocol stands under its own id', () => {
   expect(protocolIds).toEqual(Object.keys(protocols));
 });
 
-test('of an upstream’s protocols the one is chosen that can say most, if it does not speak the caller’s', () => {
+test('an upstream is asked in the caller’s protocol alone if it speaks that, and else in any that can be translated to', () => {
   const all = Object.fromEntries(protocolIds.map((id) => [id, '/']));
-  for (const id of protocolIds) expect(upstreamProtocolOf(id, all)).toBe(id);
+  for (const id of protocolIds) expect(upstreamProtocolsOf(id, all)).toEqual([id]);
   const { responses: _, ...others } = all;
-  expect(upstreamProtocolOf('responses', others)).toBe('messages');
-  expect(upstreamProtocolOf('images', others)).toBe('images');
-  expect(upstreamProtocolOf('messages', { images: '/' })).toBeNull();
+  expect(upstreamProtocolsOf('responses', others)).toEqual([
+    'messages',
+    'generate-content',
+    'chat-completions',
+  ]);
+  expect(upstreamProtocolsOf('images', others)).toEqual(['images']);
+  expect(upstreamProtocolsOf('messages', { images: '/' })).toEqual([]);
 });
 
 test.each([

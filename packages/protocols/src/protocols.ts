@@ -9,7 +9,8 @@ import { responses } from './responses/index.ts';
 
 /**
  * The wire formats that are spoken; a new one is a folder and a line here. Where an upstream speaks several others than the
- * caller's, the first one here is chosen: those that can say most come first.
+ * caller's, the one that loses least of the request is chosen, and among equals the first one here: those that can say most
+ * come first.
  */
 export const protocols = {
   responses,
@@ -57,9 +58,10 @@ export class ProtocolTable<Id extends string> {
       .sort((a, b) => a.request.outputTokens - b.request.outputTokens);
   }
 
-  /** The one of an upstream's protocols in which a caller of `surface` is served; null when there is none. */
-  upstreamProtocolOf(surface: Id, spoken: Readonly<Partial<Record<Id, unknown>>>): Id | null {
-    return this.#upstreams.get(surface)?.find((id) => spoken[id] !== undefined) ?? null;
+  /** The upstream's protocols in which a caller of `surface` can be served: its own alone, else all it can be translated to. */
+  upstreamProtocolsOf(surface: Id, spoken: Readonly<Partial<Record<Id, unknown>>>): readonly Id[] {
+    const served = this.#upstreams.get(surface)?.filter((id) => spoken[id] !== undefined) ?? [];
+    return served[0] === surface ? [surface] : served;
   }
 
   /** The protocol a smallest call is made in; null where there is none, as of upstreams that make images only. */
@@ -105,7 +107,7 @@ const table = new ProtocolTable<ProtocolId>(Object.values(protocols));
 
 /** The same of the protocols that are spoken here. */
 export const protocolIds = table.ids;
-export const upstreamProtocolOf = table.upstreamProtocolOf.bind(table);
+export const upstreamProtocolsOf = table.upstreamProtocolsOf.bind(table);
 export const smallestProtocol = table.smallestProtocol.bind(table);
 export const smallestCall = table.smallestCall.bind(table);
 export const readingHeaders = table.readingHeaders.bind(table);

@@ -6,6 +6,7 @@ import {
   protocolIds,
   type Result,
   succeed,
+  upstreamProtocolsOf,
 } from '@headgate/protocols';
 import { z } from 'zod';
 import { type Caller, type Catalogue, type KeyRecord, type Model, mayCall } from '../catalogue/catalogue.ts';
@@ -40,6 +41,8 @@ export interface RouteExplanation {
   readonly maxOutputTokens: number | null;
   readonly choice: Choice;
   readonly because: string;
+  /** Per channel that does not speak the surface: the protocols that a call may be translated to. It goes by the one that loses least of it, and by the first where that is the same. */
+  readonly translated: Readonly<Record<string, readonly ProtocolId[]>>;
   /** Channels in the order in which they would be asked; where a draw decides, the likeliest first. */
   readonly order: readonly string[];
   readonly candidates: readonly CandidateView[];
@@ -164,11 +167,21 @@ function viewOf(
     maxOutputTokens,
     choice,
     because: choiceWords[choice],
+    translated: translatedTo(model, protocol, order),
     order,
     candidates: candidates.map(candidateView),
     exclusions: exclusions.map(exclusionView),
     warnings: isRefused ? [refusal] : [],
   };
+}
+
+function translatedTo(model: Model, surface: ProtocolId, order: readonly string[]) {
+  const translated: Record<string, readonly ProtocolId[]> = {};
+  for (const { channel } of model.targets) {
+    const ids = upstreamProtocolsOf(surface, channel.provider.protocols);
+    if (order.includes(channel.id) && ids[0] !== surface) translated[channel.id] = ids;
+  }
+  return translated;
 }
 
 /** The parts add up to what is expected, but for rounding. */

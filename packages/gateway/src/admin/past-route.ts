@@ -35,12 +35,14 @@ export function pastRoute(record: LedgerRecord): PastRoute {
 
 /** As `RouteRecord`, with words for people. */
 function planView(plan: RouteRecord) {
-  const { attemptsBefore, choice, firstChannelId, candidateCount, candidates, exclusions } = plan;
+  const { attemptsBefore, choice, firstChannelId, candidateCount, candidates, exclusions, protocol } = plan;
   return {
     attemptsBefore,
     choice,
     because: choiceWords[choice],
     first: firstChannelId,
+    /** The one that the request was translated to; null where it was not. */
+    protocol,
     candidateCount,
     candidates: candidates.map(({ channelId, upstreamModel, tier, share, chance, expectedCostPicoUsd }) => ({
       channel: channelId,

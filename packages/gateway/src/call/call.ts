@@ -12,7 +12,7 @@ import { countLocally } from './detours/count.ts';
 import { Hedge, mayHedge } from './detours/hedge.ts';
 import { openKeepAlive } from './detours/keep-alive.ts';
 import { MediaShelf } from './detours/media.ts';
-import { type Encoded, encodeTranslated } from './detours/translate.ts';
+import { type Encoded, encodeTranslated, waysOf } from './detours/translate.ts';
 import { mayWait } from './detours/wait.ts';
 import { openingOf, settle } from './entry.ts';
 import { alertBug, alertTrouble, type CallEnd, teaches } from './outcomes.ts';
@@ -139,9 +139,20 @@ class Search implements AttemptOwner, CallerListener, Guard {
       const target = targets[place];
       if (target === undefined) break;
       const wire = this.#wireOf(target);
-      const mayFetch = wire.isTranslated && !(isFetched && place === first);
-      if (mayFetch && this.#fetches(wire, place)) return true;
-      if (this.#askAt(wire, targets.length - place - 1)) return true;
+      const others = targets.length - place - 1;
+      const isAsked = wire.isTranslated
+        ? this.#askTranslated(wire, place, others, isFetched && place === first)
+        : this.#askAt(wire, others);
+      if (isAsked) return true;
+    }
+    return false;
+  }
+
+  /** The same for a target of other protocols: the next of them is for what the one before cannot say. */
+  #askTranslated(wire: Wire, place: number, others: number, isFetched: boolean): boolean {
+    for (const way of waysOf(this.#call, wire)) {
+      if (!isFetched && this.#fetches(way, place)) return true;
+      if (this.#askAt(way, others)) return true;
     }
     return false;
   }
@@ -178,6 +189,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     const routed = router.attempt(wire.target, this.#wanted, clock.now(), progress.refused);
     const isLastHope = others === 0;
     const attempt = new Attempt(call, this, wire, encoded, routed, progress.sharers(others), isLastHope);
+    if (wire.isTranslated) call.noteProtocol(wire.protocol.id);
     if (this.#wanted.routing.hedging && this.#running.length === 0 && mayHedge(call, progress))
       this.#openHedge(routed.hedgeAfterMs);
     this.begun++;
@@ -192,7 +204,8 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   /** True when the target was asked as well, while the first one is silent. */
   #askBeside(target: Target, route: Route): boolean {
-    const wire = this.#wireOf(target);
+    const known = this.#wireOf(target);
+    const wire = known.isTranslated ? (waysOf(this.#call, known)[0] ?? known) : known;
     // Media that would have to be fetched first come too late.
     if (wire.isTranslated && (this.#shelf ?? new MediaShelf(this.#call)).isShort(wire)) return false;
     const encoded = this.#encode(wire);

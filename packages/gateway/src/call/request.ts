@@ -4,6 +4,7 @@ import {
   fault,
   type InboundRequest,
   type Protocol,
+  type ProtocolId,
   type Result,
   succeed,
   type Turn,
@@ -95,7 +96,13 @@ export class Call extends Errand {
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {
-    this.routes.push({ route: route, attemptsBefore });
+    this.routes.push({ route: route, attemptsBefore, protocol: null });
+  }
+
+  /** The latest plan came to a request in another protocol than the caller's. */
+  noteProtocol(protocol: ProtocolId): void {
+    const last = this.routes.pop();
+    if (last !== undefined) this.routes.push({ ...last, protocol });
   }
 }
 

@@ -1,16 +1,17 @@
 import type { Need } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
-import type {
-  Catalogue,
-  Channel,
-  Credential,
-  Group,
-  GroupRouting,
-  KeyRecord,
-  Model,
-  Provider,
-  Target,
+import {
+  type Catalogue,
+  type Channel,
+  type Credential,
+  type Group,
+  type GroupRouting,
+  type KeyRecord,
+  type Model,
+  originOf,
+  type Provider,
+  type Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
 import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
@@ -300,19 +301,4 @@ function earliest(times: readonly (number | null)[]): number | null {
 
 function setOf(names: readonly string[] | null): ReadonlySet<string> | null {
   return names === null ? null : new Set(names);
-}
-
-const offsetBasis = 0xcbf29ce484222325n;
-const prime = 0x100000001b3n;
-
-/**
- * The word by which sealed state is known to come from a target: the same for every call, and nothing can be read from it
- * (FNV-1a, 64 bits, in base 36). Accounts of one vendor do not share such state, so it names the channel.
- */
-function originOf(channelId: string, upstreamModel: string): string {
-  let hash = offsetBasis;
-  for (const byte of new TextEncoder().encode(`${channelId}\n${upstreamModel}`)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime);
-  }
-  return hash.toString(36);
 }

@@ -4,7 +4,7 @@ import {
   fault,
   type Need,
   type ProtocolId,
-  upstreamProtocolOf,
+  upstreamProtocolsOf,
 } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
@@ -139,7 +139,7 @@ export interface Catalogue {
 
 /** Tells if a target takes calls of the protocol, as they are or translated. */
 export function canServe({ channel }: Target, protocol: ProtocolId): boolean {
-  return channel.enabled && upstreamProtocolOf(protocol, channel.provider.protocols) !== null;
+  return channel.enabled && upstreamProtocolsOf(protocol, channel.provider.protocols).length > 0;
 }
 
 /** Tells if a target takes calls of the protocol as they are. */
@@ -158,4 +158,19 @@ export function modelNotFound(modelId: string): Fault {
     message: `The model '${modelId.slice(0, 200)}' does not exist or this key may not use it; GET /v1/models lists what it may.`,
     param: 'model',
   });
+}
+
+const offsetBasis = 0xcbf29ce484222325n;
+const prime = 0x100000001b3n;
+
+/**
+ * The word by which sealed state is known to come from a target: the same for every call, and nothing can be read from it
+ * (FNV-1a, 64 bits, in base 36). Accounts of one vendor do not share such state, so it names the channel.
+ */
+export function originOf(channelId: string, upstreamModel: string): string {
+  let hash = offsetBasis;
+  for (const byte of new TextEncoder().encode(`${channelId}\n${upstreamModel}`)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * prime);
+  }
+  return hash.toString(36);
 }

@@ -43,6 +43,32 @@ test.each([
   },
 );
 
+test('a target has a wire for each protocol that calls can be translated to, and one where it speaks the caller’s', () => {
+  const paths = { 'chat-completions': '/chat', responses: '/responses', images: '/images' };
+  const target = targetOf({ id: 'a', protocols: paths });
+  const { ways } = wires.of(target, 'messages');
+  expect(ways.map(({ protocol, isTranslated }) => [protocol.id, isTranslated])).toEqual([
+    ['responses', true],
+    ['chat-completions', true],
+  ]);
+  const own = wires.of(target, 'chat-completions');
+  expect(own.ways).toEqual([own]);
+  expect(own.isTranslated).toBe(false);
+});
+
+test('state that a target seals in one protocol is never taken for that of another', () => {
+  const target = targetOf({ id: 'a', protocols: { 'chat-completions': '/chat', responses: '/responses' } });
+  const [responses, chat] = wires.of(target, 'messages').ways.map(({ asked }) => asked.origin);
+  expect(responses).toBe(target.origin);
+  expect(chat).toMatch(/^[0-9a-z]{5,13}$/);
+  // The same state by whichever surface it comes back.
+  expect(wires.of(target, 'chat-completions').asked.origin).toBe(chat);
+  expect(wires.of(target, 'generate-content').ways.map(({ asked }) => asked.origin)).toEqual([
+    responses,
+    chat,
+  ]);
+});
+
 test('a model known to take budgets is told in tokens how much to think', () => {
   const facts = {
     ...quick,

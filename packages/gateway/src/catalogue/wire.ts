@@ -1,12 +1,13 @@
 import {
   type Protocol,
   type ProtocolId,
+  protocolIds,
   type ReasoningHabit,
   type TranslationTarget,
-  upstreamProtocolOf,
+  upstreamProtocolsOf,
 } from '@headgate/protocols';
 import type { Upstream, UpstreamLine } from '../ports/upstream.ts';
-import type { Credential, Target } from './catalogue.ts';
+import { type Credential, originOf, type Target } from './catalogue.ts';
 import { type ModelFacts, mayReason, takesReasoning } from './model-facts.ts';
 
 /** A target has a line for each credential and kind of answer, and for each path where the path depends on the call. */
@@ -30,11 +31,14 @@ export class Wire {
   readonly thinks: boolean;
   /** For passing through and for translation. */
   readonly asked: TranslationTarget;
+  /** This one, and behind it the others of the same target and surface: several where it speaks several protocols, none the caller's. */
+  readonly ways: readonly Wire[];
   readonly #upstream: Upstream;
   readonly #lines: KnownLine[] = [];
 
-  constructor(target: Target, protocol: Protocol, path: string, { surface, upstream }: WireUse) {
-    const { channel, upstreamModel, origin, facts, contextWindow } = target;
+  constructor(target: Target, protocol: Protocol, path: string, use: WireUse) {
+    const { surface, upstream, others } = use;
+    const { channel, upstreamModel, facts, contextWindow } = target;
     const { dialect } = channel.provider;
     this.target = target;
     this.protocol = protocol;
@@ -44,7 +48,9 @@ export class Wire {
     const reasoning = habitOf(facts);
     const takesBudget = facts.reasoning.budget !== null;
     const known = { maxOutputTokens, contextWindow, reasoning, takesBudget };
+    const origin = originIn(target, protocol.id);
     this.asked = { upstreamModel, path, dialect, origin, ...known };
+    this.ways = [this, ...others];
     this.#upstream = upstream;
   }
 
@@ -69,9 +75,19 @@ function habitOf(facts: ModelFacts): ReasoningHabit {
   return mode === 'optional' && defaultEffort === 'none' ? 'asked' : takesReasoning(facts);
 }
 
+/**
+ * The word for state that the target has sealed in this protocol: what is sealed in one is of no use in another. The protocol
+ * that a target is asked in first has the word of the target itself.
+ */
+function originIn({ channel, upstreamModel, origin }: Target, protocol: ProtocolId): string {
+  const [first] = protocolIds.filter((id) => channel.provider.protocols[id] !== undefined);
+  return protocol === first ? origin : originOf(channel.id, `${upstreamModel}\n${protocol}`);
+}
+
 interface WireUse {
   readonly surface: ProtocolId;
   readonly upstream: Upstream;
+  readonly others: readonly Wire[];
 }
 
 /** The wires in use. A target is an immutable value of the catalogue: a changed one is another, and the old one's go with it. */
@@ -97,11 +113,18 @@ export class Wires {
 
   #compile(target: Target, surface: ProtocolId): Wire {
     const spoken = target.channel.provider.protocols;
-    const id = upstreamProtocolOf(surface, spoken);
-    const protocol = id === null ? undefined : this.#protocols[id];
-    const path = id === null ? undefined : spoken[id];
-    if (protocol === undefined || path === undefined)
-      throw new Error(`channel ${target.channel.id} was planned for ${surface}, which it cannot serve`);
-    return new Wire(target, protocol, path, { surface, upstream: this.#upstream });
+    const wires: Wire[] = [];
+    // The first one knows all the others, so it is made last.
+    for (const id of upstreamProtocolsOf(surface, spoken).toReversed()) {
+      const protocol = this.#protocols[id];
+      const path = spoken[id];
+      if (protocol === undefined || path === undefined) continue;
+      wires.unshift(
+        new Wire(target, protocol, path, { surface, upstream: this.#upstream, others: [...wires] }),
+      );
+    }
+    const [first] = wires;
+    if (first !== undefined) return first;
+    throw new Error(`channel ${target.channel.id} was planned for ${surface}, which it cannot serve`);
   }
 }

@@ -23,8 +23,18 @@ export function explanationText(explanation: RouteExplanation, state: SavedState
     headText(explanation, color),
     ...(candidates.length === 0 ? [] : [candidatesText(candidates, color)]),
     ...(exclusions.length === 0 ? [] : [exclusionsText(explanation, state.nowMs, color)]),
+    ...translatedTexts(explanation),
     [...explanation.warnings, ...problemLines(explanation, state.problems), stateText(state)].join('\n'),
   ].join('\n\n');
+}
+
+/** Says in which protocol the channels are asked that do not speak the caller's. */
+function translatedTexts({ translated }: RouteExplanation): readonly string[] {
+  const lines = Object.entries(translated).map(([channel, [first, ...others]]) => {
+    const rest = others.length === 0 ? '' : `, or ${others.join(', ')} where less of the call is lost`;
+    return `Translated for ${channel}: to ${first}${rest}.`;
+  });
+  return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
 function headText(explanation: RouteExplanation, color: boolean): string {
@@ -131,7 +141,7 @@ export function pastRouteText(past: PastRoute, color: boolean): string {
 }
 
 function planText(plan: PastPlan, color: boolean): string {
-  const { attemptsBefore, first, because, candidates, candidateCount, exclusions } = plan;
+  const { attemptsBefore, first, protocol, because, candidates, candidateCount, exclusions } = plan;
   const amount = amountFormat(candidates.map(({ expectedCostPicoUsd }) => expectedCostPicoUsd));
   const rows = candidates.map(({ share, expectedCostPicoUsd, chance, channel, upstreamModel }) => [
     percent(share),
@@ -146,7 +156,7 @@ function planText(plan: PastPlan, color: boolean): string {
   });
   const table = tableText([...['share', 'cost', 'answers'].map(right), channelColumn], rows, color);
   return [
-    `Attempt ${attemptsBefore + 1} ${first === null ? 'was not made' : `to ${first}`}: ${because}`,
+    `Attempt ${attemptsBefore + 1} ${first === null ? 'was not made' : `to ${first}`}${protocol === null ? '' : ` as ${protocol}`}: ${because}`,
     ...(candidates.length === 0 ? [] : [table]),
     ...(unlisted > 0 ? [`and ${counted(unlisted, 'dearer one')}`] : []),
     ...(left.length === 0 ? [] : [`Left out${attemptsBefore === 0 ? '' : ' since'}: ${left.join('; ')}`]),

@@ -129,10 +129,19 @@ function seasoned(targets: readonly Target[]) {
   for (const target of targets) router.attempt(target, request, 0).noteEnd(null, 0);
   const planned = (attemptsBefore: number, tried: readonly string[] = []): RouteMade => {
     const progress = { tried: new Set(tried), attemptsLeft: 3 - attemptsBefore };
-    return { route: router.route(request, 1000, progress), attemptsBefore };
+    return { route: router.route(request, 1000, progress), attemptsBefore, protocol: null };
   };
   return { router, request: request, planned };
 }
+
+test('keeps the protocol that a request was translated to, and is as long as before where it was not', () => {
+  const { planned } = seasoned(targetsOf(2));
+  const plan = planned(0);
+  const asItWas = encodeRoute([plan]) ?? '';
+  const translated = encodeRoute([{ ...plan, protocol: 'responses' }]) ?? '';
+  expect(translated).toBe(asItWas.replace(/\]\]$/, ',"responses"]]'));
+  expect([asItWas, translated].map((text) => decodeRoute(text)[0]?.protocol)).toEqual([null, 'responses']);
+});
 
 test('a call that was never planned has nothing to tell', () => {
   expect(encodeRoute([])).toBeNull();

@@ -1,3 +1,4 @@
+import type { ProtocolId } from '@headgate/protocols';
 import { barEndsAtMs } from './credential.ts';
 import { type Choice, type Considered, leftOutOf, type Route, type ScoredInFull } from './route.ts';
 import type { Candidate, Left, LeftOut } from './target.ts';
@@ -83,6 +84,8 @@ function namesOf({ target }: Candidate) {
 export interface RouteMade {
   readonly route: Route;
   readonly attemptsBefore: number;
+  /** The one the request was translated to; null where it went as it was, or nowhere. */
+  readonly protocol: ProtocolId | null;
 }
 
 /** The record of one plan of a past call. It names channels, so it is the operator's alone. */
@@ -97,6 +100,8 @@ export interface RouteRecord {
   readonly candidates: readonly CandidateRecord[];
   /** A further plan has only those left out for another reason than before. */
   readonly exclusions: readonly ExclusionRecord[];
+  /** See `RouteMade`. */
+  readonly protocol: string | null;
 }
 
 /** One target that could be asked, as it was seen then: chances that were drawn are in its cost. */
@@ -140,9 +145,9 @@ const shareUnits = 10_000;
  * least, and 4 of each further one; 8 channels for each reason. JSON:
  *
  *     [[attempts before, choice, channel asked first, targets that could be asked,
- *       [channel, upstream model, tier, pico-dollars, chance, share, …], [reason, count, [channel, …], …]], …]
+ *       [channel, upstream model, tier, pico-dollars, chance, share, …], [reason, count, [channel, …], …], protocol], …]
  *
- * with chance and share in ten-thousandths. Written by hand, since every call pays for it: that is three times as fast.
+ * with the protocol only where the request was translated to one, and chance and share in ten-thousandths. Written by hand, since every call pays for it: that is three times as fast.
  */
 export function encodeRoute(plans: readonly RouteMade[]): string | null {
   if (plans.length === 0) return null;
@@ -161,14 +166,14 @@ export function decodeRoute(text: string | null): readonly RouteRecord[] {
 
 type CandidateCells = readonly (string | number)[];
 type ExclusionCells = readonly (LeftOut | number | readonly string[])[];
-type PlanTuple = readonly [number, Choice, string | null, number, CandidateCells, ExclusionCells];
+type PlanTuple = readonly [number, Choice, string | null, number, CandidateCells, ExclusionCells, string?];
 
-function encodePlan({ route, attemptsBefore }: RouteMade, before: Considered | null): string {
+function encodePlan({ route, attemptsBefore, protocol }: RouteMade, before: Considered | null): string {
   const { targets, considered } = route;
   const { choice, count } = considered;
   const first = JSON.stringify(targets[0]?.channel.id ?? null);
   const listed = encodeCandidates(considered, before === null ? candidatesMax : candidatesMaxLater);
-  return `[${attemptsBefore},"${choice}",${first},${count},[${listed}],[${encodeExclusions(considered, before)}]]`;
+  return `[${attemptsBefore},"${choice}",${first},${count},[${listed}],[${encodeExclusions(considered, before)}]${protocol === null ? '' : `,"${protocol}"`}]`;
 }
 
 function encodeCandidates({ pool, listed: { places, numbers } }: Considered, countMax: number): string {
@@ -233,6 +238,7 @@ function decodePlan([
   candidateCount,
   cells,
   left,
+  protocol = undefined,
 ]: PlanTuple): RouteRecord {
   const candidates: CandidateRecord[] = [];
   for (let at = 0; at < cells.length; at += 6) {
@@ -253,6 +259,7 @@ function decodePlan([
     candidateCount,
     candidates,
     exclusions: decodeExclusions(left),
+    protocol: protocol ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { TranslationTarget } from '../codec.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
+import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
@@ -56,6 +57,16 @@ const traitSupport: TraitSupport = {
   'call-seal': 'dropped',
 };
 
+/** The weight of what a request of another protocol loses here. The inventors of this one keep thoughts to themselves. */
+export function weighChatLosses(turn: Turn, target: TranslationTarget): number {
+  const knowsAll = target.dialect.chatVocabulary === 'own';
+  const asked = { turn, target, isOwn: false, knowsAll };
+  const settings = supportOf(asked);
+  const effective = { ...turn, settings: effectiveSettings(asked, settings) };
+  const thoughts = knowsAll ? 'dropped' : 'carried';
+  return weighLosses(effective, target, { settings, traits: traitSupport, thoughts });
+}
+
 const stopMax = 4;
 
 /** A setting if it is to be sent, else null. */
@@ -84,9 +95,13 @@ export function writeSettings(writing: ChatWriting): WireRecord {
   };
 }
 
-function supportOf(writing: ChatWriting): SettingSupport {
-  const { isOwn, knowsAll, target } = writing;
-  const sampled = isThinkingByRules(writing) ? 'dropped' : 'carried';
+/** The things that decide how settings are taken. */
+type Asked = Pick<ChatWriting, 'turn' | 'target' | 'isOwn' | 'knowsAll'>;
+
+function supportOf(asked: Asked): SettingSupport {
+  const { isOwn, knowsAll, target } = asked;
+  const isThinking = isThinkingByRules(asked);
+  const sampled = isThinking ? 'dropped' : 'carried';
   const ownOnly = isOwn ? 'carried' : 'dropped';
   const known = knowsAll ? 'carried' : 'dropped';
   return {
@@ -94,7 +109,7 @@ function supportOf(writing: ChatWriting): SettingSupport {
     temperature: sampled,
     topP: sampled,
     topK: ownOnly,
-    stop: isThinkingByRules(writing) ? 'refused' : 'carried',
+    stop: isThinking ? 'refused' : 'carried',
     seed: 'carried',
     presencePenalty: sampled,
     frequencyPenalty: sampled,
@@ -115,7 +130,7 @@ function supportOf(writing: ChatWriting): SettingSupport {
 }
 
 /** The protocol's inventors let these models think, and keep them from being sampled otherwise. */
-export function isThinkingByRules({ isOwn, target, turn }: ChatWriting): boolean {
+export function isThinkingByRules({ isOwn, target, turn }: Omit<Asked, 'knowsAll'>): boolean {
   if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
   const { reasoning } = turn.settings;
   return reasoning === null ? target.reasoning !== 'asked' : effortOf(reasoning) !== 'none';
@@ -123,7 +138,7 @@ export function isThinkingByRules({ isOwn, target, turn }: ChatWriting): boolean
 
 /** Without what asks for no more than happens anyway. */
 function effectiveSettings(
-  { turn: { settings }, isOwn }: ChatWriting,
+  { turn: { settings }, isOwn }: Pick<Asked, 'turn' | 'isOwn'>,
   support: SettingSupport,
 ): TurnSettings {
   if (isOwn) return settings;

@@ -6,6 +6,7 @@ import type { ProtocolEndpoint, ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import type { InboundRequest, RequestInput, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
 import { NativeEventReader, readTurnAnswer } from './read-events.ts';
@@ -14,7 +15,7 @@ import { readFacts, readSession } from './request.ts';
 import { GenerateContentStreamReader } from './stream.ts';
 import { generateContentSurface } from './wire.ts';
 import { NativeEventWriter, writeAnswer } from './write-events.ts';
-import { writeTurn } from './write-messages.ts';
+import { supportOf, writeTurn } from './write-messages.ts';
 
 const encoder = new TextEncoder();
 
@@ -66,6 +67,7 @@ export const generateContentCodec: Codec = {
   surface: generateContentSurface,
   readTurn,
   writeTurn,
+  weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),
   // It opens its vendor's own files by URI, and nothing else.
   mediaByUrl: [],
   readAnswer: readTurnAnswer,

@@ -2,6 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { mayReturn } from '../translate/seals.ts';
 import { parseObject, wrapInput } from '../translate/tools.ts';
@@ -24,7 +25,7 @@ import { generateContentSurface } from './wire.ts';
 import { settingSupport, writeSettings } from './write-settings.ts';
 import { nameRule, writeToolMembers } from './write-tools.ts';
 
-const traitSupport: TraitSupport = {
+const traits: TraitSupport = {
   citations: 'dropped',
   'cache-mark': 'dropped',
   'image-detail': 'carried',
@@ -33,9 +34,13 @@ const traitSupport: TraitSupport = {
   'call-seal': 'dropped',
 };
 
+export function supportOf(turn: Turn, target: TranslationTarget): Support {
+  return { settings: settingSupport(turn, target), traits, thoughts: 'carried' };
+}
+
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
   const writing = new TurnWriting(turn, target, nameRule);
-  writing.noteLosses(generateContentSurface, settingSupport(turn, target), traitSupport);
+  writing.noteLosses(generateContentSurface, settingSupport(turn, target), traits);
   const body = {
     contents: writeContents(writing),
     ...writeSystem(turn),

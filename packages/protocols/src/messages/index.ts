@@ -5,6 +5,7 @@ import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import type { InboundRequest, PassthroughTarget, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { weighLosses } from '../translate/least-loss.ts';
 import { writeAnswer } from './answer.ts';
 import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
@@ -14,7 +15,7 @@ import { type ReadRequest, readFacts, readSession } from './request.ts';
 import { MessagesStreamReader } from './stream.ts';
 import { messagesSurface, upstreamHeaders } from './wire.ts';
 import { MessagesEventWriter } from './write-events.ts';
-import { writeTurn } from './write-messages.ts';
+import { support, writeTurn } from './write-messages.ts';
 
 const encoder = new TextEncoder();
 
@@ -43,6 +44,7 @@ export const messagesCodec: Codec = {
   surface: messagesSurface,
   readTurn,
   writeTurn,
+  weighLosses: (turn, target) => weighLosses(turn, target, support),
   mediaByUrl: ['image', 'file'],
   readAnswer: readTurnAnswer,
   openReader: (context) => new MessagesEventReader(context),

@@ -2,6 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { showMedia } from '../translate/media.ts';
 import { mayReturn } from '../translate/seals.ts';
@@ -29,7 +30,7 @@ import {
 } from './write-settings.ts';
 import { MessagesWriting, writeTools } from './write-tools.ts';
 
-const traitSupport: TraitSupport = {
+const traits: TraitSupport = {
   citations: 'dropped',
   'cache-mark': 'carried',
   'image-detail': 'dropped',
@@ -38,10 +39,12 @@ const traitSupport: TraitSupport = {
   'call-seal': 'dropped',
 };
 
+export const support: Support = { settings: settingSupport, traits, thoughts: 'carried' };
+
 /** Writes the turn for an upstream of this protocol. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
   const writing = new MessagesWriting(turn, target);
-  writing.noteLosses(messagesSurface, settingSupport, traitSupport);
+  writing.noteLosses(messagesSurface, settingSupport, traits);
   const headers = upstreamHeaders({ version: null, betas: null }, target.dialect);
   return writing.finish(jsonRequest(target.path, writeBody(writing), headers));
 }

@@ -5,6 +5,7 @@ import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
 import { ResponsesEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
@@ -12,13 +13,14 @@ import { readFacts, readSession } from './request.ts';
 import { encodeStreamError, ResponsesStreamReader, readAnswer, unknownId } from './stream.ts';
 import { responsesSurface } from './wire.ts';
 import { ResponsesEventWriter, writeAnswer } from './write-events.ts';
-import { writeTurn } from './write-messages.ts';
+import { supportOf, writeTurn } from './write-messages.ts';
 
 /** The responses API to and from the canonical form. */
 export const responsesCodec: Codec = {
   surface: responsesSurface,
   readTurn,
   writeTurn,
+  weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),
   mediaByUrl: ['image', 'file'],
   readAnswer: readTurnAnswer,
   openReader: (context) => new ResponsesEventReader(context),

@@ -2,6 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { dataUrl } from '../translate/media.ts';
 import { mayReturn } from '../translate/seals.ts';
@@ -25,7 +26,7 @@ import { settingSupport, writeSettings } from './write-settings.ts';
 import { nameRule, upstreamNames, writeToolChoice, writeTools } from './write-tools.ts';
 
 /** Prefixes are cached without marks; the newest models alone take any. */
-const traitSupport: TraitSupport = {
+const traits: TraitSupport = {
   citations: 'carried',
   'cache-mark': 'dropped',
   'image-detail': 'carried',
@@ -34,10 +35,14 @@ const traitSupport: TraitSupport = {
   'call-seal': 'dropped',
 };
 
+export function supportOf(turn: Turn, target: TranslationTarget): Support {
+  return { settings: settingSupport(turn, target), traits, thoughts: 'carried' };
+}
+
 /** A request for an upstream of this protocol. Nothing of it is stored there, so that nothing has to be found again. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
   const writing = new TurnWriting(turn, target, nameRule);
-  writing.noteLosses(responsesSurface, settingSupport(turn, target), traitSupport);
+  writing.noteLosses(responsesSurface, settingSupport(turn, target), traits);
   return writing.finish(jsonRequest(target.path, writeBody(writing)));
 }
 

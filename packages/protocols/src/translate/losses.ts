@@ -34,12 +34,12 @@ export function unsupported(field: string, remedy = 'leave it out'): Fault {
   return fault('invalid_request', { message, param: field, upstreamCode: 'unsupported_parameter' });
 }
 
-function settingNames(support: SettingSupport): readonly TurnSettingName[] {
+export function settingNames(support: SettingSupport): readonly TurnSettingName[] {
   return Object.keys(support) as TurnSettingName[]; // The keys of a record over a closed union are that union.
 }
 
 /** A value that says what happens anyway asks for nothing. */
-function isAsked({ settings }: Turn, name: TurnSettingName): boolean {
+export function isAsked({ settings }: Turn, name: TurnSettingName): boolean {
   switch (name) {
     case 'choices':
       return settings.choices !== null && settings.choices !== 1;
@@ -78,7 +78,7 @@ function noteOf(trait: Trait): string | null {
   return trait === 'cache-mark' ? 'prefixes are cached without it' : null;
 }
 
-function traitsOf({ system, tools, messages }: Turn): ReadonlySet<Trait> {
+export function traitsOf({ system, tools, messages }: Turn): ReadonlySet<Trait> {
   const found = new Set<Trait>();
   for (const block of system) noteBlock(block, found);
   for (const tool of tools) if (tool.kind === 'function') noteCache(tool, found);

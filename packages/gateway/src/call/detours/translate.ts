@@ -4,6 +4,7 @@ import {
   fail,
   fault,
   type Loss,
+  leastLossFirst,
   type Result,
   type StreamTranslator,
   succeed,
@@ -23,6 +24,21 @@ export interface Encoded {
   readonly request: EncodedRequest;
   /** Null in the passthrough lane. */
   readonly translation: Translation | null;
+}
+
+/**
+ * The protocols in which a target that does not speak the caller's is asked, the one that loses least of this request first. The
+ * others are for what only their own writer finds that it cannot say.
+ */
+export function waysOf(call: Call, { ways }: Wire): readonly Wire[] {
+  if (ways.length === 1) return ways;
+  const turn = turnOf(call);
+  if (!turn.ok) return ways.slice(0, 1);
+  const spoken = ways.flatMap((wire) => {
+    const { codec } = wire.protocol;
+    return codec === null ? [] : [{ wire, codec, target: wire.asked }];
+  });
+  return leastLossFirst(turn.value, spoken).map(({ wire }) => wire);
 }
 
 /** The request for a target of another protocol. A fault where it cannot be told it: another one may be. */
