@@ -1,0 +1,63 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { generateKey } from '../packages/gateway/src/admin/keys.ts';
+import { configurationJsonSchema } from '../packages/gateway/src/config/published-files.ts';
+import { settingRows } from '../packages/gateway/src/config/settings-table.ts';
+import { allMembers, withMemberTables } from '../tools/generate/config-members.ts';
+import { runHeadgate, temporaryDirectory } from './support/process.ts';
+
+const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+const file = readFileSync(new URL('../docs/headgate.example.yaml', import.meta.url), 'utf8');
+const example: unknown = parse(file, { merge: true });
+const schema = configurationJsonSchema();
+
+describe('docs/configuration.md', () => {
+  test('is up to date (node tools/generate/schemas.ts)', () => {
+    expect(withMemberTables(page, schema, example)).toBe(page);
+  });
+
+  test('has a row for every member of the file', () => {
+    const names = allMembers(schema, example).map(({ path }) => path.replace(/^.*?\.ID\./, ''));
+    expect(names.filter((name) => !page.includes(`\n| \`${name}\``))).toEqual([]);
+    expect(names.length).toBeGreaterThan(70);
+  });
+
+  test('without its markers is refused', () => {
+    expect(() => withMemberTables('# Configuration', schema, example)).toThrow('markers');
+  });
+});
+
+describe('docs/headgate.example.yaml', () => {
+  test('has every member and every setting', () => {
+    const members = allMembers(schema, example).filter((member) => member.example === undefined);
+    expect(members.map(({ path }) => path)).toEqual([]);
+    const settings = settingRows().flatMap(([, { yaml }]) => (yaml === null ? [] : [yaml]));
+    expect(settings.filter((path) => valueAt(example, path.split('.')) === undefined)).toEqual([]);
+  });
+
+  test('is a file that doctor finds nothing wrong with', async () => {
+    using directory = temporaryDirectory();
+    writeFileSync(join(directory.path, 'headgate.yaml'), file);
+    const names = [...file.matchAll(/environment: (\w+)/g)].map(([, name = '']) => name);
+    const environment = Object.fromEntries<string>([
+      ...names.map((name) => [
+        name,
+        name.includes('HEADGATE') || name.startsWith('PARTNER') ? generateKey() : 'one',
+      ]),
+      ['HOUSE_KEY', 'another'],
+      ['HEADGATE_API_PORT', '0'],
+      ['HEADGATE_CONSOLE_PORT', '0'],
+    ]);
+    const doctor = await runHeadgate(['doctor', '--json'], { dataDir: directory.path, environment });
+    expect(doctor.stdout).not.toContain('"state":"bad"');
+    expect(doctor.code).toBe(0);
+  });
+});
+
+function valueAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return valueAt(Object.entries(value).find(([name]) => name === step)?.[1], rest);
+}
