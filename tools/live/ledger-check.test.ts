@@ -43,6 +43,7 @@ const entry: LedgerRecord = {
   modelServed: 'm',
   usage: { ...noUsage, inputFresh: 10, output: 7 },
   usageSource: 'upstream',
+  parts: null,
   imageKind: null,
   chargeNanoUsd: nanoUsd(41_000n),
   finishReason: 'stop',

@@ -3,7 +3,7 @@ import type { Fault, Platform } from './error.ts';
 import type { Dialect, InboundRequest, RequestInput, StreamFraming, Work } from './request.ts';
 import type { Result } from './result.ts';
 import type { FinishReason } from './turn-event.ts';
-import type { ImageCount, Usage } from './usage.ts';
+import type { ImageCount, Iteration, Usage } from './usage.ts';
 
 /** An upstream's words in the place of an answer, whatever the status they came with. */
 export interface UpstreamRefusal {
@@ -33,6 +33,8 @@ export interface UpstreamRefusal {
 export interface Reading {
   /** As reported by the upstream; null when it reported none. */
   readonly usage: Usage | null;
+  /** The requests that `usage` is the sum of, where the upstream lists them; absent or null where there was one. */
+  readonly iterations?: readonly Iteration[] | null;
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;
   readonly modelServed: string | null;

@@ -22,6 +22,13 @@ export interface Usage {
   readonly images: number;
 }
 
+/** The share of one answer that one model had in it: vendors ask several for some, each by a request of its own. */
+export interface Iteration {
+  /** As the upstream names it; null where it names none, and the answer's own model is meant. */
+  readonly model: string | null;
+  readonly usage: Usage;
+}
+
 export const noUsage: Usage = {
   inputFresh: 0,
   inputCacheRead: 0,

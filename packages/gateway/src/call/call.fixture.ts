@@ -1,6 +1,7 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
+import { servedByChannel } from '../catalogue/served.ts';
 import { Wires } from '../catalogue/wire.ts';
 import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
@@ -139,6 +140,7 @@ export class Rig {
       groups: new Map(),
       models: new Map([[model.id, model]]),
       channels: new Map(),
+      served: servedByChannel([model]),
     };
     const routing = { ...plainRouting, ...options.routing };
     this.#caller = { ...caller, group: { ...caller.group, routing } };

@@ -10,12 +10,14 @@ import {
   type Usage,
   unreachable,
 } from '@headgate/protocols';
+import { unsaid } from '../catalogue/served.ts';
 import { type Estimates, type Metered, meter } from '../money/meter.ts';
-import { zeroNanoUsd } from '../money/money.ts';
-import { priceUsage } from '../money/price.ts';
+import { type NanoUsd, zeroNanoUsd } from '../money/money.ts';
+import { priceParts, priceUsage } from '../money/price.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, type OutcomeRow, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
+import { chargedParts, costOfShares, partsToStore, type Share, sharesIn } from './detours/shares.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
 import { lossNames, sendFinish } from './reply.ts';
 import type { Call } from './request.ts';
@@ -106,18 +108,37 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const isBilled = unbilledReason === null && price !== null;
   const imageKind = kindOf(reading, asked);
   let sentAt = now;
-  for (const { startedAt } of attempts) sentAt = Math.min(sentAt, startedAt);
+  const shares: (readonly Share[] | null)[] = [];
+  for (const { startedAt, target, outcome } of attempts) {
+    sentAt = Math.min(sentAt, startedAt);
+    const read = 'reading' in outcome ? outcome.reading : null;
+    // Written out here, because every call passes: nearly no answer names another model than was asked for.
+    const said = read?.modelServed ?? target.upstreamModel;
+    const namesOther =
+      (read?.iterations ?? null) !== null ||
+      (said !== target.upstreamModel &&
+        call.served.get(target.channel.id)?.has(said.toLowerCase().replace(unsaid, '')) === true);
+    shares.push(
+      namesOther && read !== null ? sharesIn(call, target, read, meterAttempt(outcome, estimates)) : null,
+    );
+  }
+  const lastShares = shares.at(-1) ?? null;
+  const parts = lastShares === null || price === null ? null : chargedParts(lastShares, price);
   return {
     ...openingOf(call),
+    priceVersion: parts?.[0]?.price.id ?? price?.id ?? null,
     status: verdict.status,
     unbilledReason,
     channelId: last?.target.channel.id ?? null,
     modelServed: reading?.modelServed ?? null,
     usage,
     usageSource: source,
+    parts: parts === null ? null : partsToStore(parts),
     imageKind,
     chargeNanoUsd: isBilled
-      ? priceUsage(usage, price, caller.group.multiplierPpm, imageKind ?? noImageKind)
+      ? parts === null
+        ? priceUsage(usage, price, caller.group.multiplierPpm, imageKind ?? noImageKind)
+        : priceParts(parts, caller.group.multiplierPpm, imageKind ?? noImageKind)
       : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
@@ -130,7 +151,9 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     // To the moment the first request was sent upstream, or, if none was, the refusal decided.
     overheadUs: Math.round((sentAt - receivedAt) * 1000),
     finishedAtMs: gateway.clock.now(),
-    attempts: attempts.map((record, at) => attemptEntry(record, at + 1, isCount, estimates, asked)),
+    attempts: attempts.map((record, at) =>
+      attemptEntry(record, shares[at] ?? null, at + 1, isCount, estimates, asked),
+    ),
     route: encodeRoute(routes),
   };
 }
@@ -202,6 +225,7 @@ function httpStatusOf(finish: CallEnd): number | null {
 
 function attemptEntry(
   record: AttemptRecord,
+  shares: readonly Share[] | null,
   n: number,
   isCount: boolean,
   estimates: Estimates,
@@ -222,14 +246,20 @@ function attemptEntry(
     usage: source === 'none' ? null : usage,
     lane: record.lane,
     edits: record.edits,
-    costNanoUsd: isCount ? zeroNanoUsd : costOf(record, usage, asked),
+    costNanoUsd: isCount ? zeroNanoUsd : costOf(record, usage, shares, asked),
   };
 }
 
 /** The upstream's charge for an attempt. */
-function costOf({ target, outcome }: AttemptRecord, usage: Usage, asked: ImageKind | null) {
-  if (target.cost === null) return zeroNanoUsd;
-  return priceUsage(usage, target.cost, 1_000_000n, kindOf(readingOf(outcome), asked) ?? noImageKind);
+function costOf(
+  { target, outcome }: AttemptRecord,
+  usage: Usage,
+  shares: readonly Share[] | null,
+  asked: ImageKind | null,
+): NanoUsd {
+  const kind = kindOf(readingOf(outcome), asked) ?? noImageKind;
+  if (shares !== null) return costOfShares(shares, target, kind);
+  return target.cost === null ? zeroNanoUsd : priceUsage(usage, target.cost, 1_000_000n, kind);
 }
 
 /** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */

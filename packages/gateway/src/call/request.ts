@@ -9,7 +9,7 @@ import {
   succeed,
   type Turn,
 } from '@headgate/protocols';
-import { type Caller, mayCall, modelNotFound } from '../catalogue/catalogue.ts';
+import { type Caller, mayCall, modelNotFound, type ServedNames } from '../catalogue/catalogue.ts';
 import type { PriceVersion } from '../money/price.ts';
 import type { EndListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
@@ -69,6 +69,8 @@ export class Call extends Errand {
   readonly #listener: EndListener | null;
   /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
   price: PriceVersion | null = null;
+  /** The models that answers may name, as they were when the call was admitted. */
+  served = noneServed;
   /** In the order in which they ended: the last one decides the call. */
   readonly attempts: AttemptRecord[] = [];
   /** How it was planned; empty when it was refused before. */
@@ -106,6 +108,8 @@ export class Call extends Errand {
   }
 }
 
+const noneServed: ReadonlyMap<string, ServedNames> = new Map();
+
 /** A request of which nothing could be read. */
 const unread: InboundRequest = {
   facts: {
@@ -128,7 +132,8 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   const { gateway, caller, request, inbound } = call;
   if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const { facts } = request;
-  const model = gateway.catalogue.current.models.get(facts.model);
+  const { models, served } = gateway.catalogue.current;
+  const model = models.get(facts.model);
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(facts.model));
   const { accountId, group } = caller;
   const asItIs = inbound.work !== 'answer';
@@ -155,5 +160,6 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     return fail(fault('no_available_channel', { message }));
   }
   call.price = model.price;
+  call.served = served;
   return succeed({ wanted: wanted, route: route });
 }

@@ -15,6 +15,7 @@ import {
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
 import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
+import { servedByChannel } from './served.ts';
 
 /** The sources of a snapshot, beside the stored configuration. */
 export interface CatalogueSources {
@@ -76,7 +77,8 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
     ]),
   );
   const keys = buildKeys(stored, groups, problems);
-  const catalogue = { revision: stored.revision, keys, groups, models, channels };
+  const served = servedByChannel(models.values());
+  const catalogue = { revision: stored.revision, keys, groups, models, channels, served };
   return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
 }
 

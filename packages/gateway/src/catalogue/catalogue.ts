@@ -126,6 +126,15 @@ export interface KeyRecord {
   readonly status: KeyStatus;
 }
 
+/** A model of one channel, under one public id. */
+export interface ServedModel {
+  readonly model: Model;
+  readonly target: Target;
+}
+
+/** The models of a channel by the names that its upstream has for them, in lower case. */
+export type ServedNames = ReadonlyMap<string, ServedModel>;
+
 /** Everything the hot path reads: immutable, and swapped whole when configuration changes. */
 export interface Catalogue {
   /** Grows with every change of configuration. */
@@ -135,6 +144,8 @@ export interface Catalogue {
   readonly groups: ReadonlyMap<string, Group>;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: ReadonlyMap<string, Channel>;
+  /** The models that answers of each channel may name, by its id. */
+  readonly served: ReadonlyMap<string, ServedNames>;
 }
 
 /** Tells if a target takes calls of the protocol, as they are or translated. */

@@ -32,6 +32,7 @@ function catalogueOf(keys: Readonly<Record<string, KeyRecord>>): Catalogue {
     groups: new Map(),
     models: new Map(),
     channels: new Map(),
+    served: new Map(),
   };
 }
 

@@ -19,6 +19,7 @@ const catalogue: Catalogue = {
   groups: new Map(),
   models: new Map(models.map((model) => [model.id, model])),
   channels: new Map(),
+  served: new Map(),
 };
 
 function callerOn(platform: 'completions' | 'messages'): Caller {

@@ -38,6 +38,12 @@ export interface PriceVersion {
   readonly tiers: readonly PriceTier[];
 }
 
+/** Usage at one price: a call has one such part, or one for each request that its upstream made for it. */
+export interface PricedPart {
+  readonly price: PriceVersion;
+  readonly usage: Usage;
+}
+
 /** Pico-dollars × parts per million in one nano-dollar. */
 const picoPpmPerNano = 1_000_000_000n;
 
@@ -51,8 +57,30 @@ export function priceUsage(
   multiplierPpm: bigint,
   kind: ImageKind = noImageKind,
 ): NanoUsd {
-  const price = priceInPico(usage, tierFor(version.tiers, totalInput(usage)), kind);
-  return nanoUsd(divideHalfEven(price * multiplierPpm, picoPpmPerNano));
+  const tier = tierFor(version.tiers, totalInput(usage));
+  return rounded(tier.classes.perCall + priceInPico(usage, tier, kind), multiplierPpm);
+}
+
+/**
+ * The cost of a call that was several requests to its upstream: each at its own price and in its own tier of context, the sum
+ * rounded once. The price per call is that of the first.
+ */
+export function priceParts(
+  parts: readonly PricedPart[],
+  multiplierPpm: bigint,
+  kind: ImageKind = noImageKind,
+): NanoUsd {
+  let sum = 0n;
+  for (const [at, { price, usage }] of parts.entries()) {
+    const tier = tierFor(price.tiers, totalInput(usage));
+    if (at === 0) sum += tier.classes.perCall;
+    sum += priceInPico(usage, tier, kind);
+  }
+  return rounded(sum, multiplierPpm);
+}
+
+function rounded(pico: bigint, multiplierPpm: bigint): NanoUsd {
+  return nanoUsd(divideHalfEven(pico * multiplierPpm, picoPpmPerNano));
 }
 
 function tierFor(tiers: readonly PriceTier[], inputTokens: number): PriceTier {
@@ -68,7 +96,7 @@ function tierFor(tiers: readonly PriceTier[], inputTokens: number): PriceTier {
 /** Most classes of most calls are zero, and a bigint product is not free. */
 function priceInPico(usage: Usage, tier: PriceTier, kind: ImageKind): bigint {
   const { classes } = tier;
-  let price: bigint = classes.perCall;
+  let price = 0n;
   if (usage.inputFresh !== 0) price += BigInt(usage.inputFresh) * classes.input;
   if (usage.inputCacheRead !== 0) price += BigInt(usage.inputCacheRead) * classes.cacheRead;
   if (usage.inputCacheWrite5m !== 0) price += BigInt(usage.inputCacheWrite5m) * classes.cacheWrite5m;

@@ -51,6 +51,12 @@ export interface AttemptEntry {
   readonly edits: readonly string[];
 }
 
+/** A part of a call that was priced by itself: what one of the models that served it used. */
+export interface EntryPart {
+  readonly priceVersion: string;
+  readonly usage: Usage;
+}
+
 /** A call as it is known when it begins. */
 export interface CallOpening {
   readonly traceId: string;
@@ -78,6 +84,8 @@ export interface CallEntry extends CallOpening {
   readonly modelServed: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
+  /** The parts that `usage` is the sum of, where the upstream asked several models or one of them often; null where `priceVersion` prices it all. */
+  readonly parts: readonly EntryPart[] | null;
   /** The price of images may go by it; null when none were asked for. */
   readonly imageKind: ImageKind | null;
   readonly chargeNanoUsd: NanoUsd;

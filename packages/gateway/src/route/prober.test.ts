@@ -40,6 +40,7 @@ class Rig {
       groups: new Map(),
       models: new Map(models.map((model) => [model.id, model])),
       channels: new Map(),
+      served: new Map(),
     };
     this.router = new Router({
       attemptsMax: 3,

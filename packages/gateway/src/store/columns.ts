@@ -1,7 +1,7 @@
 import type { ImageKind, Usage } from '@headgate/protocols';
 import { type NanoUsd, nanoUsd } from '../money/money.ts';
 import type { BookedAttempt } from '../money/postings.ts';
-import type { AttemptEntry, CallEntry, CallOpening } from '../ports/ledger.ts';
+import type { AttemptEntry, CallEntry, CallOpening, EntryPart } from '../ports/ledger.ts';
 import type { LedgerRecord } from '../ports/store.ts';
 
 /** A value as the store holds it. Usage and money are integers; nothing monetary is ever a float. */
@@ -119,6 +119,7 @@ const endingFields = {
   modelServed: text('model_served', (call) => quote(call.modelServed)),
   usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
   usageSource: text('usage_source', (call) => quote(call.usageSource)),
+  parts: { names: ['parts'], write: (call) => writeParts(call.parts), read: readPartList },
   imageKind: { names: ['image_kind'], write: (call) => writeKind(call.imageKind), read: readKind },
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
   finishReason: text('finish_reason', (call) => quote(call.finishReason)),
@@ -136,6 +137,19 @@ const endingFields = {
   overheadUs: number('overhead_us', (call) => `${Math.round(call.overheadUs)}`),
   finishedAtMs: optionalNumber<CallEntry>('finished_at_ms', (call) => `${Math.round(call.finishedAtMs)}`),
 } satisfies Columns<CallEntry, Ending>;
+
+/** A list with an array for each part: its version, and its usage behind it. */
+function writeParts(parts: readonly EntryPart[] | null): string {
+  if (parts === null) return 'null';
+  const written = parts.map(({ priceVersion, usage }) => `[${quote(priceVersion)},${writeUsage(usage)}]`);
+  return quote(`[${written}]`);
+}
+
+function readPartList([cell]: readonly Cell[]): readonly EntryPart[] | null {
+  if (typeof cell !== 'string') return null;
+  const parts = JSON.parse(cell) as readonly (readonly [string, ...Cell[]])[];
+  return parts.map(([priceVersion, ...usage]) => ({ priceVersion, usage: readUsage(usage) }));
+}
 
 function writeKind(kind: ImageKind | null): string {
   return kind === null ? 'null' : quote(JSON.stringify([kind.size, kind.quality]));
@@ -234,6 +248,7 @@ export function unwritable(entry: CallEntry): string | null {
   const sum = startedAtMs + finishedAtMs + durationMs + overheadUs + (ttftMs ?? 0) + (httpStatus ?? 0);
   if (!Number.isFinite(sum)) return 'a time of the call is no number';
   if (!isWhole(usage)) return 'usage is counted in whole numbers';
+  if (entry.parts?.every((part) => isWhole(part.usage)) === false) return 'usage is counted in whole numbers';
   for (const attempt of attempts) {
     const times = attempt.n + attempt.durationMs + (attempt.ttftMs ?? 0) + (attempt.httpStatus ?? 0);
     if (!Number.isFinite(times)) return 'a time of an attempt is no number';

@@ -43,6 +43,7 @@ export const completeEntry: CallEntry = {
   modelServed: 'small-1-0101',
   usage: { ...noUsage, inputFresh: 100, inputCacheRead: 50, output: 20 },
   usageSource: 'upstream',
+  parts: null,
   imageKind: null,
   chargeNanoUsd: nanoUsd(1_234_567n),
   finishReason: 'stop',

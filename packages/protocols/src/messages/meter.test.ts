@@ -140,6 +140,32 @@ describe('usage', () => {
     expect(readUsage({ input_tokens: 20, output_tokens: 5, iterations: [] })).toMatchObject({ output: 5 });
   });
 
+  test('of each request is told with its model, where the answer lists them', () => {
+    const usage = {
+      ...{ input_tokens: 412, output_tokens: 531 },
+      iterations: [
+        { type: 'message', input_tokens: 412, output_tokens: 89 },
+        { type: 'advisor_message', model: 'wise-1', input_tokens: 823, output_tokens: 1_612 },
+        { type: 'message', input_tokens: 1_348, cache_read_input_tokens: 412, output_tokens: 442 },
+      ],
+    };
+    const body = { type: 'message', model: 'quick-1', content: [{ type: 'text', text: 'a' }], usage };
+    const whole = messages.readAnswer(encoder.encode(JSON.stringify(body)), defaultDialect);
+    const expected = [
+      { model: null, usage: { ...noUsage, inputFresh: 412, output: 89 } },
+      { model: 'wise-1', usage: { ...noUsage, inputFresh: 823, output: 1_612 } },
+      { model: null, usage: { ...noUsage, inputFresh: 1_348, inputCacheRead: 412, output: 442 } },
+    ];
+    expect(whole).toMatchObject({ reading: { modelServed: 'quick-1', iterations: expected } });
+    const stream = messages.openStream(defaultDialect);
+    for (const event of [
+      { type: 'message_start', message: { ...body, content: [], usage: { input_tokens: 412 } } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    ])
+      stream.read(encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
+    expect(stream.reading.iterations).toEqual(expected);
+  });
+
   test.each([null, 7, {}, { input_tokens: -1 }, { output_tokens: 'x' }, { input_tokens: 1e300 }])(
     '%j is none',
     (wire) => expect(readUsage(wire)).toBeNull(),

@@ -2,7 +2,7 @@ import { type AnswerReading, countReading } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
 import type { Work } from '../request.ts';
 import { RunningReading } from '../stream-reader.ts';
-import { addUsage, noUsage, type Usage } from '../usage.ts';
+import { addUsage, type Iteration, noUsage, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 import { emptyBlockTypes, textMembers } from './wire.ts';
 
@@ -11,6 +11,7 @@ const encoder = new TextEncoder();
 /** The message a stream opens with, then its blocks and its end. */
 export class MessageReading extends RunningReading {
   usage: Usage | null = null;
+  iterations: readonly Iteration[] | null = null;
   containerId: string | null = null;
   #firstUsage: unknown = null;
   #isOpen = false;
@@ -46,7 +47,10 @@ export class MessageReading extends RunningReading {
   close(end: WireRecord, lastUsage: unknown): void {
     this.finishReasonRaw = textOf(end['stop_reason']) ?? this.finishReasonRaw;
     this.#takeContainer(end);
-    if (isRecord(lastUsage)) this.takeUsage(readUsage(mergeUsage(this.#firstUsage, lastUsage)));
+    if (!isRecord(lastUsage)) return;
+    const wire = mergeUsage(this.#firstUsage, lastUsage);
+    this.takeUsage(readUsage(wire));
+    this.iterations = readIterations(wire);
   }
 
   #takeContainer({ container }: WireRecord): void {
@@ -104,9 +108,21 @@ export function readAnswer(body: Uint8Array, work: Work): AnswerReading {
  */
 export function readUsage(wire: unknown): Usage | null {
   if (!isRecord(wire)) return null;
-  const iterations = Array.isArray(wire['iterations']) ? wire['iterations'].filter(isRecord) : [];
-  const parts = iterations.map(readParts).filter((part) => part !== null);
-  return parts.length === 0 ? readParts(wire) : parts.reduce(addUsage);
+  return (
+    readIterations(wire)
+      ?.map(({ usage }) => usage)
+      .reduce(addUsage) ?? readParts(wire)
+  );
+}
+
+/** The requests that the vendor made for one answer, each with the model it went to where that is named; null for none. */
+function readIterations({ iterations }: WireRecord): readonly Iteration[] | null {
+  if (!Array.isArray(iterations)) return null;
+  const read = iterations.filter(isRecord).flatMap((wire) => {
+    const usage = readParts(wire);
+    return usage === null ? [] : [{ model: textOf(wire['model']), usage }];
+  });
+  return read.length === 0 ? null : read;
 }
 
 function readParts(wire: WireRecord): Usage | null {

@@ -42,6 +42,7 @@ function catalogueOf(): Catalogue {
     groups: new Map([[group.id, group]]),
     models: new Map([[model.id, model]]),
     channels: new Map([[channel.id, channel]]),
+    served: new Map(),
   };
 }
 

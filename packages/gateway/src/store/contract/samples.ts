@@ -2,7 +2,7 @@ import { noImageKind, noUsage, type Usage } from '@headgate/protocols';
 import fc from 'fast-check';
 import type { DeclaredKey } from '../../catalogue/entities.ts';
 import { nanoUsd, picoUsd } from '../../money/money.ts';
-import { type PriceTier, type PriceVersion, priceUsage } from '../../money/price.ts';
+import { type PriceTier, type PriceVersion, priceParts } from '../../money/price.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Ledger, Settlement } from '../../ports/ledger.ts';
 
@@ -152,6 +152,7 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
     modelServed: 'alpha-2026',
     usage: { ...noUsage, inputFresh: 1_201, output: 307 },
     usageSource: 'upstream',
+    parts: null,
     imageKind: null,
     chargeNanoUsd: nanoUsd(0n),
     finishReason: 'stop',
@@ -175,7 +176,11 @@ function priced(entry: CallEntry): CallEntry {
   const version = priceVersionOf(entry.modelRequested);
   return {
     ...entry,
-    chargeNanoUsd: priceUsage(entry.usage, version, entry.multiplierPpm, entry.imageKind ?? noImageKind),
+    chargeNanoUsd: priceParts(
+      (entry.parts ?? [entry]).map(({ usage }) => ({ price: version, usage })),
+      entry.multiplierPpm,
+      entry.imageKind ?? noImageKind,
+    ),
   };
 }
 
@@ -260,6 +265,12 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
     channelId: optional(fc.constantFrom('channel-1', 'channel-2')),
     modelServed: optional(text),
     usageSource: fc.constantFrom('upstream', 'estimated', 'none'),
+    parts: optional(
+      fc.array(fc.record({ priceVersion: fc.constantFrom('model:alpha@1', 'model:beta@1'), usage }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    ),
     imageKind: optional(
       fc.record({
         size: optional(fc.constantFrom('1024x1024', '512x512')),

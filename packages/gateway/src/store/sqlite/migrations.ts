@@ -223,6 +223,9 @@ CREATE TABLE set_aside (
 ) STRICT;
 `;
 
+/** Calls that several models served: what each used, and the version of its price. */
+const partsOfCalls = 'ALTER TABLE calls ADD COLUMN parts TEXT;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -232,6 +235,7 @@ const steps: readonly string[] = [
   routes,
   routing,
   journals,
+  partsOfCalls,
 ];
 
 /**

@@ -28,11 +28,17 @@ const ended = sampleEntry({
 function makeStoreOfBefore(file: string): void {
   const database = openDatabase(file);
   migrate(database, versionBefore);
+  const known = database.prepare("SELECT name FROM pragma_table_info('calls')").all();
+  const columns = callColumns.filter((column) => known.some(({ name }) => name === column));
   const insert = database.prepare(
-    `INSERT INTO calls (${callColumns.join(', ')}, run) VALUES (${callColumns.map(() => '?').join(', ')}, ?)`,
+    `INSERT INTO calls (${columns.join(', ')}, run) VALUES (${columns.map(() => '?').join(', ')}, ?)`,
   );
-  insert.run(...readLine(writeEntry(ended), lineColumns).cells, null);
-  insert.run(...readLine(writeOpen({ ...ended, traceId: traceId(2) }), lineColumns).cells, 1);
+  const cellsOf = (line: string) => {
+    const { cells } = readLine(line, lineColumns);
+    return columns.map((column) => cells[callColumns.indexOf(column)] ?? null);
+  };
+  insert.run(...cellsOf(writeEntry(ended)), null);
+  insert.run(...cellsOf(writeOpen({ ...ended, traceId: traceId(2) })), 1);
   database.exec(`INSERT INTO runs (id, started_at_ms) VALUES (1, 0);
     INSERT INTO usage_slots SELECT key_id, started_at_ms, model_requested, account_id, group_id, 1, 0,
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM calls WHERE status <> 'open'`);

@@ -1,0 +1,64 @@
+import { addUsage, type ImageKind, type Reading, type Usage } from '@headgate/protocols';
+import type { ServedModel, Target } from '../../catalogue/catalogue.ts';
+import { servedInstead } from '../../catalogue/served.ts';
+import type { Metered } from '../../money/meter.ts';
+import type { NanoUsd } from '../../money/money.ts';
+import { type PricedPart, type PriceVersion, priceParts } from '../../money/price.ts';
+import type { EntryPart } from '../../ports/ledger.ts';
+import type { Call } from '../request.ts';
+
+/** The use of one model among several that had a share in an answer. */
+export interface Share {
+  readonly usage: Usage;
+  /** Null is the model that was asked for. */
+  readonly other: ServedModel | null;
+}
+
+/** The shares of the models that an answer names; null where it names none but the one that was asked for. */
+export function sharesIn(
+  { served }: Pick<Call, 'served'>,
+  target: Target,
+  { iterations = null, modelServed }: Reading,
+  { usage, source }: Metered,
+): readonly Share[] | null {
+  const names = served.get(target.channel.id);
+  if (names === undefined) return null;
+  // An estimate covers more than the upstream has listed, and is of the model that it says has answered.
+  const listed = source === 'upstream' ? iterations : null;
+  const shares = (listed ?? [{ model: modelServed, usage }]).map((part) => {
+    const name = part.model ?? modelServed;
+    return { usage: part.usage, other: name === null ? null : servedInstead(names, target, name) };
+  });
+  return shares.length === 1 && shares[0]?.other === null ? null : shares;
+}
+
+/** The shares at their prices. One of a model without a price is charged as if the requested one had made it. */
+export function chargedParts(shares: readonly Share[], price: PriceVersion): readonly PricedPart[] {
+  return joined(shares.map(({ usage, other }) => ({ usage, price: other?.model.price ?? price })));
+}
+
+/** Neighbours at one price without tiers are one part: it makes no difference, and loops of tools have many. */
+function joined(parts: readonly PricedPart[]): readonly PricedPart[] {
+  const rows: PricedPart[] = [];
+  for (const part of parts) {
+    const last = rows.at(-1);
+    if (last?.price !== part.price || part.price.tiers.length > 1) rows.push(part);
+    else rows[rows.length - 1] = { price: part.price, usage: addUsage(last.usage, part.usage) };
+  }
+  return rows;
+}
+
+/** The upstream's charge for the shares, as far as its prices are known. */
+export function costOfShares(shares: readonly Share[], { cost }: Target, kind: ImageKind): NanoUsd {
+  const parts = shares.flatMap(({ usage, other }) => {
+    const price = other?.target.cost ?? cost;
+    return price === null ? [] : [{ usage, price }];
+  });
+  return priceParts(parts, 1_000_000n, kind);
+}
+
+/** One part alone is told by the entry's own price and usage. */
+export function partsToStore(parts: readonly PricedPart[]): readonly EntryPart[] | null {
+  if (parts.length === 1) return null;
+  return parts.map(({ price, usage }) => ({ priceVersion: price.id, usage }));
+}
