@@ -11,6 +11,8 @@ import { formatDecimal } from '../../packages/gateway/src/money/money.ts';
 interface PriceSource {
   /** The provider's id in the package. */
   readonly from: string;
+  /** True where the provider makes its models. */
+  readonly vendor?: boolean;
   /** Models that do not answer in text, or that the provider has retired. */
   readonly leaveOut?: string;
 }
@@ -99,20 +101,11 @@ function versionsOf(model: ModelInfo): readonly SourceVersion[] {
   }));
 }
 
-function otherNames(match: MatchLogic): {
-  readonly equals: readonly string[];
-  readonly startsWith: readonly string[];
-} {
-  if ('or' in match) {
-    const parts = match.or.map(otherNames);
-    return {
-      equals: parts.flatMap((part) => part.equals),
-      startsWith: parts.flatMap((part) => part.startsWith),
-    };
-  }
-  if ('equals' in match) return { equals: [match.equals], startsWith: [] };
-  if ('starts_with' in match) return { equals: [], startsWith: [match.starts_with] };
-  return { equals: [], startsWith: [] };
+/** What a name is said to begin with is a name, too: dated versions are found by it, and what else begins so is another model. */
+function otherNames(match: MatchLogic): readonly string[] {
+  if ('or' in match) return match.or.flatMap(otherNames);
+  if ('equals' in match) return [match.equals];
+  return 'starts_with' in match ? [match.starts_with.replace(/[-@]$/, '')] : [];
 }
 
 function isPricedPerToken(model: ModelInfo): boolean {
@@ -122,14 +115,25 @@ function isPricedPerToken(model: ModelInfo): boolean {
 }
 
 function describeModel(model: ModelInfo): object {
-  const names = otherNames(model.match);
+  const names = new Set(otherNames(model.match));
   return {
     name: model.name ?? model.id,
     contextWindow: model.context_window ?? null,
-    equals: names.equals.filter((name) => name !== model.id).sort(),
-    startsWith: [...names.startsWith].sort(),
+    equals: [...names].filter((name) => name !== model.id).sort(),
     versions: versionsOf(model).map(({ from, prices }) => ({ from, tiers: tiersOf(prices) })),
   };
+}
+
+/** The day of the package's data, which the package does not say itself. */
+const asOf = dateOf('genai-prices');
+
+function dateOf(source: string): string {
+  const { sources } = JSON.parse(readFileSync(`${catalogue}model-sources.json`, 'utf8')) as {
+    readonly sources: Readonly<Record<string, { readonly date: string }>>;
+  };
+  const date = sources[source]?.date;
+  if (date === undefined) throw new Error(`model-sources.json does not date ${source}`);
+  return date;
 }
 
 function seedOf(source: PriceSource): object {
@@ -139,7 +143,11 @@ function seedOf(source: PriceSource): object {
   const models = provider.models
     .filter((model) => model.deprecated !== true && isPricedPerToken(model) && !leaveOut?.test(model.id))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
-  return { models: Object.fromEntries(models.map((model) => [model.id, describeModel(model)])) };
+  return {
+    asOf,
+    vendor: source.vendor === true,
+    models: Object.fromEntries(models.map((model) => [model.id, describeModel(model)])),
+  };
 }
 
 // The file is ours, beside this script; a test of the seed would show a wrong shape.

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { findSeedModel, type PriceSeed, seedPriceAt } from '../catalogue/price-seed.ts';
+import { type ListedModels, priceAt } from '../catalogue/price-book.ts';
 import { toProvider } from '../config/provider-document.ts';
 import { priceClassNames } from '../money/price-terms.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
@@ -17,7 +17,6 @@ const seedShape = z.record(
     name: z.string().min(1),
     contextWindow: z.int().positive().nullable(),
     equals: z.array(z.string().min(1)),
-    startsWith: z.array(z.string().min(1)),
     versions: z
       .array(
         z.strictObject({
@@ -34,7 +33,7 @@ const seedShape = z.record(
       )
       .min(1),
   }),
-) satisfies z.ZodType<PriceSeed>;
+) satisfies z.ZodType<ListedModels>;
 
 describe('providers', () => {
   test('there are more than a hundred, and each file is named after its id', () => {
@@ -57,7 +56,7 @@ describe('providers', () => {
     expect(automatic.map((provider) => provider.id)).toContain('openai');
     for (const provider of automatic) {
       expect(provider.environment, provider.id).not.toHaveLength(0);
-      expect(Object.keys(files.priceSeed(provider.prices ?? '')), provider.id).not.toHaveLength(0);
+      expect(Object.keys(files.priceList(provider.prices ?? '').models), provider.id).not.toHaveLength(0);
       expect(provider.baseUrl, provider.id).not.toContain('{');
     }
   });
@@ -95,13 +94,13 @@ describe('providers', () => {
 
 describe('price seed', () => {
   test.each(seedNames)('%s has the shape the loader relies on', (name) => {
-    expect(seedShape.safeParse(files.priceSeed(name)).error).toBeUndefined();
+    expect(seedShape.safeParse(files.priceList(name).models).error).toBeUndefined();
   });
 
   test.each(seedNames)('%s reads to sane integer prices', (name) => {
-    for (const [id, model] of Object.entries(files.priceSeed(name))) {
+    for (const [id, model] of Object.entries(files.priceList(name).models)) {
       for (const { from } of model.versions) {
-        const tiers = seedPriceAt(model, from === null ? 0 : Date.parse(from)) ?? [];
+        const tiers = priceAt(model, from === null ? 0 : Date.parse(from)) ?? [];
         expect(tiers[0]?.aboveInputTokens, id).toBe(0);
         for (const { classes } of tiers) {
           for (const priceClass of priceClassNames) expect(typeof classes[priceClass], id).toBe('bigint');
@@ -117,25 +116,60 @@ describe('price seed', () => {
   });
 
   test('versions ascend and the one in force is chosen by date', () => {
-    const model = findSeedModel(files.priceSeed('google'), 'gemini-3.6-flash');
+    const model = files.priceList('google').find('gemini-3.6-flash');
     if (model === null) throw new Error('the seed has lost a model');
-    expect(seedPriceAt(model, nowMs)?.[0]?.classes.input).toBe(750_000n);
-    expect(seedPriceAt(model, Date.parse('2027-06-01T00:00:00Z'))?.[0]?.classes.input).toBe(1_500_000n);
+    expect(priceAt(model, nowMs)?.[0]?.classes.input).toBe(750_000n);
+    expect(priceAt(model, Date.parse('2027-06-01T00:00:00Z'))?.[0]?.classes.input).toBe(1_500_000n);
   });
 
   test('context tiers survive', () => {
-    const model = findSeedModel(files.priceSeed('google'), 'gemini-2.5-pro');
-    const tiers = model === null ? null : seedPriceAt(model, nowMs);
+    const model = files.priceList('google').find('gemini-2.5-pro');
+    const tiers = model === null ? null : priceAt(model, nowMs);
     expect(tiers?.map((tier) => [tier.aboveInputTokens, tier.classes.input])).toEqual([
       [0, 1_250_000n],
       [200_000, 2_500_000n],
     ]);
   });
 
-  test('a dated model id finds its family, an unknown one nothing', () => {
-    const seed = files.priceSeed('anthropic');
-    expect(findSeedModel(seed, 'claude-sonnet-4-5-20250929')?.name).toBe('Claude Sonnet 4.5');
-    expect(findSeedModel(seed, 'nothing-like-it')).toBeNull();
-    expect(findSeedModel(seed, '__proto__')).toBeNull();
+  test('a dated model id finds its model, and another beginning of a name nothing', () => {
+    const list = files.priceList('anthropic');
+    expect(list.find('claude-sonnet-4-5-20250929')?.name).toBe('Claude Sonnet 4.5');
+    expect(list.find('Claude-Sonnet-4.5')?.name).toBe('Claude Sonnet 4.5');
+    // Prices were found by the longest beginning: a model that comes after another one was sold at its price.
+    for (const other of ['claude-sonnet-4-5-max', 'claude-haiku-4-5x', 'nothing-like-it', '__proto__'])
+      expect(list.find(other), other).toBeNull();
+    expect(files.priceList('google').find('gemini-3.7-flash-image')).toBeNull();
+    expect(files.priceList('nobody').find('gpt-5')).toBeNull();
+  });
+});
+
+describe('list prices', () => {
+  const found = (id: string) => {
+    const price = files.prices().find(id, nowMs);
+    return price === null ? null : [price.list.id, priceAt(price.model, nowMs)?.[0]?.classes.input];
+  };
+
+  test("are the maker's, whoever serves the model and however its name is written", () => {
+    for (const id of ['gpt-5', 'openai/gpt-5', 'gpt-5-2025-08-07', 'GPT-5'])
+      expect(found(id), id).toEqual(['openai', 1_250_000n]);
+    expect(found('anthropic/claude-sonnet-4.5')).toEqual(['anthropic', 3_000_000n]);
+  });
+
+  test('are those of the dearest host where no maker sells the model', () => {
+    const hosts = readdirSync(new URL('prices/', root)).map((file) =>
+      files.priceList(file.replace('.json', '')),
+    );
+    const asked = hosts
+      .flatMap((list) => list.find('openai/gpt-oss-120b') ?? [])
+      .map((model) => priceAt(model, nowMs)?.[0]?.classes);
+    const dearest = asked.reduce((most, classes) => {
+      const sum = (classes?.input ?? 0n) + (classes?.output ?? 0n);
+      return sum > most ? sum : most;
+    }, 0n);
+    const price = files.prices().find('openai/gpt-oss-120b', nowMs);
+    const classes = price === null ? undefined : priceAt(price.model, nowMs)?.[0]?.classes;
+    expect(asked.length).toBeGreaterThan(2);
+    expect((classes?.input ?? 0n) + (classes?.output ?? 0n)).toBeGreaterThanOrEqual(dearest);
+    expect(found('brand-new')).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ModelBook } from '../catalogue/model-facts.ts';
-import type { PriceSeed } from '../catalogue/price-seed.ts';
+import { PriceBook, type PriceFile, PriceList } from '../catalogue/price-book.ts';
 import { type ProviderDocument, providerDocument } from '../config/provider-document.ts';
 import { modelBooks } from './model-files.ts';
 
@@ -16,8 +16,10 @@ export interface CatalogueFiles {
   provider(id: string): ProviderDocument | null;
   /** Providers that a set environment variable is enough for. */
   automaticProviders(): readonly ProviderDocument[];
-  /** The models and prices of a seed by its name; empty when there is no such seed. */
-  priceSeed(name: string): PriceSeed;
+  /** Finds the prices of a provider by the name of their list; empty when there is no such list. */
+  priceList(name: string): PriceList;
+  /** All lists together. */
+  prices(): PriceBook;
   /** All that is known of models; another book when an operator has taken in newer files. */
   models(): ModelBook;
 }
@@ -29,11 +31,10 @@ export function openCatalogueFiles(
 ): CatalogueFiles {
   const root = fileURLToPath(directory);
   const providerText = (id: string): string => readFileSync(`${root}providers/${id}.json`, 'utf8');
-  const providerIds = readdirSync(`${root}providers`)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
-    .sort();
+  const providerIds = listNames(`${root}providers`);
   const known = new Set(providerIds);
+  const priceList = remembered((name: string) => readPrices(`${root}prices`, name));
+  let book: PriceBook | null = null;
   const provider = remembered((id: string) => (known.has(id) ? parseProvider(providerText(id), id) : null));
   return {
     providerIds,
@@ -44,7 +45,11 @@ export function openCatalogueFiles(
         .filter((id) => providerText(id).includes('"automatic": true'))
         .map(provider)
         .filter((found) => found !== null),
-    priceSeed: remembered((name: string) => readSeed(`${root}prices/${name}.json`)),
+    priceList,
+    prices: () => {
+      book ??= new PriceBook(listNames(`${root}prices`).map(priceList));
+      return book;
+    },
     models: modelBooks(dataDir),
   };
 }
@@ -64,8 +69,21 @@ function parseProvider(json: string, id: string): ProviderDocument {
   return read.data;
 }
 
-function readSeed(path: string): PriceSeed {
-  if (!existsSync(path)) return {};
+/** The names of the files of a folder, in order. */
+function listNames(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .sort();
+}
+
+const nothing: PriceFile = { asOf: '', vendor: false, models: {} };
+
+function readPrices(folder: string, name: string): PriceList {
+  const path = `${folder}/${name}.json`;
   // Written by tools/generate/prices.ts and held to its shape by a test.
-  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly models: PriceSeed }).models;
+  return new PriceList(
+    name,
+    existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as PriceFile) : nothing,
+  );
 }

@@ -113,6 +113,7 @@ function describeDemoModel({ id, displayName, reasoning, price }: DemoModel): De
     maxOutputTokens: 16_384,
     capabilities: ['tools'],
     price: tier(price),
+    priceOrigin: null,
   };
 }
 

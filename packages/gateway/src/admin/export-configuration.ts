@@ -104,16 +104,20 @@ function exportKey(key: StoredKey) {
   return { id, ...exported(keyFields, id, key), secret: { hash, hint } };
 }
 
-/** A price without the classes that follow from the others. */
+/** A price without the classes that follow from the others, and the word that nothing else is to be put in their place. */
 function exportPrice(tiers: readonly PriceTier[]): object {
   const [base, ...further] = shortest(writePriceTiers(tiers));
   const more = further.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, ...prices }));
   return {
     ...base?.prices,
+    whole: true,
     ...(more.length === 0 ? {} : { tiers: more }),
     ...(base?.images === undefined ? {} : { images: base.images }),
   };
 }
+
+/** A file may not leave these out unless it says nothing of tokens. */
+const alwaysWritten: readonly string[] = ['input', 'output'];
 
 function shortest(tiers: readonly PriceTierText[]): readonly PriceTierText[] {
   const whole = comparable(tiers);
@@ -121,7 +125,7 @@ function shortest(tiers: readonly PriceTierText[]): readonly PriceTierText[] {
   for (const index of tiers.keys()) {
     for (const name of priceClassNames) {
       const without = kept.map((tier, at) =>
-        at === index && name !== 'input' ? withoutClass(tier, name) : tier,
+        at === index && !alwaysWritten.includes(name) ? withoutClass(tier, name) : tier,
       );
       if (comparable(without) === whole) kept = without;
     }

@@ -13,7 +13,7 @@ import {
 } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
 import { isWellFormedKey, keyHint } from '../catalogue/key.ts';
-import { type SeedModel, seedPriceAt } from '../catalogue/price-seed.ts';
+import { type ListedModel, priceAt } from '../catalogue/price-book.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { Environment } from '../config.ts';
 import type {
@@ -23,7 +23,7 @@ import type {
   StoredConfiguration,
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
-import { describeModel } from './declare/declare-channels.ts';
+import { describeModel } from './declare/declare-models.ts';
 import { demoAccount, demoDeclaration, demoGroups, platforms } from './demo.ts';
 import { generateKey } from './keys.ts';
 import { readOrCreateOwnerFile } from './owner-files.ts';
@@ -177,11 +177,9 @@ function environmentDeclaration(
 ): Declaration {
   const models = new Map<string, DeclaredModel>();
   const channels = found.map(({ provider, variable }) => {
-    const seed = catalogue.priceSeed(provider.prices ?? '');
-    for (const [id, model] of Object.entries(seed)) {
-      if (!models.has(id)) models.set(id, describeSeedModel(id, model, provider, nowMs));
-    }
-    return describeChannel(provider, variable, Object.entries(seed), nowMs);
+    const listed = Object.entries(catalogue.priceList(provider.prices ?? '').models);
+    for (const [id] of listed) if (!models.has(id)) models.set(id, describeModel(id, {}, catalogue, nowMs));
+    return describeChannel(provider, variable, listed, nowMs);
   });
   return {
     providers: {},
@@ -193,30 +191,20 @@ function environmentDeclaration(
   };
 }
 
-function describeSeedModel(
-  id: string,
-  seed: SeedModel,
-  provider: ProviderDocument,
-  nowMs: number,
-): DeclaredModel {
-  const cost = seedPriceAt(seed, nowMs);
-  return describeModel(id, {}, { provider, seed, cost }, cost);
-}
-
 function describeChannel(
   provider: ProviderDocument,
   variable: string,
-  models: readonly (readonly [string, SeedModel])[],
+  models: readonly (readonly [string, ListedModel])[],
   nowMs: number,
 ): DeclaredChannel {
   return {
     id: provider.id,
     ...declare(channelFields, provider.id, { provider: provider.id, alias: provider.name }),
     credentialEnvironments: [variable],
-    models: models.map(([id, seed]) => ({
+    models: models.map(([id, listed]) => ({
       modelId: id,
       ...declare(channelModelFields, id, {}),
-      cost: seedPriceAt(seed, nowMs),
+      cost: priceAt(listed, nowMs),
     })),
   };
 }

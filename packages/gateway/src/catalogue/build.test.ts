@@ -69,7 +69,9 @@ const stored: StoredConfiguration = {
       outputModalities: null,
       capabilities: null,
       reasoning: null,
+      pricedAs: null,
       price: null,
+      priceOrigin: null,
     },
   ],
   channels: ['one', 'two'].map((id) => ({
@@ -87,10 +89,10 @@ const stored: StoredConfiguration = {
   })),
   keys: [key],
   prices: [
-    { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1') },
-    { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2') },
-    { subject: 'model:m', version: 'v3', effectiveFromMs: 900, tiers: price('3') },
-    { subject: 'channel:one/m', version: 'c1', effectiveFromMs: 0, tiers: price('0.5') },
+    { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1'), origin: null },
+    { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2'), origin: null },
+    { subject: 'model:m', version: 'v3', effectiveFromMs: 900, tiers: price('3'), origin: null },
+    { subject: 'channel:one/m', version: 'c1', effectiveFromMs: 0, tiers: price('0.5'), origin: null },
   ],
 };
 
@@ -165,7 +167,7 @@ describe('the snapshot', () => {
   });
 
   test('a withdrawn price leaves the model unpriced, and says so', () => {
-    const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [] };
+    const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [], origin: null };
     const built = build({ stored: { ...stored, prices: [...stored.prices.slice(0, 2), withdrawn] } });
     expect(built.catalogue.models.get('m')?.price).toBeNull();
     expect(built.problems).toMatchObject([{ kind: 'unpriced-model', subject: 'm' }]);

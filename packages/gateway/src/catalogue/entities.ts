@@ -17,6 +17,7 @@ import {
   word,
   wordList,
 } from './fields.ts';
+import type { PriceOrigin } from './price-book.ts';
 
 export const identifier = z
   .string()
@@ -129,6 +130,12 @@ export const modelFields = {
       read: (cell) => (cell === 2n ? null : flag.read(cell)),
     },
   } satisfies Field<boolean | null, boolean>,
+  pricedAs: unset(
+    modelId.describe(
+      'The model of the catalogue whose list price callers pay, for an id that is a name of your own; the id itself if left out.',
+    ),
+    text,
+  ),
 };
 
 export const channelFields = {
@@ -284,7 +291,10 @@ interface Named {
 export interface DeclaredAccount extends Named, ValuesOf<typeof accountFields> {}
 
 export interface DeclaredModel extends Named, ValuesOf<typeof modelFields> {
+  /** The price that callers pay; null when nobody says one. */
   readonly price: readonly PriceTier[] | null;
+  /** Null where there is no price, or its origin was not noted. */
+  readonly priceOrigin: PriceOrigin | null;
 }
 
 export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields> {

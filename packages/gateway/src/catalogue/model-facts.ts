@@ -165,8 +165,13 @@ function namesOf({ models }: ModelFile): Names {
 
 const date = /[-@](20\d{2})-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$/;
 
+/** The name of a model that a dated version of it is called by. */
+export function withoutDate(name: string): string {
+  return name.replace(date, '');
+}
+
 /** Finds a name, else the name without the date behind it. Another beginning of a name is another model. */
 function lookUp(names: Names, name: string): ModelRecord | null {
   const lower = name.toLowerCase();
-  return names.get(lower) ?? names.get(lower.replace(date, '')) ?? null;
+  return names.get(lower) ?? names.get(withoutDate(lower)) ?? null;
 }

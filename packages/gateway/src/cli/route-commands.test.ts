@@ -15,7 +15,7 @@ channels:
   ${longId}: { provider: openai, models: { gpt-5-mini: { cost: { input: 0.24, output: 1.9 } } } }
   off: { provider: openai, enabled: false, models: [gpt-5-mini, other] }
 models: { gpt-5-mini: {}, other: {} }
-prices: { gpt-5-mini: { input: 0.3, output: 2.4 }, other: { input: 1 } }
+prices: { gpt-5-mini: { input: 0.3, output: 2.4 }, other: { input: 1, output: 2 } }
 groups: { team: { platform: completions, models: [gpt-5-mini] } }
 accounts: { payer: { name: Payer } }
 `;

@@ -228,7 +228,7 @@ describe('import and export', () => {
     expect(second).toMatchObject({ code: 0, err: '' });
     expect((await headgate('export --data-dir second')).out).toBe(exported);
     expect((await headgate('models list --data-dir second')).out).toMatch(
-      /gpt-5-mini +Mini, the .* 0\.20 +1\.60 +main/,
+      /gpt-5-mini +Mini, the .* 0\.25 +2\.00 +main/,
     );
   });
 

@@ -37,7 +37,9 @@ const usd = (meaning: string) => decimal.exactOptional().describe(`USD per ${mea
 
 const priceClasses = {
   input: usd('million tokens of text input.'),
-  cacheRead: usd('million input tokens read from a prompt cache; the input price if left out.'),
+  cacheRead: usd(
+    'million input tokens read from a prompt cache; the list price’s if left out, else the input price.',
+  ),
   cacheWrite5m: usd('million input tokens written to a cache for 5 minutes.'),
   cacheWrite1h: usd('million input tokens written to a cache for an hour.'),
   output: usd('million tokens of text output, reasoning included.'),
@@ -53,6 +55,12 @@ const imageWord = z.string().min(1).max(32);
 
 const price = z.strictObject({
   ...priceClasses,
+  whole: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'Takes nothing from the list price: what is left out follows from what is there. False if left out, but true of a price with perImage or images.',
+    ),
   tiers: z
     .array(
       z.strictObject({
@@ -80,7 +88,9 @@ const model = z.strictObject(membersOf(modelFields));
 
 const channelModel = z.strictObject({
   ...membersOf(channelModelFields),
-  cost: price.exactOptional().describe('What the provider charges; its price seed if left out.'),
+  cost: price
+    .exactOptional()
+    .describe('What the provider charges; what is left out is as its price list has it.'),
 });
 
 const channel = z.strictObject({
@@ -195,7 +205,7 @@ export const configurationSchema = z.strictObject({
   prices: z
     .record(modelId, price)
     .exactOptional()
-    .describe('What callers pay, by model; the price seed where left out.'),
+    .describe('What callers pay, by model; the list price of the model where left out.'),
   channels: z
     .record(identifier, channel)
     .exactOptional()

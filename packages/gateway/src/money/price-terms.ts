@@ -76,6 +76,30 @@ export function readPriceTiers(
   return succeed(read.sort((a, b) => a.aboveInputTokens - b.aboveInputTokens));
 }
 
+/**
+ * An entry with what it leaves out taken from a list price: a class that it names holds in all tiers of the list, unless it has tiers of
+ * its own.
+ */
+export function fillPriceTiers(
+  own: readonly PriceTierText[],
+  list: readonly PriceTierText[],
+): readonly PriceTierText[] {
+  const [base] = own;
+  const [listBase] = list;
+  if (base === undefined || listBase === undefined) return own;
+  const sizes = own.length > 1 ? own : list;
+  return sizes.map(({ aboveInputTokens }) => {
+    const listed = list.findLast((tier) => tier.aboveInputTokens <= aboveInputTokens);
+    const tier = own.find((each) => each.aboveInputTokens === aboveInputTokens);
+    const images = tier?.images ?? base.images ?? listed?.images ?? listBase.images;
+    return {
+      aboveInputTokens,
+      prices: { ...listBase.prices, ...listed?.prices, ...base.prices, ...tier?.prices },
+      ...(images === undefined ? {} : { images }),
+    };
+  });
+}
+
 function readImages(texts: readonly ImagePriceText[]): Result<readonly ImagePrice[], TierProblem> {
   const read: ImagePrice[] = [];
   for (const [index, { size, quality, price }] of texts.entries()) {

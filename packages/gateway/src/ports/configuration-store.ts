@@ -6,6 +6,7 @@ import type {
   DeclaredKey,
   DeclaredModel,
 } from '../catalogue/entities.ts';
+import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { PriceTier } from '../money/price.ts';
 
 /** The source of a declared row. Applying a source replaces what that source declared before, and nothing else. */
@@ -38,6 +39,8 @@ export interface StoredPrice {
   readonly version: string;
   readonly effectiveFromMs: number;
   readonly tiers: readonly PriceTier[];
+  /** Null of what a channel costs, and where it was not noted. */
+  readonly origin: PriceOrigin | null;
 }
 
 export interface StoredConfiguration extends Omit<Declaration, 'keys'> {

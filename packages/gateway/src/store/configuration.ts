@@ -18,6 +18,7 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { type Cells, writeCells } from '../catalogue/fields.ts';
+import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { PriceTier } from '../money/price.ts';
 import type {
   ConfigurationChange,
@@ -213,17 +214,31 @@ async function applyDeclaration(
   return [...changes, ...(await versionPrices(transaction, declaredPrices(models, channels), nowMs))];
 }
 
-/** The declared price of each subject; null withdraws. */
+/** A price of a subject; without tiers it withdraws. */
+interface SubjectPrice {
+  readonly subject: string;
+  readonly tiers: readonly PriceTier[];
+  readonly origin: PriceOrigin | null;
+}
+
 function declaredPrices(
   models: readonly DeclaredModel[],
   channels: readonly DeclaredChannel[],
-): ReadonlyMap<string, readonly PriceTier[] | null> {
-  return new Map([
-    ...models.map((model) => [modelPriceSubject(model.id), model.price] as const),
-    ...channels.flatMap((channel) =>
-      channel.models.map((model) => [channelPriceSubject(channel.id, model.modelId), model.cost] as const),
+): readonly SubjectPrice[] {
+  return [
+    ...models.map(({ id, price, priceOrigin }) => ({
+      subject: modelPriceSubject(id),
+      tiers: price ?? [],
+      origin: priceOrigin,
+    })),
+    ...channels.flatMap(({ id, models: served }) =>
+      served.map(({ modelId, cost }) => ({
+        subject: channelPriceSubject(id, modelId),
+        tiers: cost ?? [],
+        origin: null,
+      })),
     ),
-  ]);
+  ];
 }
 
 interface ExistingRow {
@@ -332,33 +347,47 @@ function modelCells(model: Omit<DeclaredChannelModel, 'cost'>): Cells {
   return { model_id: model.modelId, ...writeCells(channelModelFields, model) };
 }
 
-/** Adds a version where the declared price differs from the newest one. A price no longer declared is withdrawn. */
+/**
+ * Adds a version where the declared price, or who says it, differs from the newest one. A price no longer declared is withdrawn. Lists of
+ * a later day that say the same make no new version.
+ */
 async function versionPrices(
   transaction: Kysely<Schema>,
-  declared: ReadonlyMap<string, readonly PriceTier[] | null>,
+  declared: readonly SubjectPrice[],
   nowMs: number,
 ): Promise<readonly ConfigurationChange[]> {
   const versions = Map.groupBy(await loadPrices(transaction), (price) => price.subject);
   const changes: ConfigurationChange[] = [];
-  for (const [subject, tiers] of declared) {
+  for (const { subject, tiers, origin } of declared) {
     const known = versions.get(subject) ?? [];
     const newest = known.at(-1);
-    const next = encodeTiers(tiers ?? []);
-    if (next === encodeTiers(newest?.tiers ?? [])) continue;
+    const next = encodeTiers(tiers);
+    const isSamePrice = next === encodeTiers(newest?.tiers ?? []);
+    if (isSamePrice && (tiers.length === 0 || isSameOrigin(newest?.origin ?? null, origin))) continue;
     // The clock may have gone back, and the newest version must be the one that holds.
     const effectiveFromMs = Math.max(nowMs, newest?.effectiveFromMs ?? nowMs);
     const number = BigInt(known.length + 1);
-    const version = `${subject}@${number}`;
     await transaction
       .insertInto('prices')
-      .values({ subject, version, number, effective_from_ms: BigInt(effectiveFromMs), tiers: next })
+      .values({
+        subject,
+        version: `${subject}@${number}`,
+        number,
+        effective_from_ms: BigInt(effectiveFromMs),
+        tiers: next,
+        origin: origin === null ? null : JSON.stringify(origin),
+      })
       .execute();
     changes.push({ kind: 'price', id: subject, change: priceChange(known.length, tiers) });
   }
   return changes;
 }
 
-function priceChange(known: number, tiers: readonly PriceTier[] | null): ConfigurationChange['change'] {
+function isSameOrigin(one: PriceOrigin | null, other: PriceOrigin | null): boolean {
+  return one?.by === other?.by && one?.list === other?.list;
+}
+
+function priceChange(known: number, tiers: readonly PriceTier[]): ConfigurationChange['change'] {
   if (known === 0) return 'added';
-  return tiers === null ? 'removed' : 'changed';
+  return tiers.length === 0 ? 'removed' : 'changed';
 }

@@ -16,6 +16,7 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
+import type { PriceOrigin } from '../catalogue/price-book.ts';
 import { picoUsd } from '../money/money.ts';
 import type { ImagePrice, PriceClasses, PriceTier } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
@@ -29,7 +30,7 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
     .execute(async (transaction) => {
       const prices = await loadPrices(transaction);
       const inForce = pricesInForce(prices, nowMs);
-      const priceOf: PriceLookup = (subject) => inForce.get(subject)?.tiers ?? null;
+      const priceOf: PriceLookup = (subject) => inForce.get(subject) ?? null;
       return {
         revision: await loadRevision(transaction),
         providers: await loadProviders(transaction),
@@ -65,6 +66,8 @@ export async function loadPrices(database: Kysely<Schema>): Promise<readonly Sto
     version: row.version,
     effectiveFromMs: Number(row.effective_from_ms),
     tiers: decodeTiers(row.tiers),
+    // The store is its only writer.
+    origin: row.origin === null ? null : (JSON.parse(row.origin) as PriceOrigin),
   }));
 }
 
@@ -79,7 +82,7 @@ function pricesInForce(prices: readonly StoredPrice[], nowMs: number): ReadonlyM
   return newest;
 }
 
-type PriceLookup = (subject: string) => readonly PriceTier[] | null;
+type PriceLookup = (subject: string) => StoredPrice | null;
 
 async function loadProviders(database: Kysely<Schema>): Promise<Readonly<Record<string, string>>> {
   const rows = await database
@@ -112,7 +115,10 @@ async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGr
 
 async function loadModels(database: Kysely<Schema>, priceOf: PriceLookup): Promise<readonly DeclaredModel[]> {
   const models = await loadEntities(database, 'models', modelFields);
-  return models.map(({ row: _, ...model }) => ({ ...model, price: priceOf(modelPriceSubject(model.id)) }));
+  return models.map(({ row: _, ...model }) => {
+    const price = priceOf(modelPriceSubject(model.id));
+    return { ...model, price: price?.tiers ?? null, priceOrigin: price?.origin ?? null };
+  });
 }
 
 async function loadChannels(
@@ -126,7 +132,7 @@ async function loadChannels(
     ...readCells(credentialFields, row),
     models: (modelsOf.get(channel.id) ?? []).map((model) => ({
       ...model,
-      cost: priceOf(channelPriceSubject(channel.id, model.modelId)),
+      cost: priceOf(channelPriceSubject(channel.id, model.modelId))?.tiers ?? null,
     })),
   }));
 }

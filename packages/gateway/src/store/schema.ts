@@ -57,6 +57,8 @@ export interface PricesTable {
   effective_from_ms: Integer;
   /** JSON of the tiers, prices as decimal strings of pico-dollars; an empty array withdraws the price. */
   tiers: string;
+  /** JSON of a `PriceOrigin`; null where it was not noted. */
+  origin: string | null;
 }
 
 /** The columns of every entity; those of its fields stand in its field table (catalogue/entities.ts). */

@@ -3,16 +3,12 @@ import {
   channelModelFields,
   type DeclaredChannel,
   type DeclaredChannelModel,
-  type DeclaredModel,
-  modelFields,
 } from '../../catalogue/entities.ts';
 import { declare, type ValuesOf } from '../../catalogue/fields.ts';
-import { findSeedModel, type SeedModel, seedPriceAt } from '../../catalogue/price-seed.ts';
+import { priceAt, versionAt } from '../../catalogue/price-book.ts';
 import type { ChannelShape } from '../../config/configuration-schema.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
-import type { PriceTier } from '../../money/price.ts';
-import type { CatalogueFiles } from '../catalogue-files.ts';
 import { complain, type Declaring, declarePrice, type ProviderLookup } from './declaring.ts';
 
 export function declareChannels(declaring: Declaring, providers: ProviderLookup): readonly DeclaredChannel[] {
@@ -39,10 +35,13 @@ function declareChannelModel(
 ): DeclaredChannelModel {
   const options = declare(channelModelFields, modelId, entry);
   const { catalogue, nowMs } = declaring.tools;
+  const listed = catalogue.priceList(provider.prices ?? '').find(options.upstreamModel);
+  if (entry.cost === undefined)
+    return { modelId, ...options, cost: listed === null ? null : priceAt(listed, nowMs) };
+  const rest = listed === null ? null : versionAt(listed, nowMs);
   const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
-  const declared = entry.cost === undefined ? null : declarePrice(declaring, entry.cost, path);
-  const seed = seedOf(catalogue, provider, options.upstreamModel);
-  return { modelId, ...options, cost: declared ?? (seed === null ? null : seedPriceAt(seed, nowMs)) };
+  const cost = declarePrice(declaring, entry.cost, path, rest?.tiers ?? null);
+  return { modelId, ...options, cost: cost?.tiers ?? null };
 }
 
 type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[string], null>;
@@ -51,11 +50,6 @@ type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[s
 function modelEntries({ models }: ChannelShape): readonly (readonly [string, ChannelModel])[] {
   if (Array.isArray(models)) return models.map((modelId) => [modelId, {}]);
   return Object.entries(models).map(([modelId, entry]) => [modelId, entry ?? {}]);
-}
-
-/** The model in the provider's price seed; null when the seed says nothing of it. */
-function seedOf(catalogue: CatalogueFiles, { prices }: ProviderDocument, upstreamModel: string) {
-  return prices === undefined ? null : findSeedModel(catalogue.priceSeed(prices), upstreamModel);
 }
 
 function checkAddress(
@@ -150,70 +144,4 @@ function missingCredential(usual: readonly string[]): string {
   if (usual.length === 0)
     return 'needs a credential; write credential: { environment: NAME_OF_THE_VARIABLE }';
   return `needs a credential; set ${usual.join(' or ')}, or write credential: { environment: NAME_OF_THE_VARIABLE }`;
-}
-
-/** The provider that serves a model, as far as the description of the model follows from it. */
-interface Origin {
-  readonly provider: ProviderDocument;
-  readonly seed: SeedModel | null;
-  readonly cost: readonly PriceTier[] | null;
-}
-
-/** Every model the file or one of its channels names. What the file leaves out comes from where the model is served. */
-export function declareModels(
-  declaring: Declaring,
-  providers: ProviderLookup,
-  channels: readonly DeclaredChannel[],
-): readonly DeclaredModel[] {
-  const { models = {}, prices = {} } = declaring.file.shape;
-  const origins = findOrigins(declaring, providers, channels);
-  for (const id of [...Object.keys(models), ...Object.keys(prices)]) {
-    if (!origins.has(id))
-      complain(
-        declaring,
-        [Object.hasOwn(models, id) ? 'models' : 'prices', id],
-        'no channel serves this model; add it to the models of one',
-      );
-  }
-  return [...origins].map(([id, origin]) => {
-    const shape = prices[id];
-    const price =
-      shape === undefined ? (origin?.cost ?? null) : declarePrice(declaring, shape, ['prices', id]);
-    return describeModel(id, models[id] ?? {}, origin, price);
-  });
-}
-
-/** The first channel by priority that knows most about a model: one with a price before one without. */
-function findOrigins(
-  { tools }: Declaring,
-  providers: ProviderLookup,
-  channels: readonly DeclaredChannel[],
-): ReadonlyMap<string, Origin | null> {
-  const origins = new Map<string, Origin | null>();
-  for (const channel of [...channels].sort((a, b) => a.priority - b.priority)) {
-    const provider = providers.find(channel.providerId);
-    for (const { modelId, upstreamModel, cost } of channel.models) {
-      const known = origins.get(modelId) ?? null;
-      if (provider === null || (known !== null && (known.cost !== null || cost === null))) continue;
-      const seed = seedOf(tools.catalogue, provider, upstreamModel);
-      origins.set(modelId, { provider, seed, cost });
-    }
-  }
-  return origins;
-}
-
-export function describeModel(
-  id: string,
-  shape: object,
-  origin: Origin | null,
-  price: readonly PriceTier[] | null,
-): DeclaredModel {
-  const declared = declare(modelFields, id, shape);
-  const seed = origin?.seed;
-  return {
-    id,
-    ...declared,
-    displayName: 'displayName' in shape ? declared.displayName : (seed?.name ?? id),
-    price,
-  };
 }

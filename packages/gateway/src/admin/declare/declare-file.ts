@@ -2,8 +2,9 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import type { ConfigurationFile } from '../../config/configuration-file.ts';
 import type { ConfigurationProblem } from '../../config/yaml-source.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
-import { declareChannels, declareModels } from './declare-channels.ts';
+import { declareChannels } from './declare-channels.ts';
 import { declareAccounts, declareGroups, declareKeys } from './declare-groups.ts';
+import { declareModels } from './declare-models.ts';
 import { type DeclareTools, type Declaring, declareProviders } from './declaring.ts';
 
 /** Turns a configuration file into what it declares. Everything it refers to must exist; all that does not is reported at once. */
@@ -14,7 +15,7 @@ export function declareFile(
   const declaring: Declaring = { file, tools, problems: [] };
   const providers = declareProviders(declaring);
   const channels = declareChannels(declaring, providers);
-  const models = declareModels(declaring, providers, channels);
+  const models = declareModels(declaring, channels);
   const modelIds = models.map((model) => model.id);
   const accounts = declareAccounts(declaring);
   const groups = declareGroups(declaring, modelIds, Object.keys(file.shape.channels ?? {}));

@@ -6,8 +6,10 @@ import type { ConfigurationProblem, YamlPath } from '../../config/yaml-source.ts
 import type { Environment } from '../../config.ts';
 import type { PriceTier } from '../../money/price.ts';
 import {
+  fillPriceTiers,
   type ImagePriceText,
   type PriceClass,
+  type PriceText,
   type PriceTierText,
   priceClassNames,
   readPriceTiers,
@@ -87,12 +89,23 @@ function declareProvider(declaring: Declaring, id: string): ProviderDocument | n
   return null;
 }
 
-/** Reads a price from the file's own text, so that no digit passes through a float. Null, with a complaint, when it is wrong. */
+/** A price as a file says it. */
+export interface DeclaredPrice {
+  readonly tiers: readonly PriceTier[];
+  /** True where it leaves out what the list price says. */
+  readonly isFilled: boolean;
+}
+
+/**
+ * Reads a price from the file's own text, so that no digit passes through a float; what it leaves out is as the list price has it. Null,
+ * with a complaint, when it is wrong.
+ */
 export function declarePrice(
   declaring: Declaring,
   shape: PriceShape,
   path: YamlPath,
-): readonly PriceTier[] | null {
+  list: readonly PriceTierText[] | null,
+): DeclaredPrice | null {
   if (shape.images === undefined && !priceClassNames.some((name) => shape[name] !== undefined)) {
     complain(declaring, path, 'gives no price; write at least input and output');
     return null;
@@ -103,11 +116,31 @@ export function declarePrice(
     complain(declaring, [...path, 'tiers'], 'has two tiers that begin at the same size');
   const [base, ...further] = places.map((place, index) => tierText(declaring, place, thresholds[index] ?? 0));
   if (base === undefined) throw new Error('a price has a first tier');
-  const read = readPriceTiers([{ ...base, images: imageTexts(declaring, shape, path) }, ...further]);
-  if (read.ok) return read.value;
+  const images = imageTexts(declaring, shape, path);
+  const own = [{ ...base, ...(images.length === 0 ? {} : { images }) }, ...further];
+  const texts = list === null || isWhole(shape) ? own : fillPriceTiers(own, list);
+  refuseHalf(declaring, path, shape, texts[0]?.prices ?? {});
+  const read = readPriceTiers(texts);
+  if (read.ok) return { tiers: read.value, isFilled: JSON.stringify(texts) !== JSON.stringify(own) };
   const { tier, path: within, reason } = read.error;
   complain(declaring, [...(places[tier] ?? path), ...within], reason);
   return null;
+}
+
+/** Images that are priced by the piece must not be charged by their tokens besides. */
+function isWhole({ whole, perImage, images }: PriceShape): boolean {
+  return whole ?? (perImage !== undefined || images !== undefined);
+}
+
+/** Nothing is free because somebody forgot to say what it costs. */
+function refuseHalf(declaring: Declaring, path: YamlPath, { whole }: PriceShape, prices: PriceText): void {
+  const pieces: readonly PriceClass[] = ['perImage', 'perCall'];
+  if (priceClassNames.every((name) => prices[name] === undefined || pieces.includes(name))) return;
+  for (const name of ['input', 'output'] as const) {
+    if (prices[name] !== undefined) continue;
+    const why = whole === true ? '' : ', and the catalogue has no price of this model to take it from';
+    complain(declaring, path, `leaves out ${name}${why}; write ${name}: 0 if it is free`);
+  }
 }
 
 function imageTexts({ file }: Declaring, { images }: PriceShape, path: YamlPath): readonly ImagePriceText[] {

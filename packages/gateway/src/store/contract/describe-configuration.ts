@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PriceOrigin } from '../../catalogue/price-book.ts';
 import { picoUsd } from '../../money/money.ts';
 import type { Store } from '../../ports/store.ts';
 import { declaration, epochMs, sampleKey, tiers } from './samples.ts';
@@ -114,11 +115,29 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     ]);
     const { prices } = await store.configuration.load();
     const ofAlpha = prices.filter((price) => price.subject === 'model:alpha');
+    const { priceOrigin: origin } = alpha;
     expect(ofAlpha).toEqual([
-      { subject: 'model:alpha', version: 'model:alpha@1', effectiveFromMs: epochMs, tiers },
-      { subject: 'model:alpha', version: 'model:alpha@2', effectiveFromMs: later, tiers: dearer },
+      { subject: 'model:alpha', version: 'model:alpha@1', effectiveFromMs: epochMs, tiers, origin },
+      { subject: 'model:alpha', version: 'model:alpha@2', effectiveFromMs: later, tiers: dearer, origin },
     ]);
     expect(prices.find((price) => price.version === 'model:beta@2')?.tiers).toEqual([]);
+  });
+
+  test('a price that another one says is a new version, and a later day of its list none', async () => {
+    const said = (origin: PriceOrigin) => ({
+      ...declaration,
+      models: declaration.models.map((model) => ({ ...model, priceOrigin: origin })),
+    });
+    await apply('file', said({ by: 'catalogue', list: 'acme', asOf: '2026-01-01' }));
+    expect(await apply('file', said({ by: 'catalogue', list: 'acme', asOf: '2026-06-01' }), later)).toEqual(
+      [],
+    );
+    const changes = await apply('file', said({ by: 'operator', list: null, asOf: null }), later);
+    expect(changes).toMatchObject([{ id: 'model:alpha' }, { id: 'model:beta' }]);
+    const { prices } = await store.configuration.load();
+    expect(prices.find(({ version }) => version === 'model:alpha@2')?.origin).toMatchObject({
+      by: 'operator',
+    });
   });
 
   test('the newest price holds even when the clock has gone back', async () => {

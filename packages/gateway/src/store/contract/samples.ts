@@ -79,7 +79,9 @@ export const declaration: Declaration = {
           capabilities: null,
           reasoning: null,
         }),
+    pricedAs: null,
     price: tiers,
+    priceOrigin: { by: 'both', list: 'acme', asOf: '2026-11-22' },
   })),
   channels: [
     {

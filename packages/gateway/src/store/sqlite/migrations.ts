@@ -226,6 +226,12 @@ CREATE TABLE set_aside (
 /** Calls that several models served: what each used, and the version of its price. */
 const partsOfCalls = 'ALTER TABLE calls ADD COLUMN parts TEXT;';
 
+/** Who says what a price is, and the model of the catalogue that another one is priced as. */
+const salePrices = `
+ALTER TABLE prices ADD COLUMN origin TEXT;
+ALTER TABLE models ADD COLUMN priced_as TEXT;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -236,6 +242,7 @@ const steps: readonly string[] = [
   routing,
   journals,
   partsOfCalls,
+  salePrices,
 ];
 
 /**
