@@ -122,7 +122,7 @@ function membersBelow(
 ): readonly Member[] {
   if (!isPrice && isSame(form, price)) return [];
   const { items, additionalProperties: each } = form;
-  const elements = values.flatMap((value) => (Array.isArray(value) ? value : []));
+  const elements = values.flatMap((value) => (Array.isArray(value) ? entriesOf(value) : []));
   const branches = [...(form.anyOf ?? []), ...(form.oneOf ?? [])];
   return [
     ...(form.properties ? membersOf(form, path, values, price, isPrice) : []),
