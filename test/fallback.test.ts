@@ -314,4 +314,11 @@ describe('answers that are strange but whole', () => {
     const patient = await callOnce(hasty, modelOf('thinks-first', 'stream'), 'stream');
     expect(patient.entry.status).toBe('complete');
   });
+
+  test('a caller that asks for thought gives any model that time', async () => {
+    const quick = modelOf('thinks-first', 'json');
+    expect((await callOnce(hasty, quick, 'stream')).entry.status).toBe('timed_out');
+    const asked = await callOnce(hasty, quick, 'stream', { reasoning_effort: 'low' });
+    expect(asked.entry.status).toBe('complete');
+  });
 });

@@ -14,9 +14,14 @@ export interface ObservedCall {
 }
 
 /** Calls a model once and reads the ledger; every answer must carry the trace id that its entry has. */
-export async function callOnce(gateway: TestGateway, model: string, mode: Mode): Promise<ObservedCall> {
+export async function callOnce(
+  gateway: TestGateway,
+  model: string,
+  mode: Mode,
+  members: object = {},
+): Promise<ObservedCall> {
   const messages = [{ role: 'user', content: 'one two three' }];
-  const body = { model, messages, stream: mode === 'stream' };
+  const body = { model, messages, stream: mode === 'stream', ...members };
   const answer = await exchange(gateway.apiOrigin, chatRequest(gateway.keys.completions, body));
   const traceId = answer.headers.get('x-trace-id');
   expect(answer.headers.get('x-request-id')).toBe(traceId);

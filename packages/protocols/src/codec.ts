@@ -1,7 +1,7 @@
 import type { Fault } from './error.ts';
 import type { Dialect, EncodedRequest, ReasoningHabit, RequestInput, StreamFraming } from './request.ts';
 import type { Result } from './result.ts';
-import type { Surface, Turn } from './turn.ts';
+import type { ReasoningEffort, Surface, Turn } from './turn.ts';
 import type { TurnAnswer, TurnEvent } from './turn-event.ts';
 
 /**
@@ -20,6 +20,7 @@ export interface Codec {
   writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault>;
   /** The weight of what `writeTurn` would lose, from what the codec declares: it tells the protocols of one target apart. */
   weighLosses(turn: Turn, target: TranslationTarget): number;
+  thoughtWords(target: TranslationTarget): ThoughtWords;
   /** Kinds of media this upstream takes by URL are fetched for it when not listed here. */
   readonly mediaByUrl: readonly ('image' | 'audio' | 'file')[];
   /** An upstream's whole JSON answer that its `Protocol.readAnswer` has found to be one. */
@@ -42,8 +43,42 @@ export interface TranslationTarget {
   /** Prompt and answer together. Tokens; null or left out when not known. */
   readonly contextWindow?: number | null;
   readonly reasoning: ReasoningHabit;
-  /** True where the model is known to be told in tokens how much to think. */
-  readonly takesBudget?: boolean;
+  /** The model as it is known; left out where nothing is. */
+  readonly model?: AskedModel;
+}
+
+/** A model as far as requests depend on what it is. What is null or left out is not known, and nothing is done about it. */
+export interface AskedModel {
+  readonly reasoning: {
+    /** `always` cannot be switched off. */
+    readonly mode: 'none' | 'optional' | 'always' | 'unknown';
+    /** The words it takes; empty where it takes none. */
+    readonly efforts: readonly ReasoningEffort[] | null;
+    /** The effort of a request that asks for none. */
+    readonly defaultEffort: ReasoningEffort | null;
+    readonly budget: TokenRange | null;
+  };
+  /** True where it is taken, false where it is refused, `without-thought` where that depends on whether the model thinks. */
+  readonly parameters: Readonly<Record<string, boolean | 'without-thought' | undefined>>;
+  /** The kinds of content it reads: `text`, `image`, `audio` and others. */
+  readonly inputModalities: readonly string[] | null;
+}
+
+export interface TokenRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** How a target is told how much to think, as far as its protocol and its dialect decide that. */
+export interface ThoughtWords {
+  /** Words that servers take of models whose own are not known. */
+  readonly efforts: readonly ReasoningEffort[];
+  /** Thought can be switched on and off whatever words the model takes. */
+  readonly isSwitched: boolean;
+  /** The tokens it may be told; null where it is told in words. */
+  readonly budget: TokenRange | null;
+  /** The budget of who asks for thought and not for how much; null where that need not be said. */
+  readonly usualBudget: number | null;
 }
 
 export interface WrittenTurn {

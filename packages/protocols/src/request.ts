@@ -46,6 +46,11 @@ export interface Dialect {
   readonly chatVocabulary: 'own' | 'common';
   /** The form ids of tool calls must have; any other is refused. */
   readonly callIds: 'any' | 'nine-alphanumerics';
+  /**
+   * How a chat-completions server is told to think or not, beside `reasoning_effort`: by nothing else, by `thinking`, which has
+   * a type, or by `enable_thinking` and `thinking_budget`.
+   */
+  readonly thoughtSwitch: 'effort' | 'thinking' | 'enable_thinking';
   /** Says that a model that thinks refuses its own words of before when no `reasoning_content` is beside them. */
   readonly reasoningExpected: boolean;
 }
@@ -97,7 +102,11 @@ export interface Facts {
   readonly kept?: true;
   /** The kind of the images asked for; absent in protocols that answer with text. */
   readonly imageKind?: ImageKind;
+  /** The caller's own word on thought, in whatever spelling: an effort or a budget, or that there is to be none. Absent for neither. */
+  readonly thought?: ThoughtAsked;
 }
+
+export type ThoughtAsked = 'some' | 'none';
 
 /**
  * A body's word on the conversation it is a turn of. The name of a `conversation`, or of a prefix its author wants cached,
@@ -168,5 +177,6 @@ export const defaultDialect: Dialect = {
   threads: false,
   chatVocabulary: 'common',
   callIds: 'any',
+  thoughtSwitch: 'effort',
   reasoningExpected: false,
 };

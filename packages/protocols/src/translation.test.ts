@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chatCompletionsCodec } from './chat-completions/index.ts';
 import { chatSurface } from './chat-completions/wire.ts';
-import type { TranslationTarget } from './codec.ts';
+import type { AskedModel, TranslationTarget } from './codec.ts';
 import { messagesCodec } from './messages/index.ts';
 import { messagesSurface } from './messages/wire.ts';
 import { defaultDialect } from './request.ts';
@@ -17,6 +17,11 @@ const target = {
   maxOutputTokens: null,
   reasoning: false,
 };
+
+function modelOf(reasoning: Partial<AskedModel['reasoning']>, rest: Partial<AskedModel> = {}): AskedModel {
+  const unsaid = { mode: 'optional', efforts: null, defaultEffort: null, budget: null } as const;
+  return { reasoning: { ...unsaid, ...reasoning }, parameters: {}, inputModalities: null, ...rest };
+}
 
 function contextOf(turn: Turn, inputTokensEstimate = 0) {
   const context = { turn, traceId, createdS: 0, wantsUsageFrame: false, framing: 'sse' } as const;
@@ -106,7 +111,7 @@ test('a model known to take budgets gets one, whoever serves it', () => {
   const reasoning = { effort: 'high', budgetTokens: null, shown: null } as const;
   const { body } = sentToMessages(
     { reasoning },
-    { reasoning: 'asked', takesBudget: true, maxOutputTokens: 64_000 },
+    { reasoning: 'asked', model: modelOf({ budget: { min: 1_024, max: 63_999 } }), maxOutputTokens: 64_000 },
   );
   expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 16_384 } });
   expect(body).not.toHaveProperty('output_config');

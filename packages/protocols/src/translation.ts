@@ -1,20 +1,18 @@
 import { decodeString } from './bytes/json-text.ts';
-import {
-  type Codec,
-  changed,
-  type EventReader,
-  type EventWriter,
-  type Loss,
-  type TranslationTarget,
-  type WriterContext,
-  type WrittenTurn,
+import type {
+  Codec,
+  EventReader,
+  EventWriter,
+  Loss,
+  TranslationTarget,
+  WriterContext,
+  WrittenTurn,
 } from './codec.ts';
 import { type Fault, fault } from './error.ts';
 import type { PlainFrame } from './protocol.ts';
 import type { EncodedRequest } from './request.ts';
 import { fail, type Result, succeed } from './result.ts';
-import { spellingOf } from './translate/losses.ts';
-import { effortOf } from './translate/reasoning-effort.ts';
+import { fitSettings, unreadMedia } from './translate/model-fit.ts';
 import { pairCalls } from './translate/turn-order.ts';
 import type { Turn } from './turn.ts';
 
@@ -84,42 +82,35 @@ export function translate(
 ): Result<Translation, Fault> {
   const { turn } = context;
   if (partsOf(turn) > partsMax) return fail(tooManyParts);
-  const { settings, losses } = askedOf(turn, target);
+  const unread = unreadMedia(turn, target.model);
+  if (unread !== null) return fail(unread);
+  const room = withRoom(target, context);
+  const { settings, losses } = fitSettings(turn, room, languages.upstream.thoughtWords(room));
   const asked = { ...turn, settings, messages: pairCalls(turn.messages) };
-  const written = languages.upstream.writeTurn(asked, withRoom(target, context));
+  const written = languages.upstream.writeTurn(asked, room);
   if (!written.ok) return written;
-  const all = { ...written.value, losses: [...written.value.losses, ...losses] };
+  const all = { ...written.value, losses: [...losses, ...written.value.losses] };
   return succeed(new Translation(languages, target, all, context));
-}
-
-/** A model that cannot but think would refuse to be told not to. */
-function askedOf(
-  turn: Turn,
-  { reasoning }: TranslationTarget,
-): Pick<Turn, 'settings'> & Pick<WrittenTurn, 'losses'> {
-  const { settings } = turn;
-  const asksNoThought = settings.reasoning !== null && effortOf(settings.reasoning) === 'none';
-  if (reasoning !== 'always' || !asksNoThought) return { settings, losses: [] };
-  const losses = [changed(spellingOf(turn, 'reasoning'), 'the model always thinks')];
-  return { settings: { ...settings, reasoning: null }, losses };
 }
 
 /** Room for an answer that is left at least, however long the prompt is estimated to be. Tokens. */
 const roomMin = 8_192;
 
 /**
- * The target as it is for a caller without a limit: some upstreams refuse a prompt and a limit that are more than the window
- * together. Estimates are rough, so a quarter more is left to the prompt.
+ * The target with as much room as its window leaves beside the prompt, and as the caller has asked for: some upstreams refuse a
+ * prompt and a limit that are more than the window together. Estimates are rough, so a quarter more is left to the prompt.
  */
 function withRoom(
   target: TranslationTarget,
   { turn, inputTokensEstimate }: WriterContext,
 ): TranslationTarget {
   const { maxOutputTokens, contextWindow = null } = target;
-  if (contextWindow === null || turn.settings.maxOutputTokens !== null) return target;
+  if (contextWindow === null) return target;
+  const asked = turn.settings.maxOutputTokens;
   const least = Math.min(roomMin, Math.ceil(contextWindow / 2));
-  const room = Math.max(contextWindow - Math.ceil(inputTokensEstimate * 1.25), least);
-  return { ...target, maxOutputTokens: Math.min(maxOutputTokens ?? roomMin, room) };
+  const room = Math.max(contextWindow - Math.ceil(inputTokensEstimate * 1.25), least, asked ?? 0);
+  const most = maxOutputTokens ?? (asked === null ? roomMin : Number.POSITIVE_INFINITY);
+  return { ...target, maxOutputTokens: Math.min(most, room) };
 }
 
 function partsOf({ system, messages, tools }: Turn): number {

@@ -215,6 +215,8 @@ export interface ReasoningSetting {
   readonly budgetTokens: number | null;
   /** Null leaves it to the protocol's default. */
   readonly shown: boolean | null;
+  /** It is to think, even where nothing says how much. */
+  readonly isOn?: true;
 }
 
 export type OutputFormat =

@@ -345,7 +345,7 @@ export const chatCompletionsProbes: ProbeSheet = {
         ),
         probe('reasoning', { reasoning: { effort: 'high' } }),
         probe('thinking', { thinking: { type: 'enabled', budget_tokens: 2_000 } }),
-        probe('enable_thinking', { enable_thinking: true }),
+        probe('enable_thinking', { enable_thinking: true }, { here: 'the model decides, as it does anyway' }),
         probe('top_k', { top_k: 20 }),
         probe('min_p', { min_p: 0.05 }),
         probe('repetition_penalty', { repetition_penalty: 1.1 }),

@@ -323,7 +323,7 @@ test.each(checked)('%s %s is as its vendor describes it', (provider, model, expe
   const { refuses = [], onlyWithoutThought = [], budget } = expected;
   expect({
     mode: facts.reasoning.mode,
-    efforts: facts.reasoning.efforts.join(' '),
+    efforts: facts.reasoning.efforts?.join(' ') ?? '',
     defaultEffort: facts.reasoning.defaultEffort,
     budget: facts.reasoning.budget,
     context: facts.contextWindow,

@@ -71,7 +71,8 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#wire = wire;
     this.#encoded = encoded;
     this.startedAt = this.#now();
-    this.#deadline = new Deadline(errand, routed, wire.thinks, this.startedAt, sharers, isLastHope, () =>
+    const thinks = wire.thinks[errand.request.facts.thought ?? 'silent'];
+    this.#deadline = new Deadline(errand, routed, thinks, this.startedAt, sharers, isLastHope, () =>
       this.#expire(),
     );
   }

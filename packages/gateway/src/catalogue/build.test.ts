@@ -222,7 +222,7 @@ describe('the snapshot', () => {
         facts: { reasoning: { mode: 'none' }, maxOutputTokens: 5 },
       });
     const thinks = built({ reasoning: true })?.targets.map(({ facts }) => facts.reasoning);
-    expect(thinks).toMatchObject([reasoning, { mode: 'optional', efforts: [] }]);
+    expect(thinks).toMatchObject([reasoning, { mode: 'optional', efforts: null }]);
   });
 
   test('a channel without its secret or its address is off, with the reason', () => {

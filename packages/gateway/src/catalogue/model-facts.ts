@@ -18,6 +18,7 @@ export const samplingParameters = [
   'seed',
   'logprobs',
   'n',
+  'max_tokens',
 ] as const;
 export type SamplingParameter = (typeof samplingParameters)[number];
 
@@ -28,8 +29,8 @@ const day = z.string().regex(/^\d{4}-\d{2}(-\d{2})?$/);
 const reasoning = z.strictObject({
   /** `always` cannot be switched off; `unknown` may do either. */
   mode: z.enum(['none', 'optional', 'always', 'unknown']),
-  /** The words that the model accepts. */
-  efforts: z.array(z.enum(efforts)).default([]),
+  /** The words that the model accepts: none of them where the list is empty; null when not known. */
+  efforts: z.array(z.enum(efforts)).nullable().default(null),
   /** The effort of a request that asks for none; null when not known. */
   defaultEffort: z.enum(efforts).nullable().default(null),
   /** Tokens of thought that a request may allow; null where budgets are not accepted, or nothing is known of them. */

@@ -38,7 +38,7 @@ test.each([
   'a model $what: time for thought $thinks, told to think $reasoning',
   ({ facts, thinks, reasoning, maxOutputTokens }) => {
     const wire = wires.of({ ...targetOf({ id: 'a' }), facts, contextWindow: 8_000 }, 'messages');
-    expect(wire.thinks).toBe(thinks);
+    expect(wire.thinks.silent).toBe(thinks);
     expect(wire.asked).toMatchObject({ reasoning, maxOutputTokens, contextWindow: 8_000 });
   },
 );
@@ -69,13 +69,19 @@ test('state that a target seals in one protocol is never taken for that of anoth
   ]);
 });
 
-test('a model known to take budgets is told in tokens how much to think', () => {
-  const facts = {
-    ...quick,
-    reasoning: { ...quick.reasoning, mode: 'optional', budget: { min: 1, max: 9 } },
-  } as const;
-  const budgets = [quick, facts].map(
-    (known) => wires.of({ ...targetOf({ id: 'a' }), facts: known }, 'messages').asked.takesBudget,
-  );
-  expect(budgets).toEqual([false, true]);
+test('time for thought is given where the caller asks for it, and not where it is switched off', () => {
+  const known = { ...quick.reasoning, mode: 'optional' } as const;
+  const told = (reasoning: ModelFacts['reasoning'], surface: 'messages' | 'chat-completions') =>
+    wires.of({ ...targetOf({ id: 'a' }), facts: { ...quick, reasoning } }, surface).thinks;
+  const always = { ...known, mode: 'always' } as const;
+  expect(told(quick.reasoning, 'messages')).toEqual({ some: true, none: false, silent: false });
+  expect(told({ ...known, efforts: ['none', 'high'] }, 'messages')).toMatchObject({ none: false });
+  // It has no word for it, and a target that speaks chat-completions is told by words.
+  expect(told({ ...known, efforts: ['low', 'high'] }, 'messages')).toEqual({
+    some: true,
+    none: true,
+    silent: true,
+  });
+  expect(told({ ...always, efforts: ['low'] }, 'messages')).toMatchObject({ none: true });
+  expect(told(unknownModel.reasoning, 'messages')).toEqual({ some: true, none: true, silent: true });
 });

@@ -3,6 +3,7 @@ import {
   type ProtocolId,
   protocolIds,
   type ReasoningHabit,
+  type ThoughtAsked,
   type TranslationTarget,
   upstreamProtocolsOf,
 } from '@headgate/protocols';
@@ -27,8 +28,8 @@ export class Wire {
   /** The upstream's. */
   readonly protocol: Protocol;
   readonly isTranslated: boolean;
-  /** True when time must be allowed for thought. */
-  readonly thinks: boolean;
+  /** Tells if time must be allowed for thought, by what the caller asks for. */
+  readonly thinks: Readonly<Record<ThoughtAsked | 'silent', boolean>>;
   /** For passing through and for translation. */
   readonly asked: TranslationTarget;
   /** This one, and behind it the others of the same target and surface: several where it speaks several protocols, none the caller's. */
@@ -43,15 +44,21 @@ export class Wire {
     this.target = target;
     this.protocol = protocol;
     this.isTranslated = protocol.id !== surface;
-    this.thinks = mayReason(facts);
     const { maxOutputTokens } = facts;
-    const reasoning = habitOf(facts);
-    const takesBudget = facts.reasoning.budget !== null;
-    const known = { maxOutputTokens, contextWindow, reasoning, takesBudget };
     const origin = originIn(target, protocol.id);
+    const known = { maxOutputTokens, contextWindow, reasoning: habitOf(facts), model: facts };
     this.asked = { upstreamModel, path, dialect, origin, ...known };
     this.ways = [this, ...others];
+    const isQuiet = facts.reasoning.mode === 'none' || this.#canBeSwitchedOff();
+    this.thinks = { some: true, none: !isQuiet, silent: mayReason(facts) };
     this.#upstream = upstream;
+  }
+
+  #canBeSwitchedOff(): boolean {
+    const { mode, efforts } = this.target.facts.reasoning;
+    const words = this.protocol.codec?.thoughtWords(this.asked);
+    const isSaid = words?.isSwitched === true || (efforts ?? words?.efforts ?? []).includes('none');
+    return mode === 'optional' && isSaid;
   }
 
   /** The line for requests like this one; its head is written when it is first needed. */

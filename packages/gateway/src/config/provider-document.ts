@@ -68,6 +68,12 @@ const dialect = z.strictObject({
     .enum(['any', 'nine-alphanumerics'])
     .exactOptional()
     .describe('What ids of tool calls must look like in a chat request.'),
+  thoughtSwitch: z
+    .enum(['effort', 'thinking', 'enable_thinking'])
+    .exactOptional()
+    .describe(
+      'How a translated chat request tells a model to think or not: by reasoning_effort alone, by thinking, which has a type, or by enable_thinking and thinking_budget.',
+    ),
   reasoningExpected: z
     .boolean()
     .exactOptional()

@@ -100,7 +100,7 @@ function sharedView(model: Model) {
 function supportedParameters({ parameters, reasoning, tools, structuredOutput }: ModelFacts) {
   const known = { ...parameters, tools, response_format: structuredOutput };
   const accepted = Object.entries(known).flatMap(([name, how]) => (how ? [name] : []));
-  if (reasoning.efforts.length > 0) accepted.push('reasoning_effort');
+  if ((reasoning.efforts?.length ?? 0) > 0) accepted.push('reasoning_effort');
   return accepted.length === 0 ? null : accepted;
 }
 

@@ -171,6 +171,7 @@ const dialects = fc.record({
   threads: fc.constant(false),
   chatVocabulary: fc.constant('common' as const),
   callIds: fc.constant('any' as const),
+  thoughtSwitch: fc.constant('effort' as const),
   reasoningExpected: fc.constant(false),
 });
 

@@ -13,7 +13,7 @@ import { ChatStreamReader, readAnswer } from './stream.ts';
 import { chatSurface } from './wire.ts';
 import { ChatEventWriter, writeAnswer } from './write-events.ts';
 import { writeTurn } from './write-messages.ts';
-import { weighChatLosses } from './write-settings.ts';
+import { thoughtWords, weighChatLosses } from './write-settings.ts';
 
 function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
   const read = readFacts(body);
@@ -32,6 +32,7 @@ export const chatCompletionsCodec: Codec = {
   readTurn,
   writeTurn,
   weighLosses: weighChatLosses,
+  thoughtWords,
   mediaByUrl: ['image'],
   readAnswer: readTurnAnswer,
   openReader: (context) => new ChatEventReader(context),

@@ -52,7 +52,7 @@ const known = {
   understood: wordSet(`
     model messages stream stream_options modalities tools tool_choice functions function_call web_search_options
     max_completion_tokens max_tokens temperature top_p top_k stop seed presence_penalty frequency_penalty logprobs
-    top_logprobs n parallel_tool_calls reasoning_effort reasoning thinking response_format verbosity
+    top_logprobs n parallel_tool_calls reasoning_effort reasoning thinking enable_thinking thinking_budget response_format verbosity
     safety_identifier user service_tier prompt_cache_key metadata`),
   insisted: wordSet('audio moderation'),
 };

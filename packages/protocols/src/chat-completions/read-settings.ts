@@ -9,7 +9,7 @@ import {
 } from '../translate/reading.ts';
 import type { OutputFormat, ReasoningSetting, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
 import { isRecord, numberOf, type WireRecord } from '../wire-values.ts';
-import { chatSurface } from './wire.ts';
+import { chatSurface, thoughtMembers } from './wire.ts';
 
 export type Spelling = Turn['spelling'];
 
@@ -81,7 +81,7 @@ function userMember(members: MemberReader): string {
 
 /** The spelling of the protocol, or one of those that compatible servers have made common. */
 function reasoningMember(members: MemberReader): string {
-  return spelling(members, ['reasoning_effort', 'reasoning', 'thinking']);
+  return spelling(members, thoughtMembers);
 }
 
 function readLogprobs(members: MemberReader): number | null {
@@ -93,11 +93,29 @@ function readLogprobs(members: MemberReader): number | null {
 function readReasoning(members: MemberReader): ReasoningSetting | null {
   const name = reasoningMember(members);
   if (!members.has(name)) return null;
+  loseOtherSpellings(members);
   if (name === 'reasoning_effort')
     return { effort: members.word(name, efforts), budgetTokens: null, shown: null };
-  const inner = members.object(name);
-  return name === 'reasoning' ? readReasoningObject(inner) : readThinking(inner);
+  if (name === 'reasoning') return readReasoningObject(members.object(name));
+  return name === 'thinking' ? readThinking(members.object(name)) : readSwitch(members);
 }
+
+/** Says no more than the member that was read, which counts: a caller who writes both is told so. */
+function loseOtherSpellings(members: MemberReader): void {
+  const read = reasoningMember(members);
+  const isPair = read === 'enable_thinking';
+  for (const name of thoughtMembers)
+    if (name !== read && members.has(name) && !(isPair && name === 'thinking_budget'))
+      members.notes.lose(name);
+}
+
+function readSwitch(members: MemberReader): ReasoningSetting {
+  const isOn = members.boolean('enable_thinking');
+  const budgetTokens = isOn === false ? null : members.number('thinking_budget');
+  return { effort: isOn === false ? 'none' : null, budgetTokens, shown: null, ...(isOn === true ? on : {}) };
+}
+
+const on = { isOn: true } as const;
 
 function readReasoningObject(reasoning: MemberReader): ReasoningSetting {
   const effort = reasoning.word('effort', efforts);
@@ -105,13 +123,15 @@ function readReasoningObject(reasoning: MemberReader): ReasoningSetting {
     effort: reasoning.wire['enabled'] === false ? 'none' : effort,
     budgetTokens: numberOf(reasoning.wire['max_tokens']),
     shown: reasoning.wire['exclude'] === true ? false : null,
+    ...(reasoning.wire['enabled'] === true ? on : {}),
   };
 }
 
 function readThinking(thinking: MemberReader): ReasoningSetting {
   const type = thinking.word('type', ['enabled', 'disabled', 'adaptive']);
   const budgetTokens = numberOf(thinking.wire['budget_tokens']);
-  return { effort: type === 'disabled' ? 'none' : null, budgetTokens, shown: null };
+  const isOff = type === 'disabled';
+  return { effort: isOff ? 'none' : null, budgetTokens, shown: null, ...(type === null || isOff ? {} : on) };
 }
 
 function readFormat(members: MemberReader): OutputFormat | null {

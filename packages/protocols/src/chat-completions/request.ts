@@ -2,6 +2,7 @@ import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
+  askedThought,
   checkMessages,
   describe,
   findMembers,
@@ -18,7 +19,7 @@ import {
 import { OpeningReader, sessionClue } from '../request/session.ts';
 import type { Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
+import { partNeeds, type RequestMember, requestMembers, thoughtMembers } from './wire.ts';
 
 /** The caller's word about usage in `stream_options`, and its place. */
 export interface StreamOptions {
@@ -66,6 +67,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       inputTokensEstimate: watch.estimate(body.length),
       choices: choices.value ?? 1,
       needs: readNeeds(members, watch.needs),
+      ...askedThought(members.valuesOf(thoughtMembers)),
     },
     members,
     longStrings: watch.longStrings,

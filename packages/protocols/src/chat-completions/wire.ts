@@ -43,7 +43,21 @@ export const requestMembers = [
   'prompt_cache_key',
   'safety_identifier',
   'user',
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
+  'thinking_budget',
 ] as const;
+
+/** The members that say how much is to be thought: the protocol's own, and those that compatible servers have made common. */
+export const thoughtMembers = [
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'enable_thinking',
+  'thinking_budget',
+] as const satisfies readonly RequestMember[];
 
 export type RequestMember = (typeof requestMembers)[number];
 

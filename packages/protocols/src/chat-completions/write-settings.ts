@@ -1,7 +1,9 @@
-import type { TranslationTarget } from '../codec.ts';
+import type { ThoughtWords, TranslationTarget } from '../codec.ts';
+import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
+import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
 import { type SchemaFormat, TurnWriting, writeOutputFormat } from '../translate/writing.ts';
@@ -85,7 +87,7 @@ export function writeSettings(writing: ChatWriting): WireRecord {
     ...writeSampling(carried),
     stop: writeStop(writing, carried('stop')),
     n: carried('choices') ?? undefined,
-    reasoning_effort: writeEffort(writing, carried('reasoning')),
+    ...writeThought(writing, carried('reasoning')),
     response_format: outputFormat === null ? undefined : writeOutputFormat(outputFormat, nested),
     verbosity: carried('verbosity') ?? undefined,
     user: writeUser(writing, carried('user')),
@@ -100,19 +102,20 @@ type Asked = Pick<ChatWriting, 'turn' | 'target' | 'isOwn' | 'knowsAll'>;
 
 function supportOf(asked: Asked): SettingSupport {
   const { isOwn, knowsAll, target } = asked;
-  const isThinking = isThinkingByRules(asked);
-  const sampled = isThinking ? 'dropped' : 'carried';
+  const isSampled = !isThinkingByRules(asked);
+  const isTaken = (parameter: SteeringParameter) => isSampled || wordOn(target, parameter) !== null;
+  const sampled = (parameter: SteeringParameter) => (isTaken(parameter) ? 'carried' : 'dropped');
   const ownOnly = isOwn ? 'carried' : 'dropped';
   const known = knowsAll ? 'carried' : 'dropped';
   return {
     maxOutputTokens: 'carried',
-    temperature: sampled,
-    topP: sampled,
+    temperature: sampled('temperature'),
+    topP: sampled('top_p'),
     topK: ownOnly,
-    stop: isThinking ? 'refused' : 'carried',
+    stop: isTaken('stop') ? 'carried' : 'refused',
     seed: 'carried',
-    presencePenalty: sampled,
-    frequencyPenalty: sampled,
+    presencePenalty: sampled('presence_penalty'),
+    frequencyPenalty: sampled('frequency_penalty'),
     // An answer has no place for them on its way to a caller of another protocol.
     logprobs: ownOnly,
     choices: isOwn ? 'carried' : 'refused',
@@ -131,9 +134,7 @@ function supportOf(asked: Asked): SettingSupport {
 
 /** The protocol's inventors let these models think, and keep them from being sampled otherwise. */
 export function isThinkingByRules({ isOwn, target, turn }: Omit<Asked, 'knowsAll'>): boolean {
-  if (isOwn || target.dialect.chatVocabulary !== 'own' || !target.reasoning) return false;
-  const { reasoning } = turn.settings;
-  return reasoning === null ? target.reasoning !== 'asked' : effortOf(reasoning) !== 'none';
+  return !isOwn && target.dialect.chatVocabulary === 'own' && isThinking(turn, target);
 }
 
 /** Without what asks for no more than happens anyway. */
@@ -155,7 +156,8 @@ function effectiveSettings(
 function writeLimit({ target, knowsAll }: ChatWriting, tokens: number | null): WireRecord {
   if (tokens === null) return {};
   const { maxTokensField } = target.dialect;
-  const usual = knowsAll ? 'max_completion_tokens' : 'max_tokens';
+  const usual =
+    knowsAll || target.model?.parameters['max_tokens'] === false ? 'max_completion_tokens' : 'max_tokens';
   return { [maxTokensField === 'both' ? usual : maxTokensField]: tokens };
 }
 
@@ -179,11 +181,46 @@ function writeStop(writing: ChatWriting, stop: TurnSettings['stop']): readonly s
   return stop.slice(0, stopMax);
 }
 
-function writeEffort(writing: ChatWriting, reasoning: TurnSettings['reasoning']): string | undefined {
-  const effort = reasoning === null ? null : effortOf(reasoning);
-  if (effort === null) return undefined;
-  if (reasoning?.effort === null) writing.changeSetting('reasoning', `sent as ${effort} effort`);
-  return effort;
+/** Words that servers take of models whose own are not known. */
+const ownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
+
+/** Efforts; a server with a switch of its own takes them of those models only that are known to take some. */
+export function thoughtWords({ dialect, model }: TranslationTarget): ThoughtWords {
+  const isSwitched = dialect.thoughtSwitch !== 'effort';
+  const common = dialect.chatVocabulary === 'own' ? ownEfforts : commonEfforts;
+  const takesWords = (model?.reasoning.efforts?.length ?? 0) > 0;
+  const takesBudget = dialect.thoughtSwitch === 'enable_thinking' && !takesWords;
+  const range = model?.reasoning.budget ?? { min: 1, max: Number.POSITIVE_INFINITY };
+  return {
+    efforts: isSwitched ? [] : common,
+    isSwitched,
+    budget: takesBudget ? range : null,
+    usualBudget: null,
+  };
+}
+
+function writeThought(writing: ChatWriting, reasoning: TurnSettings['reasoning']): WireRecord {
+  if (reasoning === null) return {};
+  const { dialect, reasoning: habit } = writing.target;
+  const { budgetTokens, isOn } = reasoning;
+  const effort = dialect.thoughtSwitch === 'effort' ? effortOf(reasoning) : reasoning.effort;
+  const some = effort === null || effort === 'none' ? {} : { reasoning_effort: effort };
+  const isSaid = (effort !== null || budgetTokens !== null || isOn === true) && habit !== 'always';
+  switch (dialect.thoughtSwitch) {
+    case 'effort':
+      if (effort !== null && reasoning.effort === null)
+        writing.changeSetting('reasoning', `sent as ${effort} effort`);
+      return effort === null ? {} : { reasoning_effort: effort };
+    case 'thinking':
+      return isSaid ? { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' }, ...some } : some;
+    case 'enable_thinking': {
+      const budget = budgetTokens === null ? {} : { thinking_budget: budgetTokens };
+      return isSaid ? { enable_thinking: effort !== 'none', ...budget, ...some } : { ...budget, ...some };
+    }
+    default:
+      return unreachable(dialect.thoughtSwitch);
+  }
 }
 
 function writeUser(writing: ChatWriting, user: string | null): string | undefined {

@@ -16,6 +16,7 @@ import { GenerateContentStreamReader } from './stream.ts';
 import { generateContentSurface } from './wire.ts';
 import { NativeEventWriter, writeAnswer } from './write-events.ts';
 import { supportOf, writeTurn } from './write-messages.ts';
+import { thoughtWords } from './write-settings.ts';
 
 const encoder = new TextEncoder();
 
@@ -68,6 +69,7 @@ export const generateContentCodec: Codec = {
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),
+  thoughtWords,
   // It opens its vendor's own files by URI, and nothing else.
   mediaByUrl: [],
   readAnswer: readTurnAnswer,

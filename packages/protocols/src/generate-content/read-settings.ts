@@ -123,6 +123,7 @@ function readThinking(wire: unknown, notes: TurnNotes): ReasoningSetting | null 
     // Less than nothing leaves it to the model.
     budgetTokens: budget !== null && budget > 0 ? budget : null,
     shown: config.value('includeThoughts') === true,
+    ...(budget !== null && budget < 0 ? { isOn: true as const } : {}),
   };
 }
 

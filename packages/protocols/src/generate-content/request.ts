@@ -3,6 +3,7 @@ import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
 import { ConversationWatch } from '../request/media-watch.ts';
 import {
+  askedThought,
   continuing,
   findMembers,
   hasElements,
@@ -53,6 +54,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     inputTokensEstimate: watch.estimate(body.length),
     choices: config.value.candidateCount,
     needs: readNeeds(members, config.value, watch.needs),
+    ...askedThought([config.value.thinking]),
     ...continuing(cache),
   };
   return succeed({
@@ -169,6 +171,8 @@ interface Config {
   readonly candidateCount: number;
   readonly isStructured: boolean;
   readonly wantsAudio: boolean;
+  /** As the caller has it; null when absent. */
+  readonly thinking: unknown;
 }
 
 const candidatesMax = 128;
@@ -192,6 +196,7 @@ function readConfig(body: Uint8Array, span: MemberSpan | undefined): Result<Conf
     candidateCount: candidates.value ?? 1,
     isStructured: spans.value.has('schema') || isStructuredType(memberOf('responseMimeType')),
     wantsAudio: listsAudio(memberOf('responseModalities')),
+    thinking: memberOf('thinkingConfig'),
   });
 }
 

@@ -25,7 +25,8 @@ export type ConfigMember =
   | 'candidateCount'
   | 'responseMimeType'
   | 'schema'
-  | 'responseModalities';
+  | 'responseModalities'
+  | 'thinkingConfig';
 
 /** Members of `generationConfig` that are read, by all of their spellings. */
 export const configMembers: ReadonlyMap<string, ConfigMember> = byWord({
@@ -35,6 +36,7 @@ export const configMembers: ReadonlyMap<string, ConfigMember> = byWord({
   schema: `
     responseSchema response_schema responseJsonSchema response_json_schema _responseJsonSchema`,
   responseModalities: 'responseModalities response_modalities',
+  thinkingConfig: 'thinkingConfig thinking_config',
 });
 
 /** Members of an answer, whole or a chunk. */

@@ -1,4 +1,4 @@
-import type { TranslationTarget } from '../codec.ts';
+import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
@@ -37,7 +37,7 @@ export function writeSettings(writing: TurnWriting): object {
   const { settings } = turn;
   const generation = generationOf(target.upstreamModel);
   const generationConfig = withoutNulls({
-    maxOutputTokens: writeLimit(writing),
+    maxOutputTokens: settings.maxOutputTokens,
     temperature: settings.temperature,
     topP: settings.topP,
     topK: settings.topK,
@@ -57,15 +57,6 @@ export function writeSettings(writing: TurnWriting): object {
 }
 
 const tiers = { auto: null, default: null, flex: 'flex', priority: 'priority' } as const;
-
-/** More than the model can write is refused here, and nothing else elsewhere. */
-function writeLimit(writing: TurnWriting): number | null {
-  const limit = writing.turn.settings.maxOutputTokens;
-  const { maxOutputTokens } = writing.target;
-  if (limit === null || maxOutputTokens === null || limit <= maxOutputTokens) return limit;
-  writing.changeSetting('maxOutputTokens', `lowered to ${maxOutputTokens}`);
-  return maxOutputTokens;
-}
 
 /** Seeds have 32 bits here. */
 function writeSeed(writing: TurnWriting): number | null {
@@ -88,15 +79,35 @@ function writeThinking(writing: TurnWriting, generation: ModelGeneration): objec
   const { reasoning } = writing.turn.settings;
   if (reasoning === null) return null;
   const shown = reasoning.shown === true ? { includeThoughts: true } : {};
-  const amount = generation.knowsThinkingLevels ? thinkingLevel(writing, reasoning) : null;
+  const known = writing.target.model?.reasoning;
+  const knowsLevels =
+    (known?.efforts?.length ?? 0) > 0 || (known?.budget == null && generation.knowsThinkingLevels);
+  const amount = knowsLevels ? thinkingLevel(writing, reasoning) : null;
   if (amount !== null) return { ...shown, thinkingLevel: amount };
-  const budget = budgetOf(reasoning);
-  const config = { ...shown, ...(budget === null ? {} : { thinkingBudget: Math.min(budget, budgetMax) }) };
+  const budget = budgetOf(reasoning) ?? (reasoning.isOn === true ? asTheModelLikes : null);
+  const most = known?.budget?.max ?? budgetMax;
+  const config = { ...shown, ...(budget === null ? {} : { thinkingBudget: Math.min(budget, most) }) };
   return Object.keys(config).length === 0 ? null : config;
 }
 
+/** This budget leaves it to the model how much to think. */
+const asTheModelLikes = -1;
+
 /** Tokens; what the least of the models takes. */
 const budgetMax = 24_576;
+
+const levelEfforts = ['minimal', 'low', 'medium', 'high'] as const;
+
+/** Words at models that are known to take some, else tokens. */
+export function thoughtWords({ model }: TranslationTarget): ThoughtWords {
+  const takesWords = (model?.reasoning.efforts?.length ?? 0) > 0;
+  return {
+    efforts: levelEfforts,
+    isSwitched: true,
+    budget: takesWords ? null : (model?.reasoning.budget ?? null),
+    usualBudget: null,
+  };
+}
 
 const levels: Readonly<Record<ReasoningEffort, string>> = {
   none: 'MINIMAL',

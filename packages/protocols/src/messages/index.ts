@@ -16,6 +16,7 @@ import { MessagesStreamReader } from './stream.ts';
 import { messagesSurface, upstreamHeaders } from './wire.ts';
 import { MessagesEventWriter } from './write-events.ts';
 import { support, writeTurn } from './write-messages.ts';
+import { thoughtWords } from './write-settings.ts';
 
 const encoder = new TextEncoder();
 
@@ -45,6 +46,7 @@ export const messagesCodec: Codec = {
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, support),
+  thoughtWords,
   mediaByUrl: ['image', 'file'],
   readAnswer: readTurnAnswer,
   openReader: (context) => new MessagesEventReader(context),

@@ -173,11 +173,11 @@ describe('settings', () => {
     [{ thinking: { type: 'disabled' } }, { effort: 'none', budgetTokens: null, shown: null }],
     [
       { thinking: { type: 'enabled', budget_tokens: 2000 } },
-      { effort: null, budgetTokens: 2000, shown: true },
+      { effort: null, budgetTokens: 2000, shown: true, isOn: true },
     ],
     [
       { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'xhigh' } },
-      { effort: 'xhigh', budgetTokens: null, shown: false },
+      { effort: 'xhigh', budgetTokens: null, shown: false, isOn: true },
     ],
     [{ output_config: { effort: 'low' } }, { effort: 'low', budgetTokens: null, shown: null }],
     [{}, null],

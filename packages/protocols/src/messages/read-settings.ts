@@ -73,13 +73,13 @@ function readReasoning(wire: WireRecord, notes: TurnNotes): ReasoningSetting | n
     case 'disabled':
       return { effort: 'none', budgetTokens: null, shown: null };
     case 'enabled':
-      return { effort, budgetTokens: numberOf(thinking['budget_tokens']), shown: shown ?? true };
+      return { effort, budgetTokens: numberOf(thinking['budget_tokens']), shown: shown ?? true, isOn: true };
     case 'between_tools':
       // Others think whenever they like.
       notes.lose('thinking.type');
       return { effort, budgetTokens: null, shown };
     case 'adaptive':
-      return { effort, budgetTokens: null, shown };
+      return { effort, budgetTokens: null, shown, isOn: true };
     default:
       return effort === null ? null : { effort, budgetTokens: null, shown: null };
   }

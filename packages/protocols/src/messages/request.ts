@@ -1,7 +1,8 @@
-import { KeyNames } from '../bytes/json-text.ts';
+import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
+  askedThought,
   checkMessages,
   continuing,
   enterMember,
@@ -27,6 +28,7 @@ export interface ReadRequest extends ReadMembers<RequestMember> {
 
 const names = new KeyNames<RequestMember>(requestMembers);
 const formatName = new KeyNames(['format']);
+const effortName = new KeyNames(['effort']);
 const userIdName = new KeyNames(['user_id']);
 const media = mediaParts(blockNeeds);
 
@@ -53,10 +55,19 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
+    ...askedThought([members.value('thinking'), effortIn(members)]),
     ...continuing(previousId(members), containerId(members)),
     ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
   };
   return succeed({ facts, work, members, longStrings: watch.longStrings, headers: headers.value });
+}
+
+/** The schema beside it may be long and is not looked at. */
+function effortIn(members: RequestMembers<RequestMember>): unknown {
+  const reader = members.reader('output_config');
+  if (reader === null || !enterMember(reader, effortName)) return null;
+  const start = reader.at;
+  return decodeJson(members.body, start, reader.skip());
 }
 
 /** The id of the message that a thread goes on from. */

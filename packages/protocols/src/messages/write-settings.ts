@@ -1,6 +1,7 @@
-import type { TranslationTarget } from '../codec.ts';
+import type { ThoughtWords, TokenRange, TranslationTarget } from '../codec.ts';
 import { structuredSchema } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
+import { wordOn } from '../translate/model-fit.ts';
 import { budgetOf, effortOf } from '../translate/reasoning-effort.ts';
 import type { TurnWriting } from '../translate/writing.ts';
 import type { ReasoningSetting, Turn } from '../turn.ts';
@@ -32,14 +33,10 @@ export const settingSupport: SettingSupport = {
 /** The limit if neither the caller nor the catalogue knows one. Tokens. */
 const maxTokensDefault = 8_192;
 
-/** The limit this protocol insists on: the caller's as far as the model goes, else all that the model can write. */
-export function writeMaxTokens(writing: TurnWriting): number {
-  const { maxOutputTokens } = writing.target;
-  const asked = writing.turn.settings.maxOutputTokens;
-  if (asked === null) return maxOutputTokens ?? maxTokensDefault;
-  if (maxOutputTokens === null || asked <= maxOutputTokens) return asked;
-  writing.changeSetting('maxOutputTokens', `limited to ${maxOutputTokens}`);
-  return maxOutputTokens;
+/** The limit this protocol insists on, thoughts included: the caller's, else all that the model can write. */
+export function writeMaxTokens({ target, turn: { settings } }: TurnWriting): number {
+  const usual = maxTokensDefault + (settings.reasoning?.budgetTokens ?? 0);
+  return settings.maxOutputTokens ?? target.maxOutputTokens ?? usual;
 }
 
 /** Everything a request sets that is neither its limit nor about tools. */
@@ -58,7 +55,9 @@ export function writeSettings(writing: TurnWriting, thinking: Thinking): WireRec
 /** Newer models sample as they will; older ones do while they think, and take only one of temperature and nucleus. */
 function writeSampling(writing: TurnWriting, { isOn }: Thinking): WireRecord {
   const { target } = writing;
-  if (target.reasoning && !thinksByBudget(target)) return withoutSampling(writing, 'the model takes none', 1);
+  const isUnknown = wordOn(target, 'temperature') === null;
+  if (isUnknown && target.reasoning && !thinksByBudget(target))
+    return withoutSampling(writing, 'the model takes none', 1);
   if (isOn) return withoutSampling(writing, 'not taken beside reasoning', topPBesideThoughtMin);
   const { temperature, topP, topK } = writing.turn.settings;
   const isTwice = temperature !== null && topP !== null;
@@ -152,11 +151,27 @@ const budgetMin = 1_024;
 const budgetDefault = 8_192;
 
 /** Such a model is told in tokens how much to think, and takes a temperature; later ones take a word for it, and none. */
-function thinksByBudget({ upstreamModel, dialect, takesBudget }: TranslationTarget): boolean {
-  return (
-    takesBudget === true ||
-    dialect.budgetThinkingModels.some((beginning) => upstreamModel.startsWith(beginning))
-  );
+function thinksByBudget(target: TranslationTarget): boolean {
+  return budgetRange(target) !== null;
+}
+
+function budgetRange({ upstreamModel, dialect, model }: TranslationTarget): TokenRange | null {
+  const known = model?.reasoning.budget ?? null;
+  if (known !== null) return { ...known, min: Math.max(known.min, budgetMin) };
+  const isListed = dialect.budgetThinkingModels.some((beginning) => upstreamModel.startsWith(beginning));
+  return isListed ? { min: budgetMin, max: Number.POSITIVE_INFINITY } : null;
+}
+
+const laterEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Thought has a switch of its own here, and by the age of the model a budget or a word. */
+export function thoughtWords(target: TranslationTarget): ThoughtWords {
+  return {
+    efforts: laterEfforts,
+    isSwitched: true,
+    budget: budgetRange(target),
+    usualBudget: budgetDefault,
+  };
 }
 
 /**

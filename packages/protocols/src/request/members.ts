@@ -1,8 +1,9 @@
 import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
 import { depthMax, type JsonFailure, type JsonKind, JsonReader, type StringWatch } from '../bytes/scan.ts';
 import { type Fault, fault } from '../error.ts';
-import type { Facts } from '../request.ts';
+import type { Facts, ThoughtAsked } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
+import { isRecord } from '../wire-values.ts';
 import type { LongStrings } from './media-watch.ts';
 
 /** A member in the body. Bytes; the key's span has its quotes. */
@@ -45,6 +46,13 @@ export class RequestMembers<Name extends string> {
   value(name: Name): unknown {
     const span = this.#spans.get(name);
     return span === undefined ? null : decodeJson(this.body, span.start, span.end);
+  }
+
+  /** The parsed values of those that are there, in this order. For short values. */
+  valuesOf(names: readonly Name[]): readonly unknown[] {
+    const values: unknown[] = [];
+    for (const name of names) if (this.#spans.has(name)) values.push(this.value(name));
+    return values;
   }
 
   /** An absent member is as good as null. */
@@ -199,4 +207,45 @@ export function continuing(...named: readonly unknown[]): Pick<Facts, 'continues
     ...(first === undefined ? {} : { continues: first }),
     ...(beside === undefined ? {} : { continuesBeside: beside }),
   };
+}
+
+const silent: Pick<Facts, 'thought'> = {};
+
+/** A request's word on thought: the first that says anything. What is malformed is for the upstream to judge. */
+export function askedThought(values: readonly unknown[]): Pick<Facts, 'thought'> {
+  for (const value of values) {
+    const thought = thoughtIn(value);
+    if (thought !== null) return { thought };
+  }
+  return silent;
+}
+
+/** The words and members by which vendors say it, whichever of them a request is for. */
+const noThought: ReadonlySet<unknown> = new Set(['none', 'disabled', 'off', false, 0, '0']);
+const unsaid: ReadonlySet<unknown> = new Set([
+  '',
+  'auto',
+  'between_tools',
+  'THINKING_LEVEL_UNSPECIFIED',
+  null,
+]);
+const thoughtMembers = [
+  'type',
+  'enabled',
+  'effort',
+  'budget_tokens',
+  'max_tokens',
+  'thinkingBudget',
+  'thinking_budget',
+  'thinkingLevel',
+  'thinking_level',
+];
+
+/** Null where nothing is said of it. In an object, one member that says no is enough. */
+function thoughtIn(value: unknown): ThoughtAsked | null {
+  if (noThought.has(value)) return 'none';
+  if (!isRecord(value)) return unsaid.has(value) || value === undefined ? null : 'some';
+  const said = thoughtMembers.map((name) => thoughtIn(value[name]));
+  if (said.includes('none')) return 'none';
+  return said.includes('some') ? 'some' : null;
 }

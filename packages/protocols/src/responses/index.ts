@@ -14,6 +14,7 @@ import { encodeStreamError, ResponsesStreamReader, readAnswer, unknownId } from 
 import { responsesSurface } from './wire.ts';
 import { ResponsesEventWriter, writeAnswer } from './write-events.ts';
 import { supportOf, writeTurn } from './write-messages.ts';
+import { thoughtWords } from './write-settings.ts';
 
 /** The responses API to and from the canonical form. */
 export const responsesCodec: Codec = {
@@ -21,6 +22,7 @@ export const responsesCodec: Codec = {
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),
+  thoughtWords,
   mediaByUrl: ['image', 'file'],
   readAnswer: readTurnAnswer,
   openReader: (context) => new ResponsesEventReader(context),

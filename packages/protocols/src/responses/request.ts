@@ -2,6 +2,7 @@ import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
+  askedThought,
   continuing,
   enterMember,
   findMembers,
@@ -27,6 +28,7 @@ const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
 const formatName = new KeyNames(['format']);
 const idName = new KeyNames(['id']);
+const thoughtMembers = ['reasoning'] as const;
 
 /** The upstream is left to say what is wrong for this protocol alone, such as neither an input nor a conversation. */
 export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
@@ -46,6 +48,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
+    ...askedThought(members.valuesOf(thoughtMembers)),
     ...continuing(members.value('previous_response_id'), conversationId(members)),
     // Unless they are told not to, upstreams keep it.
     ...(members.value('store') === false ? {} : { kept: true as const }),

@@ -17,6 +17,7 @@ export const requestMembers = [
   'prompt_cache_key',
   'safety_identifier',
   'user',
+  'reasoning',
 ] as const;
 
 export type RequestMember = (typeof requestMembers)[number];

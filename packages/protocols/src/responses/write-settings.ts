@@ -1,6 +1,7 @@
-import type { TranslationTarget } from '../codec.ts';
+import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
+import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
 import {
@@ -13,19 +14,18 @@ import type { Turn, TurnSettings } from '../turn.ts';
 import { nameRule } from './write-tools.ts';
 
 /** The vendor's models that think refuse what steers the choice of tokens, and those that do not refuse what steers thinking. */
-export function settingSupport(
-  { settings }: Turn,
-  { reasoning, dialect }: TranslationTarget,
-): SettingSupport {
+export function settingSupport(turn: Turn, target: TranslationTarget): SettingSupport {
+  const { settings } = turn;
+  const { reasoning, dialect } = target;
   const asksNoThought = settings.reasoning !== null && effortOf(settings.reasoning) === 'none';
-  const isSilent = settings.reasoning === null && reasoning === 'asked';
-  const isThinking = reasoning && !asksNoThought && !isSilent;
-  const sampling = isThinking && dialect.chatVocabulary === 'own' ? 'dropped' : 'carried';
+  const isRefusing = dialect.chatVocabulary === 'own' && isThinking(turn, target);
+  const sampling = (parameter: SteeringParameter) =>
+    isRefusing && wordOn(target, parameter) === null ? 'dropped' : 'carried';
   return {
     maxOutputTokens: 'carried',
     // A setting that is dropped, but would be so anyway, is no loss: the value that is the default, and no thoughts of a model without.
-    temperature: settings.temperature === 1 ? 'carried' : sampling,
-    topP: settings.topP === 1 ? 'carried' : sampling,
+    temperature: settings.temperature === 1 ? 'carried' : sampling('temperature'),
+    topP: settings.topP === 1 ? 'carried' : sampling('top_p'),
     topK: 'dropped',
     stop: 'refused',
     seed: 'dropped',
@@ -42,6 +42,14 @@ export function settingSupport(
     promptCacheKey: 'carried',
     metadata: 'carried',
   };
+}
+
+const ownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
+
+export function thoughtWords({ dialect }: TranslationTarget): ThoughtWords {
+  const efforts = dialect.chatVocabulary === 'own' ? ownEfforts : commonEfforts;
+  return { efforts, isSwitched: false, budget: null, usualBudget: null };
 }
 
 /** The members that settings become; what is null is left to the upstream. */

@@ -1,6 +1,7 @@
 import type { Codec, TranslationTarget } from '../codec.ts';
 import type { Trait, Turn, TurnSettingName } from '../turn.ts';
 import { isAsked, type SettingSupport, settingNames, type TraitSupport, traitsOf } from './losses.ts';
+import { fitSettings, isThinking } from './model-fit.ts';
 
 /** All that a codec declares of how an upstream of its protocol takes a request. */
 export interface Support {
@@ -54,11 +55,6 @@ export function weighLosses(turn: Turn, target: TranslationTarget, support: Supp
   return weight;
 }
 
-function isThinking({ settings: { reasoning } }: Turn, target: TranslationTarget): boolean {
-  if (target.reasoning === false) return false;
-  return reasoning === null ? target.reasoning !== 'asked' : reasoning.effort !== 'none';
-}
-
 /**
  * The ways to ask one target, the one that loses least of this request first; among equals in the order given. A session stays
  * with the protocol in which the model has sealed its thoughts, wherever that can be asked at all.
@@ -69,8 +65,11 @@ export function leastLossFirst<Each extends Way>(turn: Turn, ways: readonly Each
   const isSealed = ways.some(isSealedIn);
   return ways
     .map((way, place) => {
+      const { codec, target } = way;
       const stranded = isSealed && !isSealedIn(way) ? strandedWeight : 0;
-      return { way, place, weight: way.codec.weighLosses(turn, way.target) + stranded };
+      const { settings, losses } = fitSettings(turn, target, codec.thoughtWords(target));
+      const unfit = losses.length * settingWeight;
+      return { way, place, weight: codec.weighLosses({ ...turn, settings }, target) + unfit + stranded };
     })
     .sort((a, b) => a.weight - b.weight || a.place - b.place)
     .map(({ way }) => way);

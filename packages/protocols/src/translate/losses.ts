@@ -41,6 +41,9 @@ export function settingNames(support: SettingSupport): readonly TurnSettingName[
 /** A value that says what happens anyway asks for nothing. */
 export function isAsked({ settings }: Turn, name: TurnSettingName): boolean {
   switch (name) {
+    case 'temperature':
+    case 'topP':
+      return settings[name] !== null && settings[name] !== 1;
     case 'choices':
       return settings.choices !== null && settings.choices !== 1;
     case 'outputFormat':

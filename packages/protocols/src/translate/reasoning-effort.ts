@@ -1,5 +1,20 @@
 import type { ReasoningEffort, ReasoningSetting } from '../turn.ts';
 
+const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** The accepted word that is nearest to another one; of two as near, the one that thinks more, as vendors do it themselves. */
+export function nearestEffort(
+  wanted: ReasoningEffort,
+  accepted: readonly ReasoningEffort[],
+): ReasoningEffort | null {
+  const place = order.indexOf(wanted);
+  const distance = (effort: ReasoningEffort) => Math.abs(order.indexOf(effort) - place);
+  return accepted.reduce<ReasoningEffort | null>((nearest, effort) => {
+    if (nearest === null || distance(effort) < distance(nearest)) return effort;
+    return distance(effort) === distance(nearest) && order.indexOf(effort) > place ? effort : nearest;
+  }, null);
+}
+
 /** Tokens for a word, for models that know budgets only (translation-map.md, 1). */
 const budgets: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
