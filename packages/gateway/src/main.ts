@@ -17,6 +17,7 @@ import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
 import type { RouteSources } from './http/console/route-api.ts';
 import { traceIds } from './http/exchange.ts';
+import { MemoryBudget } from './http/memory.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
@@ -88,7 +89,8 @@ export async function startGateway(
   });
   opened.defer(() => log.sink.flush());
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
-  const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting });
+  const memory = new MemoryBudget(settings.memoryBytesMax);
+  const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
   const store = opened.adopt(await openStore(settings, log, metrics, replaced), (it) => it.close());
   await recover(store, log);
   const operatorToken = openOperatorToken(settings.dataDir);
@@ -111,6 +113,7 @@ export async function startGateway(
   const parts = {
     settings,
     log,
+    memory,
     metrics,
     store,
     configuration: configuration.value,
@@ -194,6 +197,7 @@ class DamagedJournalError extends Error {
 interface Parts {
   readonly settings: Settings;
   readonly log: Log;
+  readonly memory: MemoryBudget;
   readonly metrics: Metrics;
   readonly store: Store;
   readonly configuration: ConfigurationService;
@@ -318,7 +322,7 @@ function callLimits(settings: Settings): Gateway['limits'] {
 }
 
 function openApi(
-  { settings, store, configuration }: Parts,
+  { settings, memory, store, configuration }: Parts,
   gateway: Gateway,
   isDraining: () => boolean,
 ): Promise<Api> {
@@ -339,6 +343,7 @@ function openApi(
       callers: new Callers(configuration.catalogue, configuration.hashKey),
       random: { next: Math.random, traceId: traceIds(systemClock.now) },
       bodyBytesMax: settings.bodyBytesMax,
+      memory,
       corsOrigins: new Set(settings.corsOrigins),
       isDraining,
     },

@@ -3,7 +3,13 @@ import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catal
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
 import { servedByChannel } from '../catalogue/served.ts';
 import { Wires } from '../catalogue/wire.ts';
-import type { CallerListener, HeaderList, Inbound, Reply } from '../ports/data-plane.ts';
+import {
+  type CallerListener,
+  type HeaderList,
+  type Inbound,
+  type Reply,
+  uncounted,
+} from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { CallEntry, Settlement } from '../ports/ledger.ts';
 import type { UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
@@ -210,6 +216,7 @@ export class Rig {
       work,
       receivedAtMs: this.#nowMs,
       receivedAt: this.#nowMs,
+      memory: uncounted,
     };
   }
 

@@ -1,8 +1,9 @@
-import { type Fault, type Loss, unreachable, type Work } from '@headgate/protocols';
+import { type Fault, type Loss, type Reading, unreachable, type Work } from '@headgate/protocols';
 import type { Target } from '../catalogue/catalogue.ts';
 import type { HeaderList } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Lane } from '../ports/ledger.ts';
+import type { UpstreamFailure, UpstreamFailureKind } from '../ports/upstream.ts';
 import { type Outcome, rowOf } from '../route/outcomes.ts';
 
 /** One request sent to one target, and what came of it. Times in milliseconds. */
@@ -66,3 +67,26 @@ export function alertBug(error: unknown, traceId: string, observer: Gateway['obs
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   observer.alert('bug', { traceId, error: text });
 }
+
+/** A connection that failed before an answer was whole, as calls and probes judge it. */
+export function outcomeOfFailure(
+  { kind, detail }: UpstreamFailure,
+  hasHead: boolean,
+  committed: boolean,
+  reading: Reading | null,
+): Outcome {
+  if (kind === 'connect-timeout')
+    return { kind: 'timed-out', phase: 'connect', committed: false, reading: null };
+  const said = `${kind}: ${detail}`;
+  // Bytes in the place of an answer came from somebody.
+  if (hasHead || kind === 'garbled') return { kind: 'cut', committed, detail: said, reading };
+  return { kind: 'unreachable', detail: said, sent: mayBeSent[kind] };
+}
+
+/** Tells if the request, or a part of it, may have reached the upstream before it failed. */
+const mayBeSent = {
+  unreachable: false,
+  'forbidden-address': false,
+  reset: true,
+  aborted: true,
+} as const satisfies Record<Exclude<UpstreamFailureKind, 'connect-timeout' | 'garbled'>, boolean>;

@@ -13,7 +13,7 @@ import {
   withoutCommentText,
 } from '@headgate/protocols';
 import type { Wire } from '../catalogue/wire.ts';
-import type { HeaderList } from '../ports/data-plane.ts';
+import { type HeaderList, type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import type { CallEnd } from './outcomes.ts';
 import type { Errand } from './request.ts';
@@ -48,6 +48,13 @@ function isBlank(reading: Reading): boolean {
   return !reading.hasOutput && !usedOutput && reading.finishReason === null;
 }
 
+/** The bytes that are counted once so many are kept, in steps that double; null when there is no room for them. */
+function countedFor(bytes: number, counted: number, memory: MemoryShare): number | null {
+  if (bytes <= counted) return counted;
+  const grown = Math.max(bytes, 2 * counted);
+  return memory.take(grown - counted) ? grown : null;
+}
+
 const announcedBytesMax = 4 * 1024 * 1024;
 
 /**
@@ -63,6 +70,8 @@ export class WholeRelay implements Relay {
   readonly #errand: Errand;
   readonly #wire: Wire;
   readonly #headers: HeaderList;
+  /** Bytes that may be kept without asking for memory. */
+  #counted = uncountedBytesMax;
   /** Exactly as long as the body where that was announced. */
   #place: Uint8Array;
   #length = 0;
@@ -72,10 +81,14 @@ export class WholeRelay implements Relay {
     this.#errand = errand;
     this.#wire = wire;
     this.#headers = headers;
-    this.#place = announced > 0 && announced <= announcedBytesMax ? Buffer.allocUnsafe(announced) : noBytes;
+    const isBelieved = announced > 0 && announced <= announcedBytesMax && this.#hasRoom(announced);
+    this.#place = isBelieved ? Buffer.allocUnsafe(announced) : noBytes;
   }
 
   read(chunk: Uint8Array): Outcome | null {
+    const length = this.#length + chunk.length;
+    if (length > this.#counted && !this.#hasRoom(length))
+      return { kind: 'crowded', committed: false, reading: null };
     if (this.gather(chunk) <= this.#errand.limits.answerBytesMax) return null;
     return refusedAs('garbled', 'the answer is larger than allowed');
   }
@@ -98,6 +111,13 @@ export class WholeRelay implements Relay {
   /** The body as the caller gets it. */
   protected toCaller(body: Uint8Array): Uint8Array {
     return body;
+  }
+
+  /** Memory is asked for in steps that double. */
+  #hasRoom(bytes: number): boolean {
+    const counted = countedFor(bytes, this.#counted, this.#errand.inbound.memory);
+    this.#counted = counted ?? this.#counted;
+    return counted !== null;
   }
 
   /** The length of what has come, with this piece. */
@@ -137,6 +157,7 @@ export class StreamRelay implements Relay {
     if (this.outcome === null) this.takeFrame(frame);
   };
   readonly #onStart = (chunk: Uint8Array, at: number): number => this.takeTexts(chunk, at);
+  #counted = uncountedBytesMax;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   /** Frames of the chunk at hand that are the caller's, to be relayed in one write. */
@@ -169,6 +190,7 @@ export class StreamRelay implements Relay {
     this.callerIsSlow = false;
     if (!this.#splitter.push(chunk, this.#onFrame, this.#onStart))
       this.outcome ??= this.broken('a frame is larger than allowed');
+    this.keep(this.#heldBytes + this.#splitter.restLength);
     this.#writeRuns();
     return this.outcome;
   }
@@ -294,6 +316,14 @@ export class StreamRelay implements Relay {
     const { refusal } = this.reader;
     if (this.committed || refusal === null) return this.broken(refusal?.message ?? 'an error in the stream');
     return { kind: 'refused', refusal, retryAfterMs: null };
+  }
+
+  /** Ends the answer when its call may not hold so many bytes of it. */
+  protected keep(bytes: number): void {
+    if (bytes <= this.#counted) return;
+    const counted = countedFor(bytes, this.#counted, this.#errand.inbound.memory);
+    if (counted !== null) this.#counted = counted;
+    else this.outcome ??= { kind: 'crowded', committed: this.committed, reading: this.reading };
   }
 
   protected broken(detail: string): Outcome {

@@ -109,6 +109,11 @@ export const settingsTable = {
   ...inSection('Limits', 'settings.limits', {
     bodyBytesMax: given('body', 'Largest request body, plain or decompressed', size('32MiB', '1KiB', '1GiB')),
     headerBytesMax: given('header', 'Largest header block of a request', size('16KiB', '1KiB', '1MiB')),
+    memoryBytesMax: given(
+      'memory',
+      'Bytes of requests and answers held at once, of all calls; a key may hold as much as is left, an account twice that',
+      size('512MiB', '16MiB', '256GiB'),
+    ),
     answerBytesMax: given(
       'answer',
       'Largest answer of an upstream that is JSON or translated, and most of a stream held back before its first content',

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { uncounted } from '../ports/data-plane.ts';
 import { BodyPlaces, decoderOf, decoding, GrowingBytes, gift } from './body.ts';
 import { converse, digestOf, openTestPort } from './port.fixture.ts';
 
@@ -126,7 +127,7 @@ test('a compressed body is decompressed, within the bound', async () => {
         onBody: (body: Uint8Array) => resolve(Buffer.from(body).toString()),
         onNoBody: ({ code }: { code: string }) => resolve(code),
       };
-      decoding(taker, value, 1000).onBody(bytes, gift);
+      decoding(taker, value, 1000, uncounted).onBody(bytes, gift);
     });
   expect(await read(gzipSync('a'.repeat(1000)))).toBe('a'.repeat(1000));
   expect(await read(gzipSync('a'.repeat(1001)))).toBe('payload_too_large');
@@ -134,14 +135,14 @@ test('a compressed body is decompressed, within the bound', async () => {
 });
 
 test('a small body that is waited for keeps no more memory than it announced', () => {
-  const bytes = new GrowingBytes(100, bytesMax, new BodyPlaces());
+  const bytes = new GrowingBytes(100, bytesMax, new BodyPlaces(), uncounted);
   expect(bytes.room()?.buffer.byteLength).toBe(100);
 });
 
 test('a place that was given back is read into again, and not before', () => {
   const places = new BodyPlaces();
   const fill = (text: string) => {
-    const bytes = new GrowingBytes(100_000, 100_000, places);
+    const bytes = new GrowingBytes(100_000, 100_000, places, uncounted);
     for (let at = 0; at < 100_000; at += 10_000) bytes.append(Buffer.alloc(10_000, text));
     return bytes;
   };
@@ -169,7 +170,7 @@ test('places that nobody needs are kept up to a bound', () => {
 
 test('a piece that begins where a small place ends is not taken for one inside it', () => {
   const memory = Buffer.alloc(200, 'b').fill('a', 0, 100);
-  const bytes = new GrowingBytes(0, 1000, new BodyPlaces());
+  const bytes = new GrowingBytes(0, 1000, new BodyPlaces(), uncounted);
   bytes.append(memory.subarray(0, 100));
   bytes.append(memory.subarray(100));
   expect(bytes.all().toString()).toBe('a'.repeat(100) + 'b'.repeat(100));
@@ -177,7 +178,7 @@ test('a piece that begins where a small place ends is not taken for one inside i
 
 test('an announced length is believed a part at a time', () => {
   const announced = 32 * 1024 * 1024;
-  const bytes = new GrowingBytes(announced, announced, new BodyPlaces());
+  const bytes = new GrowingBytes(announced, announced, new BodyPlaces(), uncounted);
   bytes.append(Buffer.alloc(10));
   bytes.append(Buffer.alloc(10));
   expect(bytes.all().buffer.byteLength).toBeLessThanOrEqual(128 * 1024);

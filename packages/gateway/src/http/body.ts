@@ -1,5 +1,7 @@
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
+import { type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
+import { crowded } from '../route/faults.ts';
 
 /** Memory that is lent. It is given back once nothing reads it any more, or never: then it is collected. */
 export interface Loan {
@@ -45,17 +47,45 @@ export function decoderOf(encoding: string | undefined): Result<Decode | null, F
   );
 }
 
-/** Takes a body in the place of `taker`, which gets it as it was before it was compressed. */
-export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number): BodyTaker {
+/** Text becomes about so many times as long, agents' requests included. */
+const usualRatio = 8;
+/** Nothing that people write becomes longer than so many times what was sent, beyond the first megabyte. */
+const ratioMax = 100;
+const unsuspectedBytesMax = 1024 * 1024;
+
+/**
+ * Takes a body in the place of `taker`, which gets it as it was before it was compressed. Room is made for what is usual, and
+ * for all that is allowed only where that was too little: few bytes must not hold much memory.
+ */
+export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number, memory: MemoryShare): BodyTaker {
+  const decodeInto = (body: Uint8Array, loan: Loan, room: number): void => {
+    const believable = Math.max(unsuspectedBytesMax, ratioMax * body.length);
+    const allowed = Math.min(bytesMax, believable);
+    const maxOutputLength = Math.min(room, allowed);
+    if (!memory.take(maxOutputLength)) {
+      loan.giveBack();
+      return taker.onNoBody(crowded());
+    }
+    decode(body, { maxOutputLength }, (error, decoded) => {
+      const isTooLong = error?.code === 'ERR_BUFFER_TOO_LARGE';
+      memory.giveBack(error === null ? maxOutputLength - decoded.length : maxOutputLength);
+      if (isTooLong && maxOutputLength < allowed) return decodeInto(body, loan, allowed);
+      loan.giveBack();
+      if (error === null) taker.onBody(decoded, gift);
+      else if (!isTooLong) taker.onNoBody(undecodable);
+      else taker.onNoBody(believable < bytesMax ? unbelievable(believable) : tooLarge(bytesMax));
+    });
+  };
   return {
     onNoBody: (failure) => taker.onNoBody(failure),
-    onBody: (body, loan) =>
-      decode(body, { maxOutputLength: bytesMax }, (error, decoded) => {
-        loan.giveBack();
-        if (error === null) taker.onBody(decoded, gift);
-        else taker.onNoBody(error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : undecodable);
-      }),
+    onBody: (body, loan) => decodeInto(body, loan, Math.max(uncountedBytesMax, usualRatio * body.length)),
   };
+}
+
+function unbelievable(bytes: number): Fault {
+  return fault('payload_too_large', {
+    message: `The request body becomes more than ${ratioMax} times as long when it is decompressed, beyond ${bytes.toLocaleString('en-US')} bytes: send it with less compression, or none.`,
+  });
 }
 
 export function tooLarge(bytesMax: number): Fault {
@@ -126,32 +156,35 @@ export class GrowingBytes implements Loan {
   readonly #announced: number;
   readonly #bytesMax: number;
   readonly #places: BodyPlaces;
+  readonly #memory: MemoryShare;
 
   /** `announced` is 0 when the length is not known before the end. */
-  constructor(announced: number, bytesMax: number, places: BodyPlaces) {
+  constructor(announced: number, bytesMax: number, places: BodyPlaces, memory: MemoryShare) {
     this.#announced = announced;
     this.#bytesMax = bytesMax;
     this.#places = places;
+    this.#memory = memory;
   }
 
-  /** Asks where the next bytes belong; null when their number is not known. */
+  /** Asks where the next bytes belong; null when their number is not known, or there is no room for them. */
   room(): Buffer | null {
     const end = Math.min(this.#announced, this.#bytesMax);
     if (this.length >= end) return null;
-    if (this.length === this.#place.length) this.#grow(this.length + 1);
+    if (this.length === this.#place.length && !this.#grow(this.length + 1)) return null;
     return this.#place.subarray(this.length, end);
   }
 
-  /** A piece in the room that was asked for last is where it belongs. */
-  append(piece: Buffer): void {
+  /** A piece in the room that was asked for last is where it belongs. False: there is no room for it. */
+  append(piece: Buffer): boolean {
     const length = this.length + piece.length;
     if (this.length === 0 && this.#place.length === 0 && length >= this.#announced) this.#place = piece;
     else if (!this.#isInRoom(piece)) {
       // A piece that was kept as it came fills its place to the end, so it is never written to.
-      if (length > this.#place.length) this.#grow(length);
+      if (length > this.#place.length && !this.#grow(length)) return false;
       this.#place.set(piece, this.length);
     }
     this.length = length;
+    return true;
   }
 
   all(): Buffer {
@@ -172,17 +205,22 @@ export class GrowingBytes implements Loan {
     return byteOffset === place.byteOffset + this.length;
   }
 
-  #grow(length: number): void {
+  #grow(length: number): boolean {
     const capacity = this.#capacityFor(length);
     const isLarge = capacity >= placeBytesMin;
     const place = isLarge
       ? this.#places.take(Math.max(this.#announced, capacity), capacity)
       : Buffer.allocUnsafeSlow(capacity);
     const before = this.#place;
+    if (place.length > uncountedBytesMax && !this.#memory.take(place.length - before.length)) {
+      this.#places.giveBack(place);
+      return false;
+    }
     place.set(this.all());
     if (this.#isLent) this.#places.giveBack(before);
     this.#place = place;
     this.#isLent = isLarge;
+    return true;
   }
 
   #capacityFor(length: number): number {

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Platform } from '@headgate/protocols';
 import type { Random } from '../ports/clock.ts';
-import type { HeaderList, Reply } from '../ports/data-plane.ts';
+import type { HeaderList, MemoryShare, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Observer } from '../ports/observer.ts';
 import type { BodyTaker } from './body.ts';
@@ -17,7 +17,9 @@ export interface Exchange extends Reply {
   /** In whose shape it is answered, and the headers every answer carries. Called before anything is sent. */
   address(platform: Platform, headers: HeaderList): void;
   /** Asks for the body, once; a caller that waits to be asked for it is. `bytesMax` bounds it as it is sent. */
-  takeBody(taker: BodyTaker, bytesMax: number): void;
+  takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void;
+  /** Calls back once nothing of an answer that is over is kept for its caller any more; perhaps at once. */
+  afterDelivery(done: () => void): void;
 }
 
 /** The header in which each surface's SDKs look for the id of a call, beside `x-trace-id`. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Fault, fault, type Platform } from '@headgate/protocols';
-import type { CallerListener, HeaderList } from '../ports/data-plane.ts';
+import type { CallerListener, HeaderList, MemoryShare } from '../ports/data-plane.ts';
+import { crowded } from '../route/faults.ts';
 import { type BodyPlaces, type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
 import { type DeliveryLimits, type Exchange, joinedBytesMax, latin1, writeChunk } from './exchange.ts';
 
@@ -52,13 +53,14 @@ export class NodeExchange implements Exchange {
     this.#headers = headers;
   }
 
-  takeBody(taker: BodyTaker, bytesMax: number): void {
+  takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
     const request = this.#request;
     if (this.expectation !== null) this.#response.writeContinue();
-    const bytes = new GrowingBytes(Number(request.headers['content-length'] ?? 0), bytesMax, this.#places);
+    const announced = Number(request.headers['content-length'] ?? 0);
+    const bytes = new GrowingBytes(announced, bytesMax, this.#places, memory);
     const onData = (chunk: Buffer): void => {
       if (bytes.length + chunk.length > bytesMax) refuse(tooLarge(bytesMax));
-      else bytes.append(chunk);
+      else if (!bytes.append(chunk)) refuse(crowded());
     };
     const onEnd = (): void => {
       leave();
@@ -70,6 +72,7 @@ export class NodeExchange implements Exchange {
     };
     const refuse = (failure: Fault): void => {
       leave();
+      bytes.giveBack();
       // A caller who is still sending gets to see the answer, and the connection can carry another request.
       request.resume();
       taker.onNoBody(failure);
@@ -135,6 +138,12 @@ export class NodeExchange implements Exchange {
 
   abandon(): void {
     if (!this.gone) this.#response.destroy();
+  }
+
+  afterDelivery(done: () => void): void {
+    const response = this.#response;
+    if (response.closed || response.writableFinished) done();
+    else response.once('close', done);
   }
 
   /** Behind another answer on its connection nothing could reach its caller until its turn, who may leave unheard. */

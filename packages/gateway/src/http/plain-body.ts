@@ -1,3 +1,6 @@
+import type { Fault } from '@headgate/protocols';
+import type { MemoryShare } from '../ports/data-plane.ts';
+import { crowded } from '../route/faults.ts';
 import { type BodyPlaces, type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
 
 /** The body of one request of the plain lane while it comes, wanted or not. */
@@ -23,10 +26,10 @@ export class BodyIntake {
   }
 
   /** From here on the bytes are kept, up to `bytesMax`. */
-  give(taker: BodyTaker, bytesMax: number): void {
+  give(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
     this.taker = taker;
     this.#bytesMax = bytesMax;
-    this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places);
+    this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places, memory);
   }
 
   /** Asks where its next bytes belong; null when nobody wants them, or chunks are around them. */
@@ -62,14 +65,17 @@ export class BodyIntake {
   #append(data: Buffer): void {
     const bytes = this.#bytes;
     if (bytes === null) return;
-    if (bytes.length + data.length <= this.#bytesMax) {
-      bytes.append(data);
-      return;
-    }
+    if (bytes.length + data.length > this.#bytesMax) this.#refuse(tooLarge(this.#bytesMax));
+    else if (!bytes.append(data)) this.#refuse(crowded());
+  }
+
+  /** The rest of it is read, and not kept. */
+  #refuse(failure: Fault): void {
     const { taker } = this;
+    this.#bytes?.giveBack();
     this.#bytes = null;
     this.taker = null;
-    taker?.onNoBody(tooLarge(this.#bytesMax));
+    taker?.onNoBody(failure);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { concatBytes, type Fault, fault, unreachable } from '@headgate/protocols';
 import type { Guard } from '../ports/clock.ts';
+import type { MemoryShare } from '../ports/data-plane.ts';
 import { type BodyPlaces, type BodyTaker, gift, tooLarge } from './body.ts';
 import { invalidHttp, lingerMs } from './errors.ts';
 import type { Activity, Exchange, PortParts } from './exchange.ts';
@@ -67,6 +68,8 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   #body: Buffer | null = null;
   /** Its body, while that comes. */
   #intake: BodyIntake | null = null;
+  /** Called when the answer has been taken, or is not waited for any more. */
+  #afterDelivery: (() => void) | null = null;
   #staysOpen = true;
   #hasEnded = false;
   #isReading = false;
@@ -89,11 +92,22 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     return this.#lane.lastLines(staysOpen);
   }
 
-  takeBody(taker: BodyTaker, bytesMax: number): void {
+  takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
     const body = this.#body;
-    if (body === null) this.#intake?.give(taker, bytesMax);
+    if (body === null) this.#intake?.give(taker, bytesMax, memory);
     else if (body.length > bytesMax) taker.onNoBody(tooLarge(bytesMax));
     else taker.onBody(body, gift);
+  }
+
+  afterDelivery(done: () => void): void {
+    const before = this.#afterDelivery;
+    if (this.#phase !== 'delivery') done();
+    else if (before === null) this.#afterDelivery = done;
+    else
+      this.#afterDelivery = () => {
+        before();
+        done();
+      };
   }
 
   onAnswered(staysOpen: boolean): void {
@@ -169,6 +183,7 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     const taker = this.#intake?.taker ?? null;
     this.#endActivity();
     this.#phase = 'closing';
+    this.#noteDelivery();
     this.#exchange = null;
     this.#intake = null;
     exchange?.onClose();
@@ -296,11 +311,18 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   #finish(): void {
     const { clock, bounds } = this.#lane;
     this.#endActivity();
+    this.#noteDelivery();
     if (!this.#staysOpen || this.#hasEnded || this.#lane.isDraining()) return this.#close();
     this.#phase = 'head';
     this.expiresAt = clock.monotonic() + bounds.idleMs;
     if (this.socket.isPaused()) this.socket.resume();
     this.#read();
+  }
+
+  #noteDelivery(): void {
+    const done = this.#afterDelivery;
+    this.#afterDelivery = null;
+    done?.();
   }
 
   #keepAhead(bytes: Buffer): void {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Platform } from '@headgate/protocols';
-import type { CallerListener, HeaderList } from '../ports/data-plane.ts';
+import type { CallerListener, HeaderList, MemoryShare } from '../ports/data-plane.ts';
 import type { BodyTaker } from './body.ts';
 import { type Exchange, joinedBytesMax, latin1, writeChunk } from './exchange.ts';
 import { fieldOf, type RequestHead } from './request-head.ts';
@@ -11,7 +11,8 @@ export interface ExchangeHost {
   readonly socket: Socket;
   /** Lines that every head ends with, told by whether the connection stays open behind the answer. */
   lastLines(staysOpen: boolean): string;
-  takeBody(taker: BodyTaker, bytesMax: number): void;
+  takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void;
+  afterDelivery(done: () => void): void;
   /** The answer has been written to its end. */
   onAnswered(staysOpen: boolean): void;
 }
@@ -52,8 +53,12 @@ export class PlainExchange implements Exchange {
     this.#headers = headers;
   }
 
-  takeBody(taker: BodyTaker, bytesMax: number): void {
-    this.#host.takeBody(taker, bytesMax);
+  takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
+    this.#host.takeBody(taker, bytesMax, memory);
+  }
+
+  afterDelivery(done: () => void): void {
+    this.#host.afterDelivery(done);
   }
 
   send(status: number, headers: HeaderList, body: Uint8Array): void {

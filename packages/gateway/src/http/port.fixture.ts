@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Watchdog } from '../call/watchdog.ts';
+import { uncounted } from '../ports/data-plane.ts';
 import { type Api, createPort, openPort, type Port, type PortOptions } from './api.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -110,6 +111,7 @@ function echo(exchange: Exchange, { headerNames = [], onBody }: TestPortOptions,
       onNoBody: ({ status, code }) => answer(status, code),
     },
     bodyBytesMax,
+    uncounted,
   );
 }
 

@@ -20,12 +20,13 @@ import { alertBug } from '../call/outcomes.ts';
 import { sendFault } from '../call/reply.ts';
 import type { Caller } from '../catalogue/catalogue.ts';
 import type { Random } from '../ports/clock.ts';
-import type { EndListener, HeaderList } from '../ports/data-plane.ts';
+import type { EndListener, HeaderList, MemoryShare } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
 import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
 import { type Exchange, identityHeaders } from './exchange.ts';
+import type { MemoryBudget } from './memory.ts';
 import {
   callableModels,
   findModel,
@@ -43,6 +44,7 @@ export interface RequestContext {
   readonly callers: Callers;
   readonly random: Random;
   readonly bodyBytesMax: number;
+  readonly memory: MemoryBudget;
   /** Origins whose browsers may read answers; none by default. */
   readonly corsOrigins: ReadonlySet<string>;
   /** True when the process is about to stop; read for every request. */
@@ -211,17 +213,18 @@ function answerCall(request: Request, endpoint: CallEndpoint, params: EndpointPa
   const decode = decoderOf(exchange.header('content-encoding'));
   if (!decode.ok) return refuse(request, decode.error);
   const call = new AwaitedCall(request, endpoint, params, caller, protocol);
-  const taker = decode.value === null ? call : decoding(call, decode.value, bodyBytesMax);
-  exchange.takeBody(taker, bodyBytesMax);
+  const taker = decode.value === null ? call : decoding(call, decode.value, bodyBytesMax, call);
+  exchange.takeBody(taker, bodyBytesMax, call);
 }
 
-/** A call whose body has not come yet. */
-class AwaitedCall implements BodyTaker, EndListener {
+/** A call while its body comes, and the memory that it takes until its answer has been taken. */
+class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
   readonly #request: Request;
   readonly #endpoint: CallEndpoint;
   readonly #params: EndpointParams;
   readonly #caller: Caller;
   readonly #protocol: Protocol;
+  #bytesHeld = 0;
   #loan: Loan = gift;
 
   constructor(
@@ -252,6 +255,7 @@ class AwaitedCall implements BodyTaker, EndListener {
       body,
       receivedAtMs: gateway.clock.now(),
       receivedAt: gateway.clock.monotonic(),
+      memory: this,
     };
     try {
       runCall(inbound, this.#caller, this.#protocol, exchange, gateway, this);
@@ -262,10 +266,23 @@ class AwaitedCall implements BodyTaker, EndListener {
 
   onCallEnded(isBodyRead: boolean): void {
     if (isBodyRead) this.#loan.giveBack();
+    if (this.#bytesHeld > 0) this.#request.exchange.afterDelivery(() => this.giveBack(this.#bytesHeld));
   }
 
   onNoBody(failure: Fault): void {
+    this.giveBack(this.#bytesHeld);
     refuse(this.#request, failure);
+  }
+
+  take(bytes: number): boolean {
+    const isTaken = this.#request.context.memory.take(this.#caller, bytes);
+    if (isTaken) this.#bytesHeld += bytes;
+    return isTaken;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytesHeld -= bytes;
+    this.#request.context.memory.giveBack(this.#caller, bytes);
   }
 }
 

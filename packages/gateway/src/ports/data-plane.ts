@@ -7,7 +7,23 @@ export interface Inbound extends RequestInput {
   readonly receivedAtMs: number;
   /** The same moment on the clock that never jumps. */
   readonly receivedAt: number;
+  readonly memory: MemoryShare;
 }
+
+/**
+ * The memory that a call takes of what there is for all calls. Small things are not counted: a call asks before it holds more
+ * than `uncountedBytesMax` in one place. All is given back when the caller has taken the answer, or has gone.
+ */
+export interface MemoryShare {
+  /** False, and nothing is taken, when the call's caller holds its share already. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+}
+
+export const uncountedBytesMax = 32 * 1024;
+
+/** For what no caller can make grow. */
+export const uncounted: MemoryShare = { take: () => true, giveBack() {} };
 
 /** Name, value, name, value …, in lower case. */
 export type HeaderList = readonly string[];

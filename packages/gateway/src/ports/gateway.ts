@@ -3,6 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Wires } from '../catalogue/wire.ts';
 import type { Router } from '../route/router.ts';
 import type { Clock, TimeOuts } from './clock.ts';
+import type { MemoryShare } from './data-plane.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observer } from './observer.ts';
 
@@ -70,7 +71,7 @@ export interface TokenCounter {
  */
 export type MediaProblem =
   | { readonly kind: 'not-a-url' | 'unreachable' | 'timed-out' | 'redirected' | 'wrong-type' }
-  | { readonly kind: 'too-large' | 'too-many' | 'busy' }
+  | { readonly kind: 'too-large' | 'too-many' | 'busy' | 'crowded' }
   | { readonly kind: 'refused'; readonly status: number };
 
 export interface MediaFailure {
@@ -80,10 +81,14 @@ export interface MediaFailure {
 
 /** Fetches what callers name by URL, for upstreams that want the content itself. */
 export interface MediaFetcher {
-  /** All of them, or the first failure. Never rejects, takes no longer than `withinMs`, and lets go of all when told to. */
+  /**
+   * All of them, or the first failure. Never rejects, takes no longer than `withinMs`, and lets go of all when told to. What it
+   * holds is counted to `memory`.
+   */
   fetch(
     urls: readonly string[],
     withinMs: number,
     signal: AbortSignal,
+    memory: MemoryShare,
   ): Promise<Result<MediaByUrl, MediaFailure>>;
 }

@@ -32,6 +32,7 @@ export function faultOfAttempts(
   if (decisive === undefined) return fault('no_available_channel');
   const { target, outcome } = decisive;
   const row = rowOf(outcome);
+  if (outcome.kind === 'crowded') return crowded();
   if (outcome.kind === 'refused' && row.told !== 'all')
     return faultOfRefusal(outcome.refusal, row, privateNamesOf(target, model));
   const isTold = row.told !== 'all' || tried.every((each) => rowOf(each.outcome).code === row.code);
@@ -40,6 +41,15 @@ export function faultOfAttempts(
   if (code === 'upstream_rate_limited')
     return fault(code, { retryAfterMs: soonestRetryMs(tried, blockedRetryMs) });
   return fault(code);
+}
+
+/** The caller holds as much memory as it may. */
+export function crowded(): Fault {
+  return fault('overloaded', {
+    message:
+      'The calls of this key or account hold as much memory as they may at once: let some of them end, then try again.',
+    retryAfterMs: 1000,
+  });
 }
 
 /** Statuses a caller may be told: all others say something about the channel, or ask for another try. */

@@ -1,13 +1,6 @@
 import type { UpstreamRefusal } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import {
-  elsewhereAfter,
-  type Outcome,
-  type OutcomeRow,
-  outcomeOfFailure,
-  rowOf,
-  wordsOn,
-} from './outcomes.ts';
+import { elsewhereAfter, type Outcome, type OutcomeRow, rowOf, wordsOn } from './outcomes.ts';
 import {
   answered,
   brokenOff,
@@ -104,20 +97,6 @@ test('what leaves no doubt weighs double, and only a silence is a time-out', () 
     { kind: 'failed', weight: 2, isTimeOut: true },
     { kind: 'failed', weight: 1, isTimeOut: false },
   ]);
-});
-
-describe('a connection that fails', () => {
-  test.each([
-    ['unreachable', false, { kind: 'unreachable', sent: false }],
-    ['forbidden-address', false, { kind: 'unreachable', sent: false }],
-    ['reset', false, { kind: 'unreachable', sent: true }],
-    ['aborted', false, { kind: 'unreachable', sent: true }],
-    ['connect-timeout', false, { kind: 'timed-out', phase: 'connect' }],
-    ['garbled', false, { kind: 'cut', committed: false }],
-    ['reset', true, { kind: 'cut', committed: false, detail: 'reset: gone' }],
-  ] as const)('by %s, with a head: %s', (kind, hasHead, outcome) => {
-    expect(outcomeOfFailure({ kind, detail: 'gone' }, hasHead, false, null)).toMatchObject(outcome);
-  });
 });
 
 describe('after a byte has reached the caller', () => {

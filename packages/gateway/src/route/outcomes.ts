@@ -1,6 +1,5 @@
 import type { ErrorCode, Reading, UpstreamRefusal } from '@headgate/protocols';
 import type { AttemptResult, CallEntry, UnbilledReason } from '../ports/ledger.ts';
-import type { UpstreamFailure, UpstreamFailureKind } from '../ports/upstream.ts';
 
 /** The end of one attempt. `committed`: a byte of its answer had been handed to the caller. */
 export type Outcome =
@@ -16,6 +15,8 @@ export type Outcome =
     }
   /** Our own process had to stop and could wait no longer: no failure of the target. */
   | { readonly kind: 'shut-down'; readonly committed: boolean; readonly reading: Reading | null }
+  /** The caller holds as much memory as it may, and there is no room for its answer: no failure of the target. */
+  | { readonly kind: 'crowded'; readonly committed: boolean; readonly reading: Reading | null }
   /** A bug of ours: alerted where it was caught, and no failure of the target. */
   | { readonly kind: 'bug'; readonly committed: boolean; readonly reading: Reading | null }
   | {
@@ -45,6 +46,8 @@ export type OutcomeCase =
   | 'caller-gone-after-content'
   | 'shut-down'
   | 'shut-down-after-content'
+  | 'crowded'
+  | 'crowded-after-content'
   | 'bug'
   | 'bug-after-content'
   | 'outrun';
@@ -158,6 +161,13 @@ const ourFault = {
   status: 'failed',
   unbilled: 'refused_by_gateway',
   result: 'cut_before_content',
+} as const satisfies Partial<OutcomeRow>;
+
+/** Ours as well, and the caller's: its other calls have the place. */
+const crowdedOut = {
+  alive: true,
+  code: 'overloaded',
+  words: 'the caller holds as much memory as it may',
 } as const satisfies Partial<OutcomeRow>;
 
 /**
@@ -302,6 +312,12 @@ export const outcomeTable = {
     code: 'overloaded',
     words: 'the gateway had to stop',
   },
+  crowded: { ...ourFault, ...crowdedOut, what: 'no memory for the answer: the caller holds its share' },
+  'crowded-after-content': {
+    ...brokenOff,
+    ...crowdedOut,
+    what: 'no memory for the rest of an answer: the caller holds its share',
+  },
   bug: { ...ourFault, what: 'a bug of ours', alive: true, code: 'internal', words: 'a bug in the gateway' },
   'bug-after-content': {
     ...brokenOff,
@@ -341,6 +357,7 @@ function caseOf(outcome: Outcome, isBegun: boolean): OutcomeCase {
     case 'cut':
     case 'caller-gone':
     case 'shut-down':
+    case 'crowded':
     case 'bug':
       return isBegun ? `${outcome.kind}-after-content` : outcome.kind;
     default:
@@ -370,26 +387,3 @@ export function wordsOn(outcome: Outcome): string | null {
   if (outcome.kind === 'refused') return `${outcome.refusal.kind}: ${outcome.refusal.message}`;
   return 'detail' in outcome ? outcome.detail : rowOf(outcome).words;
 }
-
-/** A connection that failed before an answer was whole, as calls and probes judge it. */
-export function outcomeOfFailure(
-  { kind, detail }: UpstreamFailure,
-  hasHead: boolean,
-  committed: boolean,
-  reading: Reading | null,
-): Outcome {
-  if (kind === 'connect-timeout')
-    return { kind: 'timed-out', phase: 'connect', committed: false, reading: null };
-  const said = `${kind}: ${detail}`;
-  // Bytes in the place of an answer came from somebody.
-  if (hasHead || kind === 'garbled') return { kind: 'cut', committed, detail: said, reading };
-  return { kind: 'unreachable', detail: said, sent: mayBeSent[kind] };
-}
-
-/** Tells if the request, or a part of it, may have reached the upstream before it failed. */
-const mayBeSent = {
-  unreachable: false,
-  'forbidden-address': false,
-  reset: true,
-  aborted: true,
-} as const satisfies Record<Exclude<UpstreamFailureKind, 'connect-timeout' | 'garbled'>, boolean>;

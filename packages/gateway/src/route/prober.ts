@@ -3,7 +3,7 @@ import { Attempt, type AttemptOwner } from '../call/attempt.ts';
 import { alertBug, alertTrouble } from '../call/outcomes.ts';
 import { Errand } from '../call/request.ts';
 import type { Channel, Model, Target } from '../catalogue/catalogue.ts';
-import type { Reply } from '../ports/data-plane.ts';
+import { type Reply, uncounted } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { rowOf } from './outcomes.ts';
 import type { Suspect } from './probes.ts';
@@ -178,6 +178,7 @@ function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: Rout
     search: '',
     receivedAtMs: clock.now(),
     receivedAt: clock.monotonic(),
+    memory: uncounted,
   };
   const request: InboundRequest = { facts, wantsUsageFrame: false, framing: 'sse', passThrough: () => call };
   const limits = { ...gateway.limits, answerBytesMax, wholeAnswerMs: firstContentMs };

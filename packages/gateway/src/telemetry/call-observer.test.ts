@@ -6,7 +6,7 @@ import { completeEntry, linesWritten } from './testing.ts';
 const clock = { now: () => 0, monotonic: () => 0 };
 
 test('a finished call is counted and logged; an alert too', async () => {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, clock, logsCalls: true });
     observer.callStarted();
@@ -23,7 +23,7 @@ test('a finished call is counted and logged; an alert too', async () => {
 });
 
 test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, clock, logsCalls: true });
     observer.serviceChanged('ejected', 'c1', 'm');
@@ -42,7 +42,7 @@ test('what goes out of service and comes back is logged and counted; probes are 
 });
 
 test('finished calls are counted all the same when they are not to be logged', async () => {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     createCallObserver({ log, metrics, clock, logsCalls: false }).callFinished(completeEntry);
   });
@@ -53,7 +53,7 @@ test('finished calls are counted all the same when they are not to be logged', a
 });
 
 test('refusals of one kind are logged once a second, with how many there were, and counted every time', async () => {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const noKey = { platform: 'completions', code: 'invalid_api_key', status: 401 } as const;
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
@@ -74,7 +74,7 @@ test('refusals of one kind are logged once a second, with how many there were, a
 });
 
 test('the same alert is logged once a minute and counted every time', async () => {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, clock: time, logsCalls: false });

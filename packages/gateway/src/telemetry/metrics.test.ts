@@ -12,7 +12,7 @@ const refusedBeforeAnyAttempt = {
 } as const;
 
 async function exposed(record: (metrics: ReturnType<typeof createMetrics>) => void): Promise<string[]> {
-  const metrics = createMetrics({ ledgerQueued: () => 7 });
+  const metrics = createMetrics({ ledgerQueued: () => 7, bytesHeld: () => 4096 });
   record(metrics);
   return (await metrics.expose()).text.split('\n');
 }

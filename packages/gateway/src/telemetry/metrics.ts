@@ -20,6 +20,8 @@ export interface Metrics {
 export interface MetricsSources {
   /** Entries waiting for a ledger commit. */
   ledgerQueued(): number;
+  /** Bytes of requests and answers that calls hold. */
+  bytesHeld(): number;
 }
 
 /** Everything there is to scrape, in the Prometheus text format. */
@@ -62,18 +64,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
       recordValue(commits, durationMs / 1000);
     },
     async expose() {
-      const single = (type: 'counter' | 'gauge', name: string, help: string, cell: number) =>
-        exposeSamples(type, name, help, [], [{ labels: [], cell }]);
       const text = [
         calls.expose(),
         service.expose(),
         single('gauge', 'headgate_calls_in_flight', 'Calls begun and not finished.', callsInFlight),
-        single(
-          'gauge',
-          'headgate_ledger_queue_entries',
-          'Entries waiting for a commit.',
-          sources.ledgerQueued(),
-        ),
+        single('gauge', 'headgate_ledger_queue_entries', 'Entries not durable yet.', sources.ledgerQueued()),
+        single('gauge', 'headgate_held_bytes', 'Bytes of bodies and answers held.', sources.bytesHeld()),
         single('counter', 'headgate_ledger_entries_total', 'Entries made durable.', entriesCommitted),
         exposeHistograms(
           'headgate_ledger_commit_seconds',
@@ -100,6 +96,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
       return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text };
     },
   };
+}
+
+function single(type: 'counter' | 'gauge', name: string, help: string, cell: number): string {
+  return exposeSamples(type, name, help, [], [{ labels: [], cell }]);
 }
 
 /** How often targets went out of service, and what came of probes. */

@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uncounted } from '../ports/data-plane.ts';
 import type { UpstreamClient } from '../ports/upstream.ts';
 import { HttpClient } from './client.ts';
 import { type MediaLimits, openMediaFetcher } from './media.ts';
@@ -34,38 +35,40 @@ const failing = (kind: string) => ({ ok: false, error: { problem: { kind } } });
 
 test('what is found is handed over in base64', async () => {
   const urls = [`${origin}/1`, `${origin}/2`];
-  const fetched = await fetcher({}).fetch(urls, patienceMs, unaborted);
+  const fetched = await fetcher({}).fetch(urls, patienceMs, unaborted, uncounted);
   const found = { mediaType: 'image/png', base64: Buffer.alloc(100).toString('base64') };
   expect(fetched).toEqual({ ok: true, value: new Map(urls.map((url) => [url, found])) });
 });
 
 test('a server that says nothing is not waited for', async () => {
   const url = `${origin}/silent`;
-  expect(await fetcher({ timeoutMs: 20 }).fetch([url], patienceMs, unaborted)).toMatchObject(
+  expect(await fetcher({ timeoutMs: 20 }).fetch([url], patienceMs, unaborted, uncounted)).toMatchObject(
     failing('timed-out'),
   );
-  expect(await fetcher({}).fetch([url], 20, unaborted)).toMatchObject(failing('timed-out'));
+  expect(await fetcher({}).fetch([url], 20, unaborted, uncounted)).toMatchObject(failing('timed-out'));
 });
 
 test('all together take no longer than there is time', async () => {
   const urls = Array.from({ length: 20 }, (_, n) => `${origin}/silent?${n}`);
   const { fetch } = fetcher({ timeoutMs: 80, parallelMax: 1 });
   const startedAt = performance.now();
-  expect(await fetch(urls, 100, unaborted)).toMatchObject(failing('timed-out'));
+  expect(await fetch(urls, 100, unaborted, uncounted)).toMatchObject(failing('timed-out'));
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
 test('what is under way is let go of when the caller has gone, and its place is free', async () => {
   const { fetch } = fetcher({ callsMax: 1 });
   const hangUp = new AbortController();
-  const fetched = fetch([`${origin}/silent`], patienceMs, hangUp.signal);
+  const fetched = fetch([`${origin}/silent`], patienceMs, hangUp.signal, uncounted);
   await expect.poll(() => silent.length).toBeGreaterThan(0);
   const left = new Promise((resolve) => silent.at(-1)?.on('close', resolve));
   hangUp.abort();
   expect(await fetched).toMatchObject(failing('timed-out'));
   await left;
-  expect(await fetch([`${origin}/1`], patienceMs, AbortSignal.abort())).toMatchObject(failing('timed-out'));
-  expect(await fetch([`${origin}/1`], patienceMs, unaborted)).toMatchObject({ ok: true });
+  expect(await fetch([`${origin}/1`], patienceMs, AbortSignal.abort(), uncounted)).toMatchObject(
+    failing('timed-out'),
+  );
+  expect(await fetch([`${origin}/1`], patienceMs, unaborted, uncounted)).toMatchObject({ ok: true });
 });
 
 test.each<[Partial<MediaLimits>, string]>([
@@ -75,17 +78,17 @@ test.each<[Partial<MediaLimits>, string]>([
   [{ callsMax: 0 }, 'busy'],
 ])('beyond %j it is %s', async (limits, kind) => {
   const urls = [1, 2, 3].map((n) => `${origin}/${n}`);
-  expect(await fetcher(limits).fetch(urls, patienceMs, unaborted)).toMatchObject(failing(kind));
+  expect(await fetcher(limits).fetch(urls, patienceMs, unaborted, uncounted)).toMatchObject(failing(kind));
 });
 
 test('a call that has ended makes room for the next', async () => {
   const { fetch } = fetcher({ callsMax: 1 });
   const both = await Promise.all([
-    fetch([`${origin}/1`], patienceMs, unaborted),
-    fetch([`${origin}/1`], patienceMs, unaborted),
+    fetch([`${origin}/1`], patienceMs, unaborted, uncounted),
+    fetch([`${origin}/1`], patienceMs, unaborted, uncounted),
   ]);
   expect(both).toMatchObject([{ ok: true }, failing('busy')]);
-  expect(await fetch([`${origin}/1`], patienceMs, unaborted)).toMatchObject({ ok: true });
+  expect(await fetch([`${origin}/1`], patienceMs, unaborted, uncounted)).toMatchObject({ ok: true });
 });
 
 test('a public server cannot lead to an address that is not', async () => {
@@ -102,7 +105,7 @@ test('a public server cannot lead to an address that is not', async () => {
     close: () => guarded.close(),
   };
   const { fetch } = openMediaFetcher({ openClient: () => client, allowPrivate: false });
-  expect(await fetch(['https://public.example/a.png'], patienceMs, unaborted)).toMatchObject(
+  expect(await fetch(['https://public.example/a.png'], patienceMs, unaborted, uncounted)).toMatchObject(
     failing('unreachable'),
   );
 });

@@ -6,6 +6,7 @@ import {
   type Result,
   succeed,
 } from '@headgate/protocols';
+import type { MemoryShare } from '../ports/data-plane.ts';
 import type { MediaFailure, MediaFetcher, MediaProblem } from '../ports/gateway.ts';
 import type {
   UpstreamClient,
@@ -42,7 +43,7 @@ export function openMediaFetcher({ openClient, allowPrivate, limits }: MediaFetc
   const { callsMax, itemsMax, ...rest } = { ...mediaLimits, ...limits };
   let calls = 0;
   return {
-    async fetch(urls, withinMs, signal) {
+    async fetch(urls, withinMs, signal, memory) {
       const [first = ''] = urls;
       if (urls.length > itemsMax) return fail({ url: first, problem: { kind: 'too-many' } });
       if (calls >= callsMax) return fail({ url: first, problem: { kind: 'busy' } });
@@ -51,7 +52,7 @@ export function openMediaFetcher({ openClient, allowPrivate, limits }: MediaFetc
       const timeoutMs = Math.max(0, Math.min(rest.timeoutMs, withinMs));
       const { redirectsMax, itemBytesMax: bytesMax } = rest;
       const allowance = { left: rest.callBytesMax };
-      const way = { client, allowPrivate, limits: { bytesMax, redirectsMax, timeoutMs }, allowance };
+      const way = { client, allowPrivate, limits: { bytesMax, redirectsMax, timeoutMs }, allowance, memory };
       const end = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(Math.max(0, withinMs)))]);
       try {
         return await fetchAll(urls, way, rest.parallelMax, end);
@@ -111,7 +112,11 @@ interface DownloadWay {
   readonly allowPrivate: boolean;
   readonly limits: DownloadLimits;
   readonly allowance: ByteAllowance;
+  readonly memory: MemoryShare;
 }
+
+/** Everything fetched is held as bytes, as text of four thirds of them, and within the request once more. */
+const copies = 4;
 
 type Downloaded = Result<FetchedMedia, MediaProblem>;
 
@@ -229,6 +234,7 @@ class Hop implements UpstreamHandler {
     this.#way.allowance.left -= chunk.length;
     const isTooLarge = this.#length > this.#way.limits.bytesMax || this.#way.allowance.left < 0;
     if (isTooLarge) this.#fail({ kind: 'too-large' });
+    else if (!this.#way.memory.take(copies * chunk.length)) this.#fail({ kind: 'crowded' });
     else this.#chunks.push(new Uint8Array(chunk));
   }
 

@@ -48,6 +48,11 @@ export class JsonArraySplitter {
     return this.#partial.bytes;
   }
 
+  /** Bytes of `rest`. */
+  get restLength(): number {
+    return this.#partial.length;
+  }
+
   #endsElement(byte: number): boolean {
     switch (byte) {
       case quote:

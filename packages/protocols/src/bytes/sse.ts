@@ -17,6 +17,10 @@ export class FrameBuffer {
     return this.#length === 0;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -115,6 +119,11 @@ export class SseSplitter {
   /** All that came after the last whole frame; empty at the end of a well-formed stream. */
   rest(): Uint8Array {
     return this.#partial.bytes;
+  }
+
+  /** Bytes of `rest`. */
+  get restLength(): number {
+    return this.#partial.length;
   }
 
   /** Notes the line (or the part of one, when `end` is the chunk's) from `start`; true when it is a blank one. */

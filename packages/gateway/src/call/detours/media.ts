@@ -11,6 +11,7 @@ import {
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
 import type { MediaProblem } from '../../ports/gateway.ts';
+import { crowded } from '../../route/faults.ts';
 import type { Call } from '../request.ts';
 
 /** The request in no protocol's words, read when the first attempt needs it and kept for the others. */
@@ -56,10 +57,11 @@ export class MediaShelf {
    * @returns lets go of it: `done` is called all the same.
    */
   fetch(wire: Wire, done: () => void): () => void {
-    const { gateway, deadlineAt } = this.#call;
+    const { gateway, deadlineAt, inbound } = this.#call;
     const hangUp = new AbortController();
     const withinMs = deadlineAt - gateway.clock.monotonic();
-    void gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal).then((fetched) => {
+    const fetching = gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal, inbound.memory);
+    void fetching.then((fetched) => {
       if (!fetched.ok) this.#noteFault(fetched.error.url, fetched.error.problem);
       else for (const [url, media] of fetched.value) this.#fetched.set(url, media);
       done();
@@ -82,6 +84,7 @@ export class MediaShelf {
 }
 
 function faultOf(turn: Turn, url: string, problem: MediaProblem): Fault {
+  if (problem.kind === 'crowded') return crowded();
   const words = wordsOf(problem);
   return words === null ? fault('overloaded') : remoteMediaFault(turn, url, words);
 }
@@ -106,6 +109,7 @@ function wordsOf(problem: MediaProblem): string | null {
     case 'refused':
       return `answered with status ${problem.status}`;
     case 'busy':
+    case 'crowded':
       return null;
     default:
       return unreachable(problem);

@@ -13,7 +13,8 @@ import {
   withMedia,
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
-import type { HeaderList } from '../../ports/data-plane.ts';
+import { type HeaderList, uncountedBytesMax } from '../../ports/data-plane.ts';
+import { crowded } from '../../route/faults.ts';
 import { type Relay, StreamRelay, WholeRelay } from '../relay.ts';
 import { streamHeaders, wholeHeaders } from '../reply.ts';
 import type { Call, Errand } from '../request.ts';
@@ -47,6 +48,9 @@ export function encodeTranslated(call: Call, wire: Wire, shelf: MediaShelf | nul
   const { codec } = wire.protocol;
   if (protocol.codec === null || codec === null)
     throw new Error(`${protocol.id} cannot be translated to ${wire.protocol.id}`);
+  // A target's request is about as long as the caller's, and what is read of that holds its texts once more.
+  const { length } = inbound.body;
+  if (length > uncountedBytesMax && !inbound.memory.take(2 * length)) return fail(crowded());
   const turn = turnOf(call);
   if (!turn.ok) return turn;
   const unfetched = shelf?.faultFor(wire) ?? null;
@@ -120,6 +124,7 @@ class TranslatedStreamRelay extends StreamRelay {
   /** A translator keeps what it cannot say yet, and some say everything again at the end: memory has a bound. */
   protected override takeFrame(frame: Uint8Array): void {
     this.#bytes += frame.length;
+    this.keep(this.#bytes);
     if (this.#bytes > this.#bytesMax) this.outcome = this.broken('more than can be translated');
     else super.takeFrame(frame);
   }
