@@ -56,7 +56,7 @@ export interface Family {
 
 /** Every family that a gateway exposes once something of each kind has happened. */
 export async function metricFamilies(): Promise<readonly Family[]> {
-  const metrics = createMetrics({ ledgerQueued: () => 0 });
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 0 });
   metrics.callStarted();
   metrics.callFinished({ ...completeEntry, unbilledReason: 'zero_completion' });
   const { traceId } = completeEntry;
