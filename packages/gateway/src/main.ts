@@ -292,7 +292,6 @@ function openGateway(
     waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),
     clock: systemClock,
     limits: callLimits(settings),
-    unpricedModels: settings.unpricedModels,
   };
 }
 
@@ -366,12 +365,11 @@ function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
   });
 }
 
-function routeSources({ settings, store, configuration }: Parts, router: Router): RouteSources {
-  const { unpricedModels } = settings;
+function routeSources({ store, configuration }: Parts, router: Router): RouteSources {
   return {
     explainRoute: (question) => {
       const catalogue = configuration.catalogue.current;
-      return explainRoute(question, { catalogue, router, unpricedModels, nowMs: systemClock.now() });
+      return explainRoute(question, { catalogue, router, nowMs: systemClock.now() });
     },
     findEntry: store.findEntry,
   };

@@ -272,6 +272,7 @@ export interface CatalogueLoadTools {
   readonly catalogueFiles: CatalogueFiles;
   readonly environment: Environment;
   readonly clock: Clock;
+  readonly settings: Pick<Settings, 'unpricedModels'>;
   readonly variable: (name: string) => Promise<string | null>;
 }
 
@@ -287,6 +288,7 @@ export async function loadCatalogue(tools: CatalogueLoadTools): Promise<BuiltCat
     secret: tools.environment,
     variable: (name) => variables.get(name) ?? undefined,
     nowMs: tools.clock.now(),
+    unpricedModels: tools.settings.unpricedModels,
   });
 }
 

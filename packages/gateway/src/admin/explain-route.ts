@@ -21,7 +21,6 @@ import { choiceWords, exclusionWords } from './past-route.ts';
 export interface ExplainTools {
   readonly catalogue: Catalogue;
   readonly router: Pick<Router, 'explain'>;
-  readonly unpricedModels: 'refuse' | 'serve';
   /** On the clock of the wall. */
   readonly nowMs: number;
 }
@@ -67,7 +66,7 @@ export function explainRoute(
   if (!model.ok) return model;
   const request = askOf(question, caller.value, surface.value, model.value);
   const explanation = tools.router.explain(request, nowMs);
-  return succeed(viewOf(question, caller.value, request, explanation, tools));
+  return succeed(viewOf(question, caller.value, request, explanation));
 }
 
 /** By id, by the beginning of one, or by name. A name that several keys have is none. */
@@ -152,10 +151,8 @@ function viewOf(
   { keyId, keyName, group }: Caller,
   { model, protocol, routing }: RouteRequest,
   { choice, order, candidates, exclusions }: Explanation,
-  { unpricedModels }: ExplainTools,
 ): RouteExplanation {
-  const isRefused = model.price === null && unpricedModels === 'refuse';
-  const refusal = `The model ${model.id} has no price, so calls of it are refused; write one under prices.`;
+  const refusal = `The model ${model.id} has no price, so callers are told that there is none of this name; \`headgate prices show ${model.id}\` says how to give it one.`;
   return {
     key: { id: keyId, name: keyName },
     group: group.id,
@@ -171,7 +168,7 @@ function viewOf(
     order,
     candidates: candidates.map(candidateView),
     exclusions: exclusions.map(exclusionView),
-    warnings: isRefused ? [refusal] : [],
+    warnings: model.isOffered ? [] : [refusal],
   };
 }
 
@@ -186,7 +183,8 @@ function translatedTo(model: Model, surface: ProtocolId, order: readonly string[
 
 /** The parts add up to what is expected, but for rounding. */
 function candidateView(candidate: ExplainedCandidate) {
-  const { channelId, upstreamModel, tier, share, chance, waitMs, expectedCostPicoUsd, parts } = candidate;
+  const { channelId, upstreamModel, tier, share, chance, waitMs, expectedCostPicoUsd, isCostKnown, parts } =
+    candidate;
   return {
     channel: channelId,
     upstreamModel,
@@ -195,6 +193,7 @@ function candidateView(candidate: ExplainedCandidate) {
     chance: fourDigits(chance),
     waitMs: Math.round(waitMs),
     expectedCostPicoUsd: Math.round(expectedCostPicoUsd),
+    costKnown: isCostKnown,
     parts: {
       pricePicoUsd: Math.round(parts.price),
       waitingPicoUsd: Math.round(parts.waiting),

@@ -111,6 +111,8 @@ export interface RigOptions {
   /** Parts that misbehave, in the place of those that do not. */
   readonly parts?: Partial<Gateway>;
   readonly protocol?: Partial<Protocol>;
+  /** False for a model without a price; true if left out. */
+  readonly isOffered?: boolean;
 }
 
 /** The pipeline between a caller and upstreams that a test plays, on a clock that it moves. */
@@ -139,6 +141,7 @@ export class Rig {
         }),
       ),
       price: priceOf(1_000_000n),
+      isOffered: options.isOffered ?? true,
     };
     const catalogue: Catalogue = {
       revision: 1,
@@ -190,7 +193,6 @@ export class Rig {
       waitingRoom: new WaitingRoom(watchdog, clock, options.waitingMax ?? 10),
       clock,
       limits: { ...limits, ...options.limits },
-      unpricedModels: 'refuse',
       ...options.parts,
     };
   }

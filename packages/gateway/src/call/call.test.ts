@@ -75,6 +75,21 @@ describe('how a call was routed', () => {
   });
 });
 
+test('a model that is not offered does not exist for callers, is not routed, and the operator hears of it', async () => {
+  for (const work of ['answer', 'count'] as const) {
+    const rig = new Rig({ isOffered: false });
+    await rig.start(false, work).done;
+    expect(rig.reply.status).toBe(404);
+    expect(rig.alerts).toEqual(['unpriced-model']);
+    expect(rig.settled[0]).toMatchObject({
+      status: 'failed',
+      errorCode: 'model_not_found',
+      route: null,
+      attempts: [],
+    });
+  }
+});
+
 describe('an end whose entry is not durable', () => {
   test('the body is withheld', async () => {
     const rig = new Rig({ settlement: 'unavailable' });

@@ -135,6 +135,11 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   const { models, served } = gateway.catalogue.current;
   const model = models.get(facts.model);
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(facts.model));
+  if (!model.isOffered) {
+    // The caller can do nothing about it, and the operator can.
+    gateway.observer.alert('unpriced-model', { model: model.id, mend: `headgate prices show ${model.id}` });
+    return fail(modelNotFound(facts.model));
+  }
   const { accountId, group } = caller;
   const asItIs = inbound.work !== 'answer';
   const sessionClue = () => request.sessionClue?.() ?? null;
@@ -154,11 +159,6 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
   if (route.targets.length === 0 && route.againMs === null && inbound.work !== 'count')
     return fail(nothingToTry(wanted, route));
-  if (model.price === null && inbound.work !== 'count' && gateway.unpricedModels === 'refuse') {
-    gateway.observer.alert('unpriced-model', { model: model.id });
-    const message = 'This model has no price yet and cannot be called.';
-    return fail(fault('no_available_channel', { message }));
-  }
   call.price = model.price;
   call.served = served;
   return succeed({ wanted: wanted, route: route });

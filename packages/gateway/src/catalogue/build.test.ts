@@ -104,6 +104,7 @@ function build(changes: Partial<CatalogueSources> = {}) {
     secret: (name) => (name === 'ACME_KEY' ? 'the secret' : undefined),
     variable: (name) => (name === 'region' ? 'eu' : undefined),
     nowMs: 500,
+    unpricedModels: 'refuse',
     ...changes,
   });
 }

@@ -29,6 +29,8 @@ export interface CatalogueSources {
   /** Fills a gap of a base URL, such as `{simulator}`. */
   readonly variable: (name: string) => string | undefined;
   readonly nowMs: number;
+  /** A model without a price is hidden from callers, or served unbilled. */
+  readonly unpricedModels: 'refuse' | 'serve';
 }
 
 /** Something the operator should know; the snapshot works without what it names. */
@@ -67,7 +69,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const models = new Map(
     stored.models.map((model) => [
       model.id,
-      buildModel(model, targets.get(model.id) ?? [], chosen, sources.book, priceOf, problems),
+      buildModel(model, targets.get(model.id) ?? [], chosen, sources, priceOf, problems),
     ]),
   );
   const groups = new Map(
@@ -201,16 +203,20 @@ function buildModel(
   declared: DeclaredModel,
   targets: readonly Target[],
   chosen: ReadonlySet<string>,
-  book: ModelBook,
+  { book, unpricedModels }: CatalogueSources,
   priceOf: (subject: string) => PriceVersion | null,
   problems: CatalogueProblem[],
 ): Model {
   const price = priceOf(`model:${declared.id}`);
   if (price === null) {
+    const fate =
+      unpricedModels === 'refuse'
+        ? 'so callers are told that there is no such model'
+        : 'so its calls are free';
     problems.push({
       kind: 'unpriced-model',
       subject: declared.id,
-      detail: 'it has no price; write one under prices',
+      detail: `it has no price, ${fate}; headgate prices show ${declared.id} says how to give it one`,
     });
   }
   const { id, displayName, ownedBy, created, inputModalities, outputModalities, capabilities } = declared;
@@ -228,6 +234,7 @@ function buildModel(
     capabilities: capabilities ?? capabilitiesOf(facts),
     facts,
     price,
+    isOffered: price !== null || unpricedModels === 'serve',
     targets,
     hasChoice: targets.some(({ origin }) => chosen.has(origin)),
   };

@@ -86,6 +86,7 @@ export function modelOf(targets: readonly Target[], id = 'demo'): Model {
     capabilities: [],
     facts: quick,
     price: null,
+    isOffered: true,
     targets,
     hasChoice: targets.length > 1,
   };

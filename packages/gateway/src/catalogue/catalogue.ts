@@ -80,6 +80,8 @@ export interface Model
   readonly facts: ModelFacts;
   /** The price that callers pay, before the group's multiplier; null is an operator alert. */
   readonly price: PriceVersion | null;
+  /** False where it has no price, unless the operator serves such models: then it does not exist for callers. */
+  readonly isOffered: boolean;
   readonly targets: readonly Target[];
   /** True where a target is one of several, here or of another model: it matters there what calls of this one teach of its cache. */
   readonly hasChoice: boolean;

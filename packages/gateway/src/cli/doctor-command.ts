@@ -172,6 +172,7 @@ async function checkCatalogue(
     catalogueFiles: workspace.catalogueFiles,
     environment,
     clock: workspace.clock,
+    settings: workspace.settings,
     // Only whether an address can be filled in matters here, not where it leads.
     variable: (name) => Promise.resolve(name === 'simulator' ? 'http://simulator.invalid' : null),
   });

@@ -99,6 +99,33 @@ test('as JSON it has every part, and the parts add up', async () => {
   });
 });
 
+test('a cost that is not known is marked, and so is what is assumed of it', async () => {
+  writeFileSync(
+    join(directory, 'unknown.yaml'),
+    `${configuration.replace('other: {} }', 'other: {}, unheard-of: {} }').replace('models: [gpt-5-mini]', 'models: [gpt-5-mini, unheard-of]')}`.replace(
+      'channels:\n',
+      `channels:
+  cheap: { provider: openai, models: { unheard-of: { cost: { input: 1, output: 2 } } } }
+  guess: { provider: openai, models: [unheard-of] }
+`,
+    ),
+  );
+  const place = '--data-dir unknown';
+  expect(await headgate(`import unknown.yaml ${place}`)).toMatchObject({ code: 0 });
+  await headgate(`keys create --group team --name laptop ${place}`);
+  const { out } = await headgate(`route explain --key laptop --model unheard-of ${place}`);
+  expect(out).toMatch(/ ~[\d.,]+ .* guess: cost unknown\n/);
+  expect(out).toContain('~ A cost that is not known is taken to be twice the dearest one that is.');
+  expect(out).toContain('has no price, so callers are told that there is none of this name');
+  const { candidates } = JSON.parse(
+    (await headgate(`route explain --key laptop --model unheard-of --json ${place}`)).out,
+  ) as { candidates: readonly { channel: string; costKnown: boolean }[] };
+  expect(candidates.map(({ channel, costKnown }) => [channel, costKnown])).toEqual([
+    ['cheap', true],
+    ['guess', false],
+  ]);
+});
+
 test('a past call shows its plans and its attempts', async () => {
   const { code, out } = await headgate(`route explain --trace ${call.traceId}`);
   expect(code).toBe(0);

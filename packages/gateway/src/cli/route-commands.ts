@@ -53,8 +53,7 @@ function explain(context: CommandContext): Promise<ExitReason> {
     const { catalogue, problems } = await workspaceCatalogue(workspace, context);
     const nowMs = workspace.clock.now();
     const { router, savedAtMs } = await openSavedRouter(workspace, nowMs);
-    const { unpricedModels } = workspace.settings;
-    const explained = explainRoute(question, { catalogue, router, unpricedModels, nowMs });
+    const explained = explainRoute(question, { catalogue, router, nowMs });
     if (!explained.ok) {
       printFailure(context.output, [problemText(explained.error)]);
       return 'failed';

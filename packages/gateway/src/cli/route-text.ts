@@ -72,19 +72,26 @@ function candidatesText(candidates: readonly CandidateView[], color: boolean): s
     channelColumn,
   ];
   const rows = candidates.map(
-    ({ channel, upstreamModel, tier, share, chance, expectedCostPicoUsd, parts }) => [
+    ({ channel, upstreamModel, tier, share, chance, expectedCostPicoUsd, costKnown, parts }) => [
       ...(hasTiers ? [String(tier)] : []),
       percent(share),
       amount(expectedCostPicoUsd),
-      amount(parts.pricePicoUsd),
+      `${costKnown ? '' : '~'}${amount(parts.pricePicoUsd)}`,
       amount(parts.waitingPicoUsd),
       amount(parts.failurePicoUsd + parts.breakagePicoUsd),
       ...(isReturning ? [amount(parts.slowStartPicoUsd)] : []),
       percent(chance),
-      named(channel, upstreamModel, candidates),
+      `${named(channel, upstreamModel, candidates)}${costKnown ? '' : ': cost unknown'}`,
     ],
   );
-  return `${unitText}\n\n${tableText(columns, rows, color)}`;
+  const table = `${unitText}\n\n${tableText(columns, rows, color)}`;
+  return candidates.every(({ costKnown }) => costKnown) ? table : `${table}\n\n${assumptionText(candidates)}`;
+}
+
+function assumptionText(candidates: readonly CandidateView[]): string {
+  return candidates.some(({ costKnown }) => costKnown)
+    ? '~ A cost that is not known is taken to be twice the dearest one that is.'
+    : '~ No cost is known here: time and failures alone decide.';
 }
 
 /** The upstream's name of the model is said where a channel has several. */

@@ -100,7 +100,7 @@ export const builtIn = 'http://built-in.invalid';
 
 /** The catalogue as a gateway on this data directory would build it. `simulator` tells the address of one, if one is needed. */
 export function workspaceCatalogue(
-  { store, catalogueFiles, clock }: Workspace,
+  { store, catalogueFiles, clock, settings }: Workspace,
   { environment }: CommandContext,
   simulator: () => Promise<string> = () => Promise.resolve(builtIn),
 ): Promise<BuiltCatalogue> {
@@ -109,6 +109,7 @@ export function workspaceCatalogue(
     catalogueFiles,
     environment,
     clock,
+    settings,
     variable: (name) => (name === 'simulator' ? simulator() : Promise.resolve(null)),
   });
 }

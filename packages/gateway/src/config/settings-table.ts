@@ -194,7 +194,7 @@ export const settingsTable = {
     ),
     unpricedModels: given(
       'unpricedModels',
-      'Calls of a model without a price: refused, or served unbilled with the entry saying so',
+      'Models without a price: hidden from callers (refuse), or served unbilled with the entry saying so (serve)',
       choice(['refuse', 'serve'], 'refuse'),
     ),
   }),

@@ -12,6 +12,7 @@ const models: readonly Model[] = [
   modelOf([targetOf({ id: 'e', protocols: { images: '/images/{operation}' } })], 'images-only'),
   modelOf([targetOf({ id: 'c', enabled: false })], 'disabled'),
   modelOf([], 'nowhere'),
+  { ...modelOf([targetOf({ id: 'a', protocols: chat })], 'unpriced'), isOffered: false },
 ];
 const catalogue: Catalogue = {
   revision: 1,

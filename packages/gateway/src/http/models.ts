@@ -20,7 +20,7 @@ import { type ModelFacts, takesReasoning } from '../catalogue/model-facts.ts';
 /** The protocols this build speaks. */
 type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
 
-/** Models the key may call and that some channel serves on its surface, in the order of their ids. */
+/** Models the key may call, that have a price and that some channel serves on its surface, in the order of their ids. */
 export function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
   const spoken = protocolsOf(caller, served);
   return [...catalogue.models.values()]
@@ -30,6 +30,7 @@ export function callableModels(caller: Caller, catalogue: Catalogue, served: Ser
 
 function isCallable(model: Model, caller: Caller, spoken: readonly ProtocolId[]): boolean {
   return (
+    model.isOffered &&
     mayCall(caller, model.id) &&
     model.targets.some((target) => spoken.some((protocol) => canServe(target, protocol)))
   );

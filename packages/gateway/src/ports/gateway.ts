@@ -55,8 +55,6 @@ export interface Gateway {
   readonly waitingRoom: WaitingPlaces;
   readonly clock: Clock;
   readonly limits: CallLimits;
-  /** A model without a price is refused, or served unbilled, its entry saying so. */
-  readonly unpricedModels: 'refuse' | 'serve';
 }
 
 /** Counts the tokens of a prompt where no upstream does. */

@@ -9,6 +9,8 @@ export interface ExplainedCandidate extends Omit<ScoredInFull, 'candidate' | 'sc
   readonly upstreamModel: string;
   /** The cost of a successful call, all told. */
   readonly expectedCostPicoUsd: number;
+  /** False where the price in it is assumed: twice that of the dearest target whose price is known. */
+  readonly isCostKnown: boolean;
 }
 
 export interface ExplainedExclusion {
@@ -56,7 +58,12 @@ export function explanationOf({ choice, order, scored, left, nowMs, clockMs }: F
 }
 
 function candidateOf({ candidate, score, ...rest }: ScoredInFull): ExplainedCandidate {
-  return { ...namesOf(candidate), ...rest, expectedCostPicoUsd: score };
+  return {
+    ...namesOf(candidate),
+    ...rest,
+    expectedCostPicoUsd: score,
+    isCostKnown: candidate.rates.length > 0,
+  };
 }
 
 /** On the steady clock; in the past when it is over, null when nobody knows. */

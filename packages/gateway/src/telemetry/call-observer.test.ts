@@ -22,6 +22,22 @@ test('a finished call is counted and logged; an alert too', async () => {
   expect(text).toContain('headgate_alerts_total{kind="unpriced-model"} 1\n');
 });
 
+test('a model without a price is alerted once an hour, and counted every time', async () => {
+  const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
+  const time = { now: () => 0, at: 0, monotonic: () => time.at };
+  const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
+    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: true });
+    for (const minute of [0, 2, 59, 61]) {
+      time.at = minute * 60_000;
+      observer.alert('unpriced-model', { model: 'small', mend: 'headgate prices show small' });
+      observer.alert('unpriced-model', { model: `at ${minute}` });
+    }
+  });
+  expect(lines.filter((line) => line.includes('headgate prices show small'))).toHaveLength(2);
+  expect(lines).toHaveLength(6);
+  expect((await metrics.expose()).text).toContain('headgate_alerts_total{kind="unpriced-model"} 8\n');
+});
+
 test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {

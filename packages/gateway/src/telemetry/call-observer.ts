@@ -1,12 +1,14 @@
 import { totalInput, totalOutput } from '@headgate/protocols';
 import type { Clock } from '../ports/clock.ts';
 import type { CallEntry } from '../ports/ledger.ts';
-import type { Observer, Refusal } from '../ports/observer.ts';
+import type { AlertKind, Observer, Refusal } from '../ports/observer.ts';
 import { type Log, quoteLogText } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The same alert about the same thing is logged once in this time; every one is counted. */
 const alertQuietMs = 60_000;
+/** Nothing mends these but the operator, and no call makes them worse. */
+const longQuietMs: Readonly<Partial<Record<AlertKind, number>>> = { 'unpriced-model': 3_600_000 };
 /** Things remembered as alerted; beyond it some alerts are repeated sooner. */
 const alertsMax = 1000;
 /** Refusals of one kind get one line in this time, so that a flood of them cannot drown the log; every one is counted. */
@@ -39,10 +41,10 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
     past.unlogged = 0;
   };
 
-  const isNews = (about: string): boolean => {
+  const isNews = (about: string, quietMs: number): boolean => {
     const now = clock.monotonic();
     const last = alerted.get(about);
-    if (last !== undefined && now - last < alertQuietMs) return false;
+    if (last !== undefined && now - last < quietMs) return false;
     if (alerted.size >= alertsMax) alerted.clear();
     alerted.set(about, now);
     return true;
@@ -72,7 +74,8 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
       metrics.alertRaised(kind);
       // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.
       const about = [kind, detail.channel, detail.model, detail.credential, detail.traceId].join('\n');
-      if (isNews(about)) log.logger.error('alert', { alert: kind, detail });
+      if (isNews(about, longQuietMs[kind] ?? alertQuietMs))
+        log.logger.error('alert', { alert: kind, detail });
     },
   };
 }

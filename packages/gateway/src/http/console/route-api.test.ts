@@ -65,7 +65,7 @@ beforeEach(async () => {
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     operatorToken: token,
     routes: {
-      explainRoute: (asked) => explainRoute(asked, { catalogue, router, unpricedModels: 'serve', nowMs: 0 }),
+      explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
     },
     onBug: () => {},
