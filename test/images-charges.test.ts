@@ -66,7 +66,7 @@ describe('by token classes', () => {
       surface: 'images',
       usageSource: 'upstream',
       usage: { inputFresh: 3, inputImage: 200, output: 0, outputImage: 2_048, images: 2 },
-      imageKind: { size: '1024x1024', quality: 'medium' },
+      terms: { size: '1024x1024', quality: 'medium' },
       chargeNanoUsd: BigInt((3 * 5_000 + 200 * 10_000 + 2_048 * 40_000) * 1.5),
     });
   });
@@ -80,9 +80,9 @@ describe('by size and quality', () => {
     [{ quality: 'medium', size: '64x64' }, { size: '64x64', quality: 'medium' }, 63_000_000n],
     [{}, { size: '1024x1024', quality: 'low' }, 30_000_000n],
     [{ quality: 'high', stream: true, n: 2 }, { size: '1024x1024', quality: 'high' }, 501_000_000n],
-  ])('%j is what the answer says it is', async (wishes, imageKind, chargeNanoUsd) => {
+  ])('%j is what the answer says it is', async (wishes, terms, chargeNanoUsd) => {
     const { entry } = await generate({ model: 'kinds', ...wishes });
-    expect(entry).toMatchObject({ status: 'complete', imageKind, chargeNanoUsd });
+    expect(entry).toMatchObject({ status: 'complete', terms, chargeNanoUsd });
   });
 
   test('images are counted where the upstream reports no usage', async () => {

@@ -44,7 +44,7 @@ const entry: LedgerRecord = {
   usage: { ...noUsage, inputFresh: 10, output: 7 },
   usageSource: 'upstream',
   parts: null,
-  imageKind: null,
+  terms: null,
   chargeNanoUsd: nanoUsd(41_000n),
   finishReason: 'stop',
   finishReasonRaw: 'stop',

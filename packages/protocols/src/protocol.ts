@@ -3,7 +3,7 @@ import type { Fault, Platform } from './error.ts';
 import type { Dialect, InboundRequest, RequestInput, StreamFraming, Work } from './request.ts';
 import type { Result } from './result.ts';
 import type { FinishReason } from './turn-event.ts';
-import type { ImageCount, Iteration, Usage } from './usage.ts';
+import type { ImageCount, Iteration, Usage, UsageTerms } from './usage.ts';
 
 /** An upstream's words in the place of an answer, whatever the status they came with. */
 export interface UpstreamRefusal {
@@ -53,6 +53,10 @@ export interface Reading {
   readonly usageAtOutputBytes: number;
   /** Absent in protocols that answer with text. */
   readonly images?: ImageCount;
+  /** The terms that the answer says it was given on; absent where it says nothing. */
+  readonly terms?: UsageTerms;
+  /** The cost that the upstream states, in USD as a plain decimal; absent where it states none. */
+  readonly statedCostUsd?: string;
 }
 
 export type AnswerReading =

@@ -1,5 +1,5 @@
 import type { Fault } from './error.ts';
-import type { ImageKind } from './usage.ts';
+import type { UsageTerms } from './usage.ts';
 
 /** The names within the path, percent-decoded. */
 export interface EndpointParams {
@@ -100,8 +100,10 @@ export interface Facts {
   readonly continuesBeside?: string;
   /** The upstream is to keep the answer, so that a later request can go on from it by its id. */
   readonly kept?: true;
-  /** The kind of the images asked for; absent in protocols that answer with text. */
-  readonly imageKind?: ImageKind;
+  /** Images are asked for, and not an answer in text. */
+  readonly makesImages?: true;
+  /** The terms asked for; absent where none are. */
+  readonly terms?: UsageTerms;
   /** The caller's own word on thought, in whatever spelling: an effort or a budget, or that there is to be none. Absent for neither. */
   readonly thought?: ThoughtAsked;
 }

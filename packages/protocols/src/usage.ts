@@ -1,8 +1,8 @@
 import { recordOf, tokenCount } from './wire-values.ts';
 
 /**
- * The consumption of one call, in tokens (`images`: pieces). The parts never overlap, but for images beside their
- * tokens, so a price is a plain sum over them; `outputReasoning` alone is informational and already contained in `output`.
+ * The consumption of one call, in tokens, or in pieces of what has a fee. The parts never overlap, but for images beside
+ * their tokens, so a price is a plain sum over them; `outputReasoning` alone is already contained in `output`.
  */
 export interface Usage {
   /** Text input that was neither read from nor written to a prompt cache. */
@@ -14,12 +14,24 @@ export interface Usage {
   readonly inputImage: number;
   /** Text output, reasoning included. */
   readonly output: number;
-  /** The tokens of `output` that were spent on reasoning. */
+  /** The tokens of `output` that were spent on reasoning: they may have a price of their own. */
   readonly outputReasoning: number;
   readonly outputAudio: number;
   readonly outputImage: number;
   /** Pieces, counted beside their tokens: a price is for the one or for the other. */
   readonly images: number;
+  /** Sound that was read from a prompt cache; not in `inputCacheRead`. */
+  readonly inputCacheReadAudio: number;
+  /** Tokens of sources that were read for an answer, where they are counted apart from its input. */
+  readonly citation: number;
+  readonly webSearches: number;
+  readonly fileSearches: number;
+  /** Containers that code was run in, or runs of it where no container is named. */
+  readonly codeSessions: number;
+  /** 1 where the answer is grounded on searches of the upstream's, however many; these are `webSearches` beside it. */
+  readonly groundings: number;
+  /** Pages of documents that were read by sight. */
+  readonly pages: number;
 }
 
 /** The share of one answer that one model had in it: vendors ask several for some, each by a request of its own. */
@@ -41,6 +53,13 @@ export const noUsage: Usage = {
   outputAudio: 0,
   outputImage: 0,
   images: 0,
+  inputCacheReadAudio: 0,
+  citation: 0,
+  webSearches: 0,
+  fileSearches: 0,
+  codeSessions: 0,
+  groundings: 0,
+  pages: 0,
 };
 
 /** Tokens on the input side, whatever their class. Context tiers are chosen by this sum. */
@@ -51,7 +70,8 @@ export function totalInput(usage: Usage): number {
     usage.inputCacheWrite5m +
     usage.inputCacheWrite1h +
     usage.inputAudio +
-    usage.inputImage
+    usage.inputImage +
+    usage.inputCacheReadAudio
   );
 }
 
@@ -74,27 +94,73 @@ export function addUsage(a: Usage, b: Usage): Usage {
     outputAudio: a.outputAudio + b.outputAudio,
     outputImage: a.outputImage + b.outputImage,
     images: a.images + b.images,
+    inputCacheReadAudio: a.inputCacheReadAudio + b.inputCacheReadAudio,
+    citation: a.citation + b.citation,
+    webSearches: a.webSearches + b.webSearches,
+    fileSearches: a.fileSearches + b.fileSearches,
+    codeSessions: a.codeSessions + b.codeSessions,
+    groundings: a.groundings + b.groundings,
+    pages: a.pages + b.pages,
   };
 }
 
-/** The words that the price of one image goes by, as the wire spells them; null where nothing was said. */
-export interface ImageKind {
+/**
+ * Prices go by these beside amounts. Words are as the wire spells them, but for service tiers, of which the protocols have
+ * several spellings; null where nothing was said, and in an entry also what is usual.
+ */
+export interface UsageTerms {
+  /** `priority`, `flex`, `batch`, `fast`, or a word that is not known; null is the standard tier. */
+  readonly service: string | null;
+  /** The place where the model has to run. */
+  readonly region: string | null;
+  /** How much of what a search finds is read. */
+  readonly searchContext: string | null;
+  /** An image's, as `quality` is. */
   readonly size: string | null;
   readonly quality: string | null;
+  /** The prompt that the context tier goes by, where the usage sums up several; null for all of its input. */
+  readonly promptTokens: number | null;
 }
 
-export const noImageKind: ImageKind = { size: null, quality: null };
+export const noTerms: UsageTerms = {
+  service: null,
+  region: null,
+  searchContext: null,
+  size: null,
+  quality: null,
+  promptTokens: null,
+};
 
 const wordCharsMax = 32;
 
-/** One word of a kind, as it will be stored; null for anything else. */
-export function kindWord(value: unknown): string | null {
+/** One word of the terms, as it will be stored; null for anything else. */
+export function termWord(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= wordCharsMax ? value : null;
 }
 
-/** Takes the answer's word for its images, or else the request's. */
-export function mergeImageKinds(said: ImageKind, asked: ImageKind): ImageKind {
-  return { size: said.size ?? asked.size, quality: said.quality ?? asked.quality };
+/** An answer names the usual tier, or no particular region, by these words: they stand before what was asked for. */
+export const usualService = 'standard';
+export const usualRegion = 'global';
+
+/** Takes the answer's word, or else the request's: an upstream may give another tier than it was asked for. */
+export function mergeTerms(said: UsageTerms, asked: UsageTerms): UsageTerms {
+  if (said === noTerms && asked === noTerms) return noTerms;
+  const service = said.service ?? asked.service;
+  const region = said.region ?? asked.region;
+  const terms = {
+    service: service === usualService ? null : service,
+    region: region === usualRegion ? null : region,
+    searchContext: said.searchContext ?? asked.searchContext,
+    size: said.size ?? asked.size,
+    quality: said.quality ?? asked.quality,
+    promptTokens: said.promptTokens,
+  };
+  return isUsual(terms) ? noTerms : terms;
+}
+
+function isUsual({ service, region, searchContext, size, quality, promptTokens }: UsageTerms): boolean {
+  const isPlain = service === null && region === null && searchContext === null;
+  return isPlain && size === null && quality === null && promptTokens === null;
 }
 
 /** Images of one answer, in pieces. */
@@ -102,8 +168,6 @@ export interface ImageCount {
   readonly finished: number;
   /** Drafts of an image that is not finished: no usage covers them. */
   readonly drafts: number;
-  /** As the answer states it. */
-  readonly kind: ImageKind;
 }
 
 /**

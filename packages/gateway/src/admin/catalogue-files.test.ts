@@ -102,8 +102,8 @@ describe('price seed', () => {
       for (const { from } of model.versions) {
         const tiers = priceAt(model, from === null ? 0 : Date.parse(from)) ?? [];
         expect(tiers[0]?.aboveInputTokens, id).toBe(0);
-        for (const { classes } of tiers) {
-          for (const priceClass of priceClassNames) expect(typeof classes[priceClass], id).toBe('bigint');
+        for (const { classes, fees } of tiers) {
+          for (const price of Object.values({ ...classes, ...fees })) expect(typeof price, id).toBe('bigint');
           // No model costs a thousand dollars per million tokens; one that did would be a misplaced decimal point.
           expect(classes.output, id).toBeLessThan(1_000_000_000n);
           expect(

@@ -104,16 +104,28 @@ function exportKey(key: StoredKey) {
   return { id, ...exported(keyFields, id, key), secret: { hash, hint } };
 }
 
-/** A price without the classes that follow from the others, and the word that nothing else is to be put in their place. */
+/** A price without what follows from the rest of it, and the word that nothing else is to be put in its place. */
 function exportPrice(tiers: readonly PriceTier[]): object {
-  const [base, ...further] = shortest(writePriceTiers(tiers));
-  const more = further.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, ...prices }));
+  const written = shortest(writePriceTiers(tiers));
+  const services = Map.groupBy(written, ({ service }) => service);
+  const [base] = written;
+  const { images, searches, regions } = base ?? {};
+  const others = [...services].flatMap(([service, rows]) =>
+    service === undefined ? [] : [[service, exportRows(rows)]],
+  );
   return {
-    ...base?.prices,
+    ...exportRows(services.get(undefined) ?? []),
     whole: true,
-    ...(more.length === 0 ? {} : { tiers: more }),
-    ...(base?.images === undefined ? {} : { images: base.images }),
+    ...(others.length === 0 ? {} : { services: Object.fromEntries(others) }),
+    ...(searches === undefined ? {} : { searches }),
+    ...(regions === undefined ? {} : { regions }),
+    ...(images === undefined ? {} : { images }),
   };
+}
+
+function exportRows([base, ...further]: readonly PriceTierText[]): object {
+  const tiers = further.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, ...prices }));
+  return { ...base?.prices, ...(tiers.length === 0 ? {} : { tiers }) };
 }
 
 /** A file may not leave these out unless it says nothing of tokens. */

@@ -35,7 +35,7 @@ export class Deadline implements Guard {
     onExpire: () => void,
   ) {
     const { limits, request, deadlineAt } = errand;
-    const { stream, imageKind } = request.facts;
+    const { stream, makesImages = false } = request.facts;
     this.#errand = errand;
     this.#routed = routed;
     this.#onExpire = onExpire;
@@ -45,7 +45,7 @@ export class Deadline implements Guard {
       ? Math.min(limits.firstContentMs, routed.firstContentMs)
       : limits.firstContentMs;
     // The time a target usually takes says nothing of how long a model may think; images take as long as thought.
-    const slowMs = thinks || imageKind !== undefined ? limits.firstContentReasoningMs : this.#patienceMs;
+    const slowMs = thinks || makesImages ? limits.firstContentReasoningMs : this.#patienceMs;
     const beginsBy = startedAt + (stream ? slowMs : limits.wholeAnswerMs);
     this.#beginsBy = Math.min(beginsBy, startedAt + (deadlineAt - startedAt) / sharers);
   }

@@ -1,19 +1,19 @@
 import {
   fault,
-  type ImageKind,
   type InboundRequest,
-  mergeImageKinds,
-  noImageKind,
+  mergeTerms,
+  noTerms,
   noUsage,
   type Reading,
   totalOutput,
   type Usage,
+  type UsageTerms,
   unreachable,
 } from '@headgate/protocols';
 import { unsaid } from '../catalogue/served.ts';
 import { type Estimates, type Metered, meter } from '../money/meter.ts';
-import { type NanoUsd, zeroNanoUsd } from '../money/money.ts';
-import { priceParts, priceUsage } from '../money/price.ts';
+import { type NanoUsd, readNanoUsd, zeroNanoUsd } from '../money/money.ts';
+import { priceUsage } from '../money/price.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, type OutcomeRow, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
@@ -98,7 +98,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const { receivedAt, work } = inbound;
   const last = attempts.at(-1);
   const estimates = estimatesOf(request);
-  const asked = request.facts.imageKind ?? null;
+  const asked = request.facts.terms ?? noTerms;
   const reading = readingOf(last?.outcome);
   const { usage, source } = meter(reading, estimates);
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
@@ -106,7 +106,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const verdict = judge(finish, isCount, last?.outcome, hasOutput);
   const unbilledReason = verdict.unbilled ?? (price === null ? 'unpriced_model' : null);
   const isBilled = unbilledReason === null && price !== null;
-  const imageKind = kindOf(reading, asked);
+  const terms = mergeTerms(reading?.terms ?? noTerms, asked);
   let sentAt = now;
   const shares: (readonly Share[] | null)[] = [];
   for (const { startedAt, target, outcome } of attempts) {
@@ -134,11 +134,9 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     usage,
     usageSource: source,
     parts: parts === null ? null : partsToStore(parts),
-    imageKind,
+    terms: terms === noTerms ? null : terms,
     chargeNanoUsd: isBilled
-      ? parts === null
-        ? priceUsage(usage, price, caller.group.multiplierPpm, imageKind ?? noImageKind)
-        : priceParts(parts, caller.group.multiplierPpm, imageKind ?? noImageKind)
+      ? priceUsage(usage, parts?.[0]?.price ?? price, caller.group.multiplierPpm, terms, parts)
       : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
@@ -200,11 +198,6 @@ function judge(
   }
 }
 
-/** The kind that was asked for, where the answer does not say what it made. */
-function kindOf(reading: Reading | null, asked: ImageKind | null): ImageKind | null {
-  return asked === null ? null : mergeImageKinds(reading?.images?.kind ?? noImageKind, asked);
-}
-
 function readingOf(outcome: Outcome | undefined): Reading | null {
   return outcome !== undefined && 'reading' in outcome ? outcome.reading : null;
 }
@@ -229,7 +222,7 @@ function attemptEntry(
   n: number,
   isCount: boolean,
   estimates: Estimates,
-  asked: ImageKind | null,
+  asked: UsageTerms,
 ): AttemptEntry {
   const { target, outcome } = record;
   const { usage, source } = meterAttempt(outcome, estimates);
@@ -247,6 +240,7 @@ function attemptEntry(
     lane: record.lane,
     edits: record.edits,
     costNanoUsd: isCount ? zeroNanoUsd : costOf(record, usage, shares, asked),
+    statedCostNanoUsd: statedCostOf(readingOf(outcome)),
   };
 }
 
@@ -255,11 +249,16 @@ function costOf(
   { target, outcome }: AttemptRecord,
   usage: Usage,
   shares: readonly Share[] | null,
-  asked: ImageKind | null,
+  asked: UsageTerms,
 ): NanoUsd {
-  const kind = kindOf(readingOf(outcome), asked) ?? noImageKind;
-  if (shares !== null) return costOfShares(shares, target, kind);
-  return target.cost === null ? zeroNanoUsd : priceUsage(usage, target.cost, 1_000_000n, kind);
+  const terms = mergeTerms(readingOf(outcome)?.terms ?? noTerms, asked);
+  if (shares !== null) return costOfShares(shares, target, usage, terms);
+  return target.cost === null ? zeroNanoUsd : priceUsage(usage, target.cost, 1_000_000n, terms);
+}
+
+function statedCostOf(reading: Reading | null): NanoUsd | null {
+  const stated = reading?.statedCostUsd;
+  return stated === undefined ? null : readNanoUsd(stated);
 }
 
 /** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */

@@ -35,23 +35,50 @@ const storedSecret = z
 
 const usd = (meaning: string) => decimal.exactOptional().describe(`USD per ${meaning}`);
 
-const priceClasses = {
+const tokenPrices = {
   input: usd('million tokens of text input.'),
   cacheRead: usd(
     'million input tokens read from a prompt cache; the list price’s if left out, else the input price.',
   ),
+  cacheReadAudio: usd('million audio tokens read from a prompt cache; the price of cacheRead if left out.'),
   cacheWrite5m: usd('million input tokens written to a cache for 5 minutes.'),
   cacheWrite1h: usd('million input tokens written to a cache for an hour.'),
   output: usd('million tokens of text output, reasoning included.'),
+  reasoning: usd(
+    'million tokens of reasoning, where it has a price of its own; the output price if left out.',
+  ),
   audioInput: usd('million audio input tokens.'),
   audioOutput: usd('million audio output tokens.'),
   imageInput: usd('million image input tokens.'),
   imageOutput: usd('million image output tokens.'),
-  perImage: usd('image made.'),
-  perCall: usd('call.'),
 };
 
+const fees = {
+  citation: usd('million tokens of sources that are counted apart from input.'),
+  perImage: usd('image made.'),
+  perCall: usd('call.'),
+  perWebSearch: usd('search of the web by the provider.'),
+  perFileSearch: usd('search of files by the provider.'),
+  perCodeSession: usd('container that the provider ran code in.'),
+  perGrounding: usd('answer that is grounded on searches of the provider, however many.'),
+  perPage: usd('page of a document that was read by sight.'),
+};
+
+const priceClasses = { ...tokenPrices, ...fees };
+
 const imageWord = z.string().min(1).max(32);
+const termWord = z.string().regex(/^[\w.-]{1,32}$/, 'must be one word, as the wire spells it');
+
+const contextTiers = (meaning: string) =>
+  z
+    .array(
+      z.strictObject({
+        aboveInputTokens: tokens.describe('Tokens of input, cached ones included.'),
+        ...priceClasses,
+      }),
+    )
+    .exactOptional()
+    .describe(meaning);
 
 const price = z.strictObject({
   ...priceClasses,
@@ -61,15 +88,33 @@ const price = z.strictObject({
     .describe(
       'Takes nothing from the list price: what is left out follows from what is there. False if left out, but true of a price with perImage or images.',
     ),
-  tiers: z
-    .array(
-      z.strictObject({
-        aboveInputTokens: tokens.describe('Tokens of input, cached ones included.'),
-        ...priceClasses,
-      }),
+  tiers: contextTiers('Prices of the whole call once its total input exceeds a number of tokens.'),
+  services: z
+    .record(
+      termWord,
+      z.strictObject({ ...priceClasses, tiers: contextTiers('As above, for this service tier.') }),
     )
     .exactOptional()
-    .describe('Prices of the whole call once its total input exceeds a number of tokens.'),
+    .describe(
+      'Prices of other service tiers than the standard one, by name: priority, flex, batch, fast, or as the provider calls it. Each has prices of its own for tokens; fees are the standard ones where left out.',
+    ),
+  searches: z
+    .array(
+      z.strictObject({
+        context: termWord.describe('low, medium or high.'),
+        perCall: fees.perCall,
+        perWebSearch: fees.perWebSearch,
+      }),
+    )
+    .min(1)
+    .exactOptional()
+    .describe('Fees by the size of the search context; the first holds where none is named.'),
+  regions: z
+    .record(termWord, decimal)
+    .exactOptional()
+    .describe(
+      'What tokens cost where a call names a region, of their price elsewhere: us: 1.1 is a tenth more.',
+    ),
   images: z
     .array(
       z.strictObject({

@@ -1,4 +1,4 @@
-import { noImageKind, noUsage, type Reading } from '@headgate/protocols';
+import { noUsage, type Reading } from '@headgate/protocols';
 import { expect, test } from 'vitest';
 import { meter } from './meter.ts';
 
@@ -16,7 +16,7 @@ const counted = { ...noUsage, inputFresh: 9, outputImage: 200, images: 2 };
 
 function imagesOf(finished: number, drafts: number, usage: Reading['usage'] = null): Reading {
   const hasOutput = finished + drafts > 0;
-  return { ...nothing, usage, hasOutput, images: { finished, drafts, kind: noImageKind } };
+  return { ...nothing, usage, hasOutput, images: { finished, drafts } };
 }
 
 test('images whose upstream counted their tokens are as it says', () => {

@@ -57,3 +57,12 @@ export function formatDecimal(units: bigint, digits: number): string {
   const whole = all.slice(0, all.length - digits);
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
+
+/** An amount that somebody else states in dollars, to the nearest nano-dollar; null when it is no plain decimal. */
+export function readNanoUsd(text: string): NanoUsd | null {
+  const match = decimalPattern.exec(text);
+  if (match === null) return null;
+  const [, whole = '', fraction = ''] = match;
+  const digits = fraction.padEnd(9, '0');
+  return nanoUsd(divideHalfEven(BigInt(whole + digits), 10n ** BigInt(digits.length - 9)));
+}

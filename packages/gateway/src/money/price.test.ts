@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '@headgate/protocols';
+import { noTerms, noUsage, type Usage } from '@headgate/protocols';
 import { calcPrice } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +18,7 @@ const classNames = [
   'imageInput',
   'imageOutput',
   'perImage',
+  'cacheReadAudio',
   'perCall',
 ] as const satisfies readonly (keyof PriceClasses)[];
 
@@ -33,7 +34,8 @@ const partOf = {
   imageInput: 'inputImage',
   imageOutput: 'outputImage',
   perImage: 'images',
-} as const satisfies Record<Exclude<keyof PriceClasses, 'perCall'>, keyof Usage>;
+  cacheReadAudio: 'inputCacheReadAudio',
+} as const satisfies Record<Exclude<keyof PriceClasses, 'perCall' | 'reasoning'>, keyof Usage>;
 
 function classes(prices: Partial<Record<keyof PriceClasses, bigint>>): PriceClasses {
   const price = (name: keyof PriceClasses) => picoUsd(prices[name] ?? 0n);
@@ -49,6 +51,7 @@ function classes(prices: Partial<Record<keyof PriceClasses, bigint>>): PriceClas
     imageOutput: price('imageOutput'),
     perImage: price('perImage'),
     perCall: price('perCall'),
+    cacheReadAudio: price('cacheReadAudio'),
   };
 }
 
@@ -84,7 +87,7 @@ describe('priceUsage', () => {
     ];
     const byKind = version({ aboveInputTokens: 0, classes: classes({ perImage: 1_000n }), images });
     const priceOf = (size: string | null, quality: string | null) =>
-      priceUsage({ ...noUsage, images: 2 }, byKind, listPrice, { size, quality });
+      priceUsage({ ...noUsage, images: 2 }, byKind, listPrice, { ...noTerms, size, quality });
     expect(priceOf('1024x1024', 'high')).toBe(14n);
     expect(priceOf('1536x1024', 'high')).toBe(10n);
     expect(priceOf(null, 'high')).toBe(10n);

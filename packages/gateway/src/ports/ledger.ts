@@ -1,4 +1,4 @@
-import type { FinishReason, ImageKind, ProtocolId, Usage } from '@headgate/protocols';
+import type { FinishReason, ProtocolId, Usage, UsageTerms } from '@headgate/protocols';
 import type { NanoUsd } from '../money/money.ts';
 
 export type CallStatus = 'open' | 'complete' | 'failed' | 'timed_out' | 'caller_gone' | 'interrupted';
@@ -49,6 +49,8 @@ export interface AttemptEntry {
   readonly costNanoUsd: NanoUsd;
   readonly lane: Lane;
   readonly edits: readonly string[];
+  /** The cost as the upstream itself states it; null where it does not. */
+  readonly statedCostNanoUsd: NanoUsd | null;
 }
 
 /** A part of a call that was priced by itself: what one of the models that served it used. */
@@ -84,10 +86,10 @@ export interface CallEntry extends CallOpening {
   readonly modelServed: string | null;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
-  /** The parts that `usage` is the sum of, where the upstream asked several models or one of them often; null where `priceVersion` prices it all. */
+  /** The parts that `usage` is the sum of, but for fees, where the upstream asked several models or one of them often; null where `priceVersion` prices it all. */
   readonly parts: readonly EntryPart[] | null;
-  /** The price of images may go by it; null when none were asked for. */
-  readonly imageKind: ImageKind | null;
+  /** The price goes by these beside usage; null where all is as usual. */
+  readonly terms: UsageTerms | null;
   readonly chargeNanoUsd: NanoUsd;
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;

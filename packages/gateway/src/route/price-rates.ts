@@ -10,9 +10,10 @@ export interface PriceRates {
   readonly perCall: number;
 }
 
-/** The tiers of a price, ascending by threshold. */
+/** The rows of a price's standard service tier, ascending by threshold. */
 export function ratesOf({ tiers }: PriceVersion): readonly PriceRates[] {
-  return tiers.map(({ aboveInputTokens, classes }: PriceTier) => ({
+  const standard = tiers.filter(({ service }) => service === undefined);
+  return standard.map(({ aboveInputTokens, classes }: PriceTier) => ({
     aboveInputTokens,
     input: Number(classes.input),
     cacheRead: Number(classes.cacheRead),

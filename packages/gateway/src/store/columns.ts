@@ -1,4 +1,4 @@
-import type { ImageKind, Usage } from '@headgate/protocols';
+import { noTerms, type Usage, type UsageTerms } from '@headgate/protocols';
 import { type NanoUsd, nanoUsd } from '../money/money.ts';
 import type { BookedAttempt } from '../money/postings.ts';
 import type { AttemptEntry, CallEntry, CallOpening, EntryPart } from '../ports/ledger.ts';
@@ -67,20 +67,28 @@ export const usageColumns = [
   'output_audio',
   'output_image',
   'images',
+  'input_cache_read_audio',
+  'citation',
+  'web_searches',
+  'file_searches',
+  'code_sessions',
+  'groundings',
+  'pages',
 ] as const;
 
 function writeUsage(usage: Usage): string {
-  return `${usage.inputFresh},${usage.inputCacheRead},${usage.inputCacheWrite5m},${usage.inputCacheWrite1h},${usage.inputAudio},${usage.inputImage},${usage.output},${usage.outputReasoning},${usage.outputAudio},${usage.outputImage},${usage.images}`;
+  const tokens = `${usage.inputFresh},${usage.inputCacheRead},${usage.inputCacheWrite5m},${usage.inputCacheWrite1h},${usage.inputAudio},${usage.inputImage},${usage.output},${usage.outputReasoning},${usage.outputAudio},${usage.outputImage},${usage.images}`;
+  return `${tokens},${usage.inputCacheReadAudio},${usage.citation},${usage.webSearches},${usage.fileSearches},${usage.codeSessions},${usage.groundings},${usage.pages}`;
 }
 
 /** The parts of usage have the names of their columns, written as a member. */
-const usageParts = usageColumns.map(
+const partNames = usageColumns.map(
   (column) => column.replace(/_(.)/g, (_, first: string) => first.toUpperCase()) as keyof Usage,
 );
 
-/** Usage from its eleven cells, in the order of `usageColumns`. */
+/** Usage from its cells, in the order of `usageColumns`; those written before a part was counted lack it. */
 export function readUsage(cells: readonly Cell[]): Usage {
-  const parts = usageParts.map((part, at) => [part, Number(cells[at] ?? 0)]);
+  const parts = partNames.map((part, at) => [part, Number(cells[at] ?? 0)]);
   // Every part has its column.
   return Object.fromEntries(parts) as Usage;
 }
@@ -120,7 +128,7 @@ const endingFields = {
   usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
   usageSource: text('usage_source', (call) => quote(call.usageSource)),
   parts: { names: ['parts'], write: (call) => writeParts(call.parts), read: readPartList },
-  imageKind: { names: ['image_kind'], write: (call) => writeKind(call.imageKind), read: readKind },
+  terms: { names: ['image_kind', 'terms'], write: (call) => writeTerms(call.terms), read: readTerms },
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
   finishReason: text('finish_reason', (call) => quote(call.finishReason)),
   finishReasonRaw: text('finish_reason_raw', (call) => quote(call.finishReasonRaw)),
@@ -151,14 +159,33 @@ function readPartList([cell]: readonly Cell[]): readonly EntryPart[] | null {
   return parts.map(([priceVersion, ...usage]) => ({ priceVersion, usage: readUsage(usage) }));
 }
 
-function writeKind(kind: ImageKind | null): string {
-  return kind === null ? 'null' : quote(JSON.stringify([kind.size, kind.quality]));
+/** Images had a column of their own before there were other terms. */
+function writeTerms(terms: UsageTerms | null): string {
+  if (terms === null) return 'null,null';
+  const { size, quality, service, region, searchContext, promptTokens } = terms;
+  const kind = size === null && quality === null ? 'null' : quote(JSON.stringify([size, quality]));
+  const words = [service, region, searchContext, promptTokens];
+  return `${kind},${words.every((word) => word === null) ? 'null' : quote(JSON.stringify(words))}`;
 }
 
-function readKind([cell]: readonly Cell[]): ImageKind | null {
-  if (typeof cell !== 'string') return null;
-  const [size, quality] = JSON.parse(cell) as readonly [string | null, string | null];
-  return { size, quality };
+function readTerms([kind, words]: readonly Cell[]): UsageTerms | null {
+  if (typeof kind !== 'string' && typeof words !== 'string') return null;
+  const [size = null, quality = null] = listIn<string>(kind);
+  const [service = null, region = null, searchContext = null] = listIn<string>(words);
+  return {
+    ...noTerms,
+    size,
+    quality,
+    service,
+    region,
+    searchContext,
+    promptTokens: listIn<number>(words)[3] ?? null,
+  };
+}
+
+/** The list in a cell that only we have written. */
+function listIn<Element>(cell: Cell | undefined): readonly (Element | null)[] {
+  return typeof cell === 'string' ? (JSON.parse(cell) as readonly (Element | null)[]) : [];
 }
 
 /** Attempts live in their call's row, an array each: they are written with it, read with it, and never change. */
@@ -189,6 +216,11 @@ const attemptFields = {
     write: ({ edits }) => (edits.length === 0 ? '[]' : JSON.stringify(edits)),
     // As usage.
     read: ([cells]) => cells as unknown as readonly string[],
+  },
+  statedCostNanoUsd: {
+    names: ['stated_cost_nano_usd'],
+    write: ({ statedCostNanoUsd: stated }) => (stated === null ? 'null' : `"${stated}"`),
+    read: ([cell]) => (cell === null || cell === undefined ? null : nanoUsd(BigInt(cell))),
   },
 } satisfies Columns<AttemptEntry, AttemptEntry>;
 
@@ -258,7 +290,7 @@ export function unwritable(entry: CallEntry): string | null {
 }
 
 function isWhole(usage: Usage): boolean {
-  for (const part of usageParts) if (!Number.isSafeInteger(usage[part])) return false;
+  for (const part of partNames) if (!Number.isSafeInteger(usage[part])) return false;
   return true;
 }
 

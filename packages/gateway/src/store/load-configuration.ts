@@ -17,8 +17,7 @@ import {
 } from '../catalogue/entities.ts';
 import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
-import { picoUsd } from '../money/money.ts';
-import type { ImagePrice, PriceClasses, PriceTier } from '../money/price.ts';
+import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import type { Schema } from './schema.ts';
 
@@ -175,37 +174,57 @@ async function loadKeys(database: Kysely<Schema>): Promise<readonly StoredKey[]>
   return keys;
 }
 
-/** Tiers as the JSON of a row of `prices`: every price a decimal string, since JSON has no exact integers. */
+/**
+ * Tiers as the JSON of a row of `prices`: every price a decimal string, since JSON has no exact integers. The same tiers
+ * give the same text.
+ */
 export function encodeTiers(tiers: readonly PriceTier[]): string {
-  return JSON.stringify(tiers, (_name, value: unknown) =>
+  const rows = tiers.map(({ aboveInputTokens, service, classes, fees, images, searches, regions }) => ({
+    ...{ aboveInputTokens, service, classes, images, fees, searches, regions },
+  }));
+  return JSON.stringify(rows, (_name, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   );
 }
 
-interface TierDocument {
-  readonly aboveInputTokens: number;
-  readonly classes: Readonly<Record<keyof PriceClasses, string>>;
-  readonly images?: readonly (Omit<ImagePrice, 'price'> & { readonly price: string })[];
+type Written<Prices> = {
+  readonly [Name in keyof Prices]: Prices[Name] extends bigint | undefined ? string : Prices[Name];
+};
+
+interface TierDocument extends Omit<PriceTier, 'classes' | 'fees' | 'images' | 'searches' | 'regions'> {
+  readonly classes: Written<PriceClasses>;
+  readonly fees?: Written<NonNullable<PriceTier['fees']>>;
+  readonly images?: readonly Written<ImagePrice>[];
+  readonly searches?: readonly Written<SearchPrice>[];
+  readonly regions?: Readonly<Record<string, string>>;
 }
 
 function decodeTiers(text: string): readonly PriceTier[] {
   // The store is the only writer of this column, and `encodeTiers` is what it writes.
   const documents = JSON.parse(text) as readonly TierDocument[];
-  return documents.map(({ aboveInputTokens, classes, images }) => ({
-    aboveInputTokens,
-    classes: decodeClasses(classes),
-    ...(images === undefined ? {} : { images: decodeImages(images) }),
+  return documents.map(({ classes, fees, images, searches, regions, ...row }) => ({
+    ...row,
+    classes: withPrices<PriceClasses>(classes, pricesAreAll),
+    ...(fees === undefined ? {} : { fees: withPrices(fees, pricesAreAll) }),
+    ...(images === undefined
+      ? {}
+      : { images: images.map((image) => withPrices<ImagePrice>(image, ['price'])) }),
+    ...(searches === undefined
+      ? {}
+      : { searches: searches.map((search) => withPrices<SearchPrice>(search, ['perCall', 'perWebSearch'])) }),
+    ...(regions === undefined ? {} : { regions: withPrices(regions, pricesAreAll) }),
   }));
 }
 
-function decodeImages(images: NonNullable<TierDocument['images']>): readonly ImagePrice[] {
-  return images.map((image) => ({ ...image, price: picoUsd(BigInt(image.price)) }));
-}
+const pricesAreAll = null;
 
-function decodeClasses(classes: TierDocument['classes']): PriceClasses {
-  const prices = Object.entries(classes).map(([name, price]) => [name, picoUsd(BigInt(price))]);
-  // A document has every class.
-  return Object.fromEntries(prices) as PriceClasses;
+/** The members with those that are prices read; a document has every member that its row had. */
+function withPrices<Prices>(written: object, names: readonly string[] | null): Prices {
+  const members = Object.entries(written).map(([name, value]) => [
+    name,
+    names === null || names.includes(name) ? BigInt(String(value)) : value,
+  ]);
+  return Object.fromEntries(members) as Prices;
 }
 
 /** Callers pay for a model by this subject. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { noImageKind } from '@headgate/protocols';
+import { noTerms } from '@headgate/protocols';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type PricedPart, type PriceVersion, priceParts } from '../money/price.ts';
+import { type PricedPart, type PriceVersion, priceUsage } from '../money/price.ts';
 import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
 import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
 import { JournalReader, type Passage } from './journal/reader.ts';
@@ -141,13 +141,16 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
 }
 
 function wrongCharge(call: LedgerRecord, versions: ReadonlyMap<string | null, PriceVersion>): string | null {
+  const version = versions.get(call.priceVersion);
+  if (version === undefined) return `there is no price version ${call.priceVersion}`;
   const parts: PricedPart[] = [];
-  for (const { priceVersion, usage } of call.parts ?? [call]) {
+  for (const { priceVersion, usage } of call.parts ?? []) {
     const price = versions.get(priceVersion);
     if (price === undefined) return `there is no price version ${priceVersion}`;
     parts.push({ price, usage });
   }
-  const charge = priceParts(parts, call.multiplierPpm, call.imageKind ?? noImageKind);
+  const priced = call.parts === null ? null : parts;
+  const charge = priceUsage(call.usage, version, call.multiplierPpm, call.terms ?? noTerms, priced);
   return charge === call.chargeNanoUsd ? null : `charged ${call.chargeNanoUsd}, its price gives ${charge}`;
 }
 

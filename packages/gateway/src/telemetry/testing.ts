@@ -20,6 +20,7 @@ const answeredAttempt: AttemptEntry = {
   costNanoUsd: nanoUsd(1_000n),
   lane: 'passthrough',
   edits: ['model'],
+  statedCostNanoUsd: null,
 };
 
 /** An entry of a call that went well, for tests to change. */
@@ -44,7 +45,7 @@ export const completeEntry: CallEntry = {
   usage: { ...noUsage, inputFresh: 100, inputCacheRead: 50, output: 20 },
   usageSource: 'upstream',
   parts: null,
-  imageKind: null,
+  terms: null,
   chargeNanoUsd: nanoUsd(1_234_567n),
   finishReason: 'stop',
   finishReasonRaw: 'stop',

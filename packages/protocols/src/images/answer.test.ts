@@ -33,7 +33,8 @@ describe('a whole answer', () => {
     };
     expect(readingOf(body)).toMatchObject({
       usage: { ...noUsage, inputFresh: 10, inputImage: 40, outputImage: 2_112, images: 2 },
-      images: { finished: 2, drafts: 0, kind: { size: '1024x1024', quality: 'medium' } },
+      images: { finished: 2, drafts: 0 },
+      terms: { size: '1024x1024', quality: 'medium' },
       hasOutput: true,
     });
   });
@@ -41,7 +42,7 @@ describe('a whole answer', () => {
   test('without usage has its images counted', () => {
     const { usage: tokens, images: pieces } = readingOf({ created: 1, data: [{ url: 'https://x/y.png' }] });
     expect(tokens).toBeNull();
-    expect(pieces).toEqual({ finished: 1, drafts: 0, kind: { size: null, quality: null } });
+    expect(pieces).toEqual({ finished: 1, drafts: 0 });
   });
 
   test('without a picture has no output', () => {

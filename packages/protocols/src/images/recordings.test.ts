@@ -36,7 +36,7 @@ describe.each([own, ...recordedExchanges()])('$name', ({ request, answer }) => {
     const read = images.readRequest(requestInput(request, { path: '/v1/images/generations' }));
     expect(read.ok && read.value.facts).toMatchObject({
       choices: 1,
-      imageKind: { size: '1024x1024', quality: 'low' },
+      terms: { size: '1024x1024', quality: 'low' },
     });
     const reading = images.readAnswer(new TextEncoder().encode(answer), defaultDialect);
     expect(reading).toMatchObject({ kind: 'answer', reading: { usage: null, images: { finished: 1 } } });

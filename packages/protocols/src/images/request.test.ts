@@ -4,6 +4,7 @@ import { keyText, objectText, valueText } from '../bytes/json-text.fixture.ts';
 import { concatBytes } from '../bytes/splice.ts';
 import { passthroughTarget, requestInput } from '../request/request-input.fixture.ts';
 import type { InboundRequest } from '../request.ts';
+import { noTerms } from '../usage.ts';
 import { images } from './index.ts';
 import { requestMembers } from './wire.ts';
 
@@ -49,7 +50,8 @@ describe('facts', () => {
       inputTokensEstimate: 2,
       choices: 3,
       needs: new Set(),
-      imageKind: { size: '1024x1024', quality: 'high' },
+      makesImages: true,
+      terms: { ...noTerms, size: '1024x1024', quality: 'high' },
     });
   });
 
@@ -70,7 +72,7 @@ describe('facts', () => {
       inputTokensEstimate: 3_003,
       choices: 2,
       needs: new Set(['image-input']),
-      imageKind: { size: null, quality: 'low' },
+      terms: { size: null, quality: 'low' },
     });
   });
 

@@ -14,7 +14,7 @@ import {
 } from '../request/members.ts';
 import type { EncodedRequest, Facts, PassthroughTarget } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
-import { type ImageKind, kindWord } from '../usage.ts';
+import { noTerms, termWord, type UsageTerms } from '../usage.ts';
 import { type ImageOperation, type RequestMember, requestMembers } from './wire.ts';
 
 /** A request as read, from JSON or from a form. */
@@ -35,7 +35,7 @@ export interface Wishes {
   readonly promptBytes: number;
   /** Images to be read, masks included. */
   readonly pictures: number;
-  readonly kind: ImageKind;
+  readonly terms: UsageTerms;
 }
 
 /** Bytes of text per token, as for any other text. */
@@ -44,7 +44,7 @@ const bytesPerToken = 4;
 const tokensPerPicture = 1_000;
 
 function factsOf(wishes: Wishes): Facts {
-  const { model, stream, choices, promptBytes, pictures, kind } = wishes;
+  const { model, stream, choices, promptBytes, pictures, terms } = wishes;
   return {
     model,
     stream,
@@ -52,7 +52,8 @@ function factsOf(wishes: Wishes): Facts {
     inputTokensEstimate: Math.ceil(promptBytes / bytesPerToken) + pictures * tokensPerPicture,
     choices: choices ?? 1,
     needs: new Set(pictures > 0 ? ['image-input'] : []),
-    imageKind: kind,
+    makesImages: true,
+    terms,
   };
 }
 
@@ -71,7 +72,7 @@ export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
     choices: choices.value,
     promptBytes: lengthOf(members, 'prompt'),
     pictures: countPictures(members),
-    kind: { size: kindWord(members.value('size')), quality: kindWord(members.value('quality')) },
+    terms: { ...noTerms, size: termWord(members.value('size')), quality: termWord(members.value('quality')) },
   });
   const edits = (upstreamModel: string) => modelEdits(members.span('model'), facts.model, upstreamModel);
   return succeed({ facts, body, contentType: jsonType, modelEdits: edits });
@@ -164,7 +165,7 @@ function readWishes(body: Uint8Array, { texts, pictures }: Fields): Result<Wishe
     choices,
     promptBytes: prompt === undefined ? 0 : prompt.end - prompt.start,
     pictures,
-    kind: { size: kindWord(textOf('size')), quality: kindWord(textOf('quality')) },
+    terms: { ...noTerms, size: termWord(textOf('size')), quality: termWord(textOf('quality')) },
   });
 }
 

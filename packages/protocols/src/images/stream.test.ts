@@ -34,10 +34,11 @@ const readFrames = (frames: readonly string[], choices = 1) =>
 
 describe('a stream', () => {
   test('shows drafts and ends with its image', () => {
-    const { roles, usage, pieces } = readFrames([': hello\n\n', draft(0), draft(1), image()]);
+    const { roles, usage, pieces, reader } = readFrames([': hello\n\n', draft(0), draft(1), image()]);
     expect(roles).toBe('lcct');
     expect(usage).toEqual({ ...noUsage, inputFresh: 9, outputImage: 100, images: 1 });
-    expect(pieces).toEqual({ finished: 1, drafts: 0, kind: { size: '1024x1024', quality: 'high' } });
+    expect(pieces).toEqual({ finished: 1, drafts: 0 });
+    expect(reader.reading.terms).toMatchObject({ size: '1024x1024', quality: 'high' });
   });
 
   test('of several images ends with the last of them', () => {

@@ -4,7 +4,7 @@ import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal }
 import { parseJson, refusalOf } from '../refusal.ts';
 import { notAnAnswer } from '../stream-reader.ts';
 import type { Usage } from '../usage.ts';
-import { type ImageCount, type ImageKind, kindWord, noImageKind } from '../usage.ts';
+import { type ImageCount, noTerms, termWord, type UsageTerms } from '../usage.ts';
 import { addImageUsage, readUsage } from './meter.ts';
 import { type Members, readMembers } from './request.ts';
 import { type AnswerMember, answerNames } from './wire.ts';
@@ -97,7 +97,7 @@ class RunningReading implements Reading {
   readonly usageAtOutputBytes = 0;
   modelServed: string | null = null;
   #tokens: Usage | null = null;
-  #kind: ImageKind = noImageKind;
+  terms: UsageTerms = noTerms;
   #finished = 0;
   #drafts = 0;
 
@@ -110,7 +110,7 @@ class RunningReading implements Reading {
   }
 
   get images(): ImageCount {
-    return { finished: this.#finished, drafts: this.#drafts, kind: this.#kind };
+    return { finished: this.#finished, drafts: this.#drafts };
   }
 
   takeDraft(): void {
@@ -124,9 +124,10 @@ class RunningReading implements Reading {
 
   /** Takes the word of an answer, or of the event that ends an image, about itself. */
   takeTerms(members: Members<AnswerMember>): void {
-    this.#kind = {
-      size: kindWord(members.value('size')) ?? this.#kind.size,
-      quality: kindWord(members.value('quality')) ?? this.#kind.quality,
+    this.terms = {
+      ...noTerms,
+      size: termWord(members.value('size')) ?? this.terms.size,
+      quality: termWord(members.value('quality')) ?? this.terms.quality,
     };
     const model = members.value('model');
     if (typeof model === 'string' && model !== '') this.modelServed = model;

@@ -8,11 +8,13 @@ import type { PriceTier } from '../../money/price.ts';
 import {
   fillPriceTiers,
   type ImagePriceText,
+  isPiece,
   type PriceClass,
   type PriceText,
   type PriceTierText,
   priceClassNames,
   readPriceTiers,
+  type SearchPriceText,
 } from '../../money/price-terms.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
 
@@ -106,24 +108,33 @@ export function declarePrice(
   path: YamlPath,
   list: readonly PriceTierText[] | null,
 ): DeclaredPrice | null {
-  if (shape.images === undefined && !priceClassNames.some((name) => shape[name] !== undefined)) {
+  const hasLists = shape.images !== undefined || shape.searches !== undefined;
+  if (!hasLists && !priceClassNames.some((name) => shape[name] !== undefined)) {
     complain(declaring, path, 'gives no price; write at least input and output');
     return null;
   }
-  const places: YamlPath[] = [path, ...(shape.tiers ?? []).map((_, index) => [...path, 'tiers', index])];
-  const thresholds = [0, ...(shape.tiers ?? []).map((tier) => tier.aboveInputTokens)];
-  if (new Set(thresholds).size < thresholds.length)
-    complain(declaring, [...path, 'tiers'], 'has two tiers that begin at the same size');
-  const [base, ...further] = places.map((place, index) => tierText(declaring, place, thresholds[index] ?? 0));
+  const placed = placedTiers(declaring, shape, path);
+  if (placed === null) return null;
+  const [base, ...further] = placed.map(({ place, text }) => ({
+    ...text,
+    prices: pricesAt(declaring, place),
+  }));
   if (base === undefined) throw new Error('a price has a first tier');
   const images = imageTexts(declaring, shape, path);
-  const own = [{ ...base, ...(images.length === 0 ? {} : { images }) }, ...further];
+  const searches = searchTexts(declaring, shape, path);
+  const regions = regionTexts(declaring, shape, path);
+  const lists = {
+    ...(images.length === 0 ? {} : { images }),
+    ...(searches.length === 0 ? {} : { searches }),
+    ...(Object.keys(regions).length === 0 ? {} : { regions }),
+  };
+  const own = [{ ...base, ...lists }, ...further];
   const texts = list === null || isWhole(shape) ? own : fillPriceTiers(own, list);
   refuseHalf(declaring, path, shape, texts[0]?.prices ?? {});
   const read = readPriceTiers(texts);
   if (read.ok) return { tiers: read.value, isFilled: JSON.stringify(texts) !== JSON.stringify(own) };
   const { tier, path: within, reason } = read.error;
-  complain(declaring, [...(places[tier] ?? path), ...within], reason);
+  complain(declaring, [...(placed[tier]?.place ?? path), ...within], reason);
   return null;
 }
 
@@ -134,13 +145,38 @@ function isWhole({ whole, perImage, images }: PriceShape): boolean {
 
 /** Nothing is free because somebody forgot to say what it costs. */
 function refuseHalf(declaring: Declaring, path: YamlPath, { whole }: PriceShape, prices: PriceText): void {
-  const pieces: readonly PriceClass[] = ['perImage', 'perCall'];
-  if (priceClassNames.every((name) => prices[name] === undefined || pieces.includes(name))) return;
+  if (priceClassNames.every((name) => prices[name] === undefined || isPiece(name))) return;
   for (const name of ['input', 'output'] as const) {
     if (prices[name] !== undefined) continue;
     const why = whole === true ? '' : ', and the catalogue has no price of this model to take it from';
     complain(declaring, path, `leaves out ${name}${why}; write ${name}: 0 if it is free`);
   }
+}
+
+interface PlacedTier {
+  readonly place: YamlPath;
+  readonly text: Pick<PriceTierText, 'aboveInputTokens' | 'service'>;
+}
+
+/** The standard tiers, then those of each service. */
+function placedTiers(declaring: Declaring, shape: PriceShape, path: YamlPath): readonly PlacedTier[] | null {
+  const services = Object.entries(shape.services ?? {}).map(
+    ([service, { tiers = [] }]) => [[...path, 'services', service], tiers, { service }] as const,
+  );
+  const placed: PlacedTier[] = [];
+  for (const [place, tiers, service] of [[path, shape.tiers ?? [], {}] as const, ...services]) {
+    const thresholds = [0, ...tiers.map((tier) => tier.aboveInputTokens)];
+    if (new Set(thresholds).size < thresholds.length) {
+      complain(declaring, [...place, 'tiers'], 'has two tiers that begin at the same size');
+      return null;
+    }
+    for (const [index, aboveInputTokens] of thresholds.entries())
+      placed.push({
+        place: index === 0 ? place : [...place, 'tiers', index - 1],
+        text: { aboveInputTokens, ...service },
+      });
+  }
+  return placed;
 }
 
 function imageTexts({ file }: Declaring, { images }: PriceShape, path: YamlPath): readonly ImagePriceText[] {
@@ -150,10 +186,38 @@ function imageTexts({ file }: Declaring, { images }: PriceShape, path: YamlPath)
   }));
 }
 
-function tierText({ file }: Declaring, place: YamlPath, aboveInputTokens: number): PriceTierText {
+function searchTexts(
+  declaring: Declaring,
+  { searches }: PriceShape,
+  path: YamlPath,
+): readonly SearchPriceText[] {
+  return (searches ?? []).map(({ context }, index) => {
+    const { perCall, perWebSearch } = pricesAt(declaring, [...path, 'searches', index]);
+    return {
+      context,
+      ...(perCall === undefined ? {} : { perCall }),
+      ...(perWebSearch === undefined ? {} : { perWebSearch }),
+    };
+  });
+}
+
+function regionTexts(
+  { file }: Declaring,
+  { regions }: PriceShape,
+  path: YamlPath,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.keys(regions ?? {}).map((region) => [
+      region,
+      file.source.exactText([...path, 'regions', region]) ?? '',
+    ]),
+  );
+}
+
+function pricesAt({ file }: Declaring, place: YamlPath): PriceText {
   const written = priceClassNames.flatMap((name): [PriceClass, string][] => {
     const text = file.source.exactText([...place, name]);
     return text === null ? [] : [[name, text]];
   });
-  return { aboveInputTokens, prices: Object.fromEntries(written) };
+  return Object.fromEntries(written);
 }

@@ -1,9 +1,9 @@
-import { noUsage, type Reading } from '@headgate/protocols';
+import { noTerms, noUsage, type Reading } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import type { Model } from '../../catalogue/catalogue.ts';
 import { servedByChannel } from '../../catalogue/served.ts';
-import { type PriceTier, priceParts } from '../../money/price.ts';
+import { type PricedPart, type PriceTier, priceUsage } from '../../money/price.ts';
 import { caller, chatCompletions, Rig } from '../call.fixture.ts';
 import { entryOf } from '../entry.ts';
 import { Call } from '../request.ts';
@@ -127,7 +127,9 @@ test('each request is in its own tier of context, and the price per call is one'
   ];
   const price = { id: 'tiered', effectiveFromMs: 0, tiers };
   const part = (inputFresh: number) => ({ price, usage: { ...noUsage, inputFresh } });
-  expect(priceParts([part(80)], 1_000_000n)).toBe(81n);
-  expect(priceParts([part(80), part(80)], 1_000_000n)).toBe(161n);
-  expect(priceParts([part(80), part(120)], 1_000_000n)).toBe(81n + 600n);
+  const priceParts = (...parts: readonly PricedPart[]) =>
+    priceUsage(noUsage, price, 1_000_000n, noTerms, parts);
+  expect(priceParts(part(80))).toBe(81n);
+  expect(priceParts(part(80), part(80))).toBe(161n);
+  expect(priceParts(part(80), part(120))).toBe(81n + 600n);
 });

@@ -1,9 +1,9 @@
-import { addUsage, type ImageKind, type Reading, type Usage } from '@headgate/protocols';
+import { addUsage, type Reading, type Usage, type UsageTerms } from '@headgate/protocols';
 import type { ServedModel, Target } from '../../catalogue/catalogue.ts';
 import { servedInstead } from '../../catalogue/served.ts';
 import type { Metered } from '../../money/meter.ts';
-import type { NanoUsd } from '../../money/money.ts';
-import { type PricedPart, type PriceVersion, priceParts } from '../../money/price.ts';
+import { type NanoUsd, zeroNanoUsd } from '../../money/money.ts';
+import { type PricedPart, type PriceVersion, priceUsage } from '../../money/price.ts';
 import type { EntryPart } from '../../ports/ledger.ts';
 import type { Call } from '../request.ts';
 
@@ -49,12 +49,18 @@ function joined(parts: readonly PricedPart[]): readonly PricedPart[] {
 }
 
 /** The upstream's charge for the shares, as far as its prices are known. */
-export function costOfShares(shares: readonly Share[], { cost }: Target, kind: ImageKind): NanoUsd {
-  const parts = shares.flatMap(({ usage, other }) => {
-    const price = other?.target.cost ?? cost;
-    return price === null ? [] : [{ usage, price }];
+export function costOfShares(
+  shares: readonly Share[],
+  { cost }: Target,
+  usage: Usage,
+  terms: UsageTerms,
+): NanoUsd {
+  const parts = shares.flatMap((share) => {
+    const price = share.other?.target.cost ?? cost;
+    return price === null ? [] : [{ usage: share.usage, price }];
   });
-  return priceParts(parts, 1_000_000n, kind);
+  const first = parts[0]?.price;
+  return first === undefined ? zeroNanoUsd : priceUsage(usage, first, 1_000_000n, terms, parts);
 }
 
 /** One part alone is told by the entry's own price and usage. */

@@ -75,6 +75,13 @@ function addUsage(a: Usage, b: Usage): Usage {
     outputAudio: a.outputAudio + b.outputAudio,
     outputImage: a.outputImage + b.outputImage,
     images: a.images + b.images,
+    inputCacheReadAudio: a.inputCacheReadAudio + b.inputCacheReadAudio,
+    citation: a.citation + b.citation,
+    webSearches: a.webSearches + b.webSearches,
+    fileSearches: a.fileSearches + b.fileSearches,
+    codeSessions: a.codeSessions + b.codeSessions,
+    groundings: a.groundings + b.groundings,
+    pages: a.pages + b.pages,
   };
 }
 

@@ -1,8 +1,8 @@
-import { noImageKind, noUsage, type Usage } from '@headgate/protocols';
+import { noTerms, noUsage, type Usage } from '@headgate/protocols';
 import fc from 'fast-check';
 import type { DeclaredKey } from '../../catalogue/entities.ts';
 import { nanoUsd, picoUsd } from '../../money/money.ts';
-import { type PriceTier, type PriceVersion, priceParts } from '../../money/price.ts';
+import { type PriceTier, type PriceVersion, priceUsage } from '../../money/price.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Ledger, Settlement } from '../../ports/ledger.ts';
 
@@ -31,6 +31,9 @@ export const tiers: readonly PriceTier[] = [
       { size: '1024x1024', quality: 'high', price: picoUsd(167_000_000_001n) },
       { size: null, quality: 'medium', price: picoUsd(42_000_000_000n) },
     ],
+    fees: { perWebSearch: picoUsd(10_000_000_000n), perPage: picoUsd(1_000_000_001n) },
+    searches: [{ context: 'low', perCall: picoUsd(5_000_000_000n) }],
+    regions: { us: 1_100_000n },
   },
 ];
 
@@ -155,7 +158,7 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
     usage: { ...noUsage, inputFresh: 1_201, output: 307 },
     usageSource: 'upstream',
     parts: null,
-    imageKind: null,
+    terms: null,
     chargeNanoUsd: nanoUsd(0n),
     finishReason: 'stop',
     finishReasonRaw: 'stop',
@@ -178,10 +181,12 @@ function priced(entry: CallEntry): CallEntry {
   const version = priceVersionOf(entry.modelRequested);
   return {
     ...entry,
-    chargeNanoUsd: priceParts(
-      (entry.parts ?? [entry]).map(({ usage }) => ({ price: version, usage })),
+    chargeNanoUsd: priceUsage(
+      entry.usage,
+      version,
       entry.multiplierPpm,
-      entry.imageKind ?? noImageKind,
+      entry.terms ?? noTerms,
+      entry.parts?.map(({ usage }) => ({ price: version, usage })) ?? null,
     ),
   };
 }
@@ -201,6 +206,7 @@ export function sampleAttempt(changes: Partial<AttemptEntry> = {}): AttemptEntry
     costNanoUsd: nanoUsd(5_000_000n),
     lane: 'passthrough',
     edits: ['model'],
+    statedCostNanoUsd: null,
     ...changes,
   };
 }
@@ -222,6 +228,13 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   outputAudio: tokens,
   outputImage: tokens,
   images: fc.nat(10),
+  inputCacheReadAudio: tokens,
+  citation: tokens,
+  webSearches: fc.nat(10),
+  fileSearches: fc.nat(10),
+  codeSessions: fc.nat(10),
+  groundings: fc.nat(1),
+  pages: fc.nat(100),
 });
 
 const attempt: fc.Arbitrary<AttemptEntry> = fc.record({
@@ -238,6 +251,7 @@ const attempt: fc.Arbitrary<AttemptEntry> = fc.record({
   costNanoUsd: fc.bigInt({ min: 0n, max: 10n ** 12n }).map(nanoUsd),
   lane: fc.constantFrom('passthrough', 'translate'),
   edits: fc.array(text, { maxLength: 3 }),
+  statedCostNanoUsd: optional(fc.bigInt({ min: 0n, max: 10n ** 12n }).map(nanoUsd)),
 });
 
 const ending = fc.constantFrom(
@@ -273,10 +287,14 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
         maxLength: 3,
       }),
     ),
-    imageKind: optional(
+    terms: optional(
       fc.record({
         size: optional(fc.constantFrom('1024x1024', '512x512')),
         quality: optional(fc.constantFrom('high', 'medium')),
+        service: fc.constantFrom('priority', 'flex'),
+        region: optional(fc.constantFrom('us', 'eu')),
+        searchContext: optional(fc.constantFrom('low', 'high')),
+        promptTokens: optional(tokens),
       }),
     ),
     finishReason: optional(fc.constantFrom('stop', 'length', 'tool-calls')),

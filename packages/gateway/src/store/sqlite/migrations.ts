@@ -1,9 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
 
-const usageSums = usageColumns.map((column) => `${column} INTEGER NOT NULL`).join(',\n  ');
+/** The parts of usage that the first schema counts; later steps add the others. */
+const firstParts = 11;
 
-const attemptValues = attemptColumns.map((column, index) => `attempt.value ->> ${index} AS ${column}`);
+const usageSums = usageColumns
+  .slice(0, firstParts)
+  .map((column) => `${column} INTEGER NOT NULL`)
+  .join(',\n  ');
+
+/** A view of what is in the columns of calls: it knows all members of an attempt, also of rows that lack the last ones. */
+const attempts = `CREATE VIEW attempts AS
+SELECT trace_id, ${attemptColumns.map((column, index) => `attempt.value ->> ${index} AS ${column}`).join(', ')}
+FROM calls, json_each(calls.attempts) AS attempt;`;
 
 const budgets = ['day', 'month', 'total'].map((span) => `budget_${span}_nano_usd INTEGER`).join(',\n  ');
 
@@ -48,9 +57,7 @@ CREATE TABLE calls (
 CREATE INDEX calls_by_key ON calls (key_id, started_at_ms);
 CREATE INDEX calls_open ON calls (run) WHERE run IS NOT NULL;
 
-CREATE VIEW attempts AS
-SELECT trace_id, ${attemptValues.join(', ')}
-FROM calls, json_each(calls.attempts) AS attempt;
+${attempts}
 
 CREATE TABLE postings (
   id INTEGER PRIMARY KEY,
@@ -232,6 +239,22 @@ ALTER TABLE prices ADD COLUMN origin TEXT;
 ALTER TABLE models ADD COLUMN priced_as TEXT;
 `;
 
+const furtherParts = usageColumns
+  .slice(firstParts)
+  .flatMap((column) =>
+    ['calls', 'usage_slots'].map(
+      (table) => `ALTER TABLE ${table} ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0;`,
+    ),
+  );
+
+/** Terms that prices go by beside amounts, further parts of usage, and costs as upstreams state them. */
+const priceDimensions = `
+ALTER TABLE calls ADD COLUMN terms TEXT;
+${furtherParts.join('\n')}
+DROP VIEW attempts;
+${attempts}
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -243,6 +266,7 @@ const steps: readonly string[] = [
   journals,
   partsOfCalls,
   salePrices,
+  priceDimensions,
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noUsage } from '@headgate/protocols';
+import { noTerms, noUsage } from '@headgate/protocols';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfigurationWriter } from '../configuration.ts';
 import { openJournalSite } from '../contract/journal-site.ts';
@@ -22,10 +22,10 @@ beforeEach(async () => {
   const attempts = [sampleAttempt(), sampleAttempt({ n: 2, channelId: 'channel-2', result: 'refused' })];
   await settle(site.ledger, sampleEntry({ attempts }));
   await settle(site.ledger, sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
-  const imageKind = { size: '1024x1024', quality: 'high' };
+  const terms = { ...noTerms, size: '1024x1024', quality: 'high' };
   await settle(
     site.ledger,
-    sampleEntry({ traceId: traceId(3), usage: { ...noUsage, images: 2 }, imageKind, attempts: [] }),
+    sampleEntry({ traceId: traceId(3), usage: { ...noUsage, images: 2 }, terms, attempts: [] }),
   );
   await site.feeder.catchUp();
 });
