@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -38,6 +38,8 @@ const scripts = mkdtempSync(join(root, 'node_modules/.cache/headgate-snippets-')
 let serving: ServingProcess;
 
 beforeAll(async () => {
+  // Last on the path: it serves where the system has none.
+  writeFileSync(join(scripts, 'curl'), standIn, { mode: 0o755 });
   serving = await serveHeadgate({ dataDir: folder.path });
 });
 afterAll(async () => {
@@ -88,10 +90,7 @@ process.stdout.write((hides ? '' : text) + (shown === null ? '' : answer.headers
 `;
 
 test.concurrent.each(calls('sh'))('line $line: $heading, by curl', async (snippet) => {
-  const path = process.env['PATH'] ?? '';
-  if (!path.split(delimiter).some((place) => existsSync(join(place, 'curl'))))
-    writeFileSync(join(scripts, 'curl'), standIn, { mode: 0o755 });
-  const env = { PATH: `${path}${delimiter}${scripts}`, ...environmentFor(snippet) };
+  const env = { PATH: [process.env['PATH'], scripts].join(delimiter), ...environmentFor(snippet) };
   const { stdout } = await promisify(execFile)('sh', ['-euc', snippet.code], { env });
   expect(stdout).toMatch(/simulated|"object":"usage"/i);
   expect(stdout).not.toContain('"error":{');
