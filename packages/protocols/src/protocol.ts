@@ -1,4 +1,4 @@
-import type { Codec } from './codec.ts';
+import type { AskedModel, Codec } from './codec.ts';
 import type { Fault, Platform } from './error.ts';
 import type { Dialect, InboundRequest, RequestInput, StreamFraming, Work } from './request.ts';
 import type { Result } from './result.ts';
@@ -135,10 +135,11 @@ export interface ProtocolEndpoint {
   readonly takesForms?: boolean;
 }
 
-/** The body of a request for next to nothing, and the tokens its answer may have. */
+/** The body of a request for next to nothing, and the tokens its answer may have where the model does not think. */
 export interface SmallestRequest {
   readonly outputTokens: number;
-  body(upstreamModel: string, dialect: Dialect): object;
+  /** `known`: the model, as it is known; null where nothing is. */
+  body(upstreamModel: string, dialect: Dialect, known: AskedModel | null): object;
 }
 
 /** A wire format: everything that is needed to serve it and to call it. All that sets a protocol apart stands here. */

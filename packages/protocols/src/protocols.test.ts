@@ -84,6 +84,30 @@ test.each([
   expect(JSON.parse(decoder.decode(call?.body[0]))).toMatchObject(body);
 });
 
+test.each([
+  ['none', ['high'], {}, { max_completion_tokens: 1 }],
+  ['unknown', null, {}, { max_completion_tokens: 1 }],
+  ['always', ['high', 'minimal', 'low'], {}, { max_completion_tokens: 1_024, reasoning_effort: 'minimal' }],
+  ['optional', ['none', 'high'], {}, { max_completion_tokens: 1_024, reasoning_effort: 'none' }],
+  ['optional', null, {}, { max_completion_tokens: 1_024 }],
+  ['optional', ['high'], { thoughtSwitch: 'thinking' }, { thinking: { type: 'disabled' } }],
+  ['optional', null, { thoughtSwitch: 'enable_thinking' }, { enable_thinking: false }],
+  ['always', ['low'], { thoughtSwitch: 'thinking' }, { reasoning_effort: 'low' }],
+] as const)(
+  'the smallest call of a model that thinks (%s, %j) is one that it answers',
+  (mode, efforts, dialect, body) => {
+    const reasoning = { mode, efforts, defaultEffort: null, budget: null };
+    const known = { reasoning, parameters: {}, inputModalities: null };
+    const call = smallestCall({ 'chat-completions': '/' }, 'm', { ...defaultDialect, ...dialect }, known);
+    const {
+      model: _,
+      messages: __,
+      ...sent
+    } = JSON.parse(decoder.decode(call?.body[0])) as Record<string, unknown>;
+    expect(sent).toEqual({ max_completion_tokens: 1_024, ...body });
+  },
+);
+
 test('where images alone are made, nothing is asked for next to nothing', () => {
   expect(smallestCall({ images: '/' }, 'm', defaultDialect)).toBeNull();
 });

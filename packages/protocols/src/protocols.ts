@@ -1,4 +1,5 @@
 import { chatCompletions } from './chat-completions/index.ts';
+import type { AskedModel } from './codec.ts';
 import { generateContent } from './generate-content/index.ts';
 import { images } from './images/index.ts';
 import { messages } from './messages/index.ts';
@@ -69,7 +70,12 @@ export class ProtocolTable<Id extends string> {
     return this.#smallestOf(paths)?.protocol.id ?? null;
   }
 
-  smallestCall(paths: Paths<Id>, upstreamModel: string, dialect: Dialect): SmallestCall<Id> | null {
+  smallestCall(
+    paths: Paths<Id>,
+    upstreamModel: string,
+    dialect: Dialect,
+    known: AskedModel | null = null,
+  ): SmallestCall<Id> | null {
     const small = this.#smallestOf(paths);
     const path = small === null ? undefined : paths[small.protocol.id];
     if (small === null || path === undefined) return null;
@@ -79,7 +85,7 @@ export class ProtocolTable<Id extends string> {
       path: fillPath(path, upstreamModel, 'generateContent'),
       contentType: 'application/json',
       headers: protocol.headersFor?.(dialect) ?? [],
-      body: [new TextEncoder().encode(JSON.stringify(request.body(upstreamModel, dialect)))],
+      body: [new TextEncoder().encode(JSON.stringify(request.body(upstreamModel, dialect, known)))],
       edits: [],
     };
   }

@@ -102,9 +102,9 @@ function listOf(channel: Channel, path: string): Question {
   return { asked: 'its list of models', place: { channel, method: 'GET', path, headers }, body: [] };
 }
 
-function oneTokenOf({ channel, upstreamModel }: Target): Question | null {
+function oneTokenOf({ channel, upstreamModel, facts }: Target): Question | null {
   const { protocols, dialect } = channel.provider;
-  const small = smallestCall(protocols, upstreamModel, dialect);
+  const small = smallestCall(protocols, upstreamModel, dialect, facts);
   if (small === null) return null;
   const { path, contentType, body } = small;
   const headers = ['content-type', contentType, 'accept', 'application/json', ...small.headers];

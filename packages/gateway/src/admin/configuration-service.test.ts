@@ -493,7 +493,12 @@ test('newer facts about models are in force without a restart, and the rest stay
     models: { 'gpt-5-mini': facts },
   };
   const content = Buffer.from(JSON.stringify(file));
-  expect(refreshModels(join(directory, 'data'), 'openai.json', content, false).ok).toBe(true);
+  expect(
+    refreshModels(join(directory, 'data'), 'openai.json', content, {
+      isTrial: false,
+      nowMs: Date.parse('2031-01-01'),
+    }).ok,
+  ).toBe(true);
   await service.poll();
   const { models, revision } = service.catalogue.current;
   expect(models.get('gpt-5-mini')?.targets[0]).toMatchObject({

@@ -28,6 +28,10 @@ const newer: ModelFile = {
   },
 };
 
+const nowMs = Date.parse('2030-01-01');
+const real = { isTrial: false, nowMs };
+const trial = { isTrial: true, nowMs };
+
 function bytes(json: unknown): Buffer {
   return Buffer.from(JSON.stringify(json));
 }
@@ -48,7 +52,7 @@ test('a newer file is taken in whole, reported, and in force from then on, after
   const catalogue = openCatalogueFiles(dataDir);
   const before = catalogue.models();
   expect(catalogue.models()).toBe(before);
-  const refreshed = refreshModels(dataDir, 'some/where/moonshot.json', bytes(newer), false);
+  const refreshed = refreshModels(dataDir, 'some/where/moonshot.json', bytes(newer), real);
   expect(refreshed).toEqual({
     ok: true,
     value: [
@@ -77,7 +81,7 @@ test('a package brings all the files of models that it has, and nothing else', (
     'package/catalogue/models/zai.json': bytes(modelFiles(null).get('zai')),
     'package/catalogue/prices/zai.json': bytes({}),
   });
-  const refreshed = refreshModels(dataDir, 'headgate.tgz', content, false);
+  const refreshed = refreshModels(dataDir, 'headgate.tgz', content, real);
   expect(refreshed.ok && refreshed.value.map(({ file, isNewer }) => [file, isNewer])).toEqual([
     ['moonshot', true],
     ['zai', false],
@@ -120,18 +124,18 @@ test.each([
     /zai\.json/,
   ],
 ])('a file %s is refused, and nothing is changed', (_, path, content, reason) => {
-  const refreshed = refreshModels(dataDir, path, content, false);
+  const refreshed = refreshModels(dataDir, path, content, real);
   expect(refreshed.ok ? '' : refreshed.error).toMatch(reason);
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
 test('a trial changes nothing, an older file neither, and a newer catalogue wins over what was taken in', () => {
-  expect(refreshModels(dataDir, 'moonshot.json', bytes(newer), true).ok).toBe(true);
-  expect(refreshModels(dataDir, 'moonshot.json', bytes({ ...newer, asOf: '2020-01-01' }), false).ok).toBe(
+  expect(refreshModels(dataDir, 'moonshot.json', bytes(newer), trial).ok).toBe(true);
+  expect(refreshModels(dataDir, 'moonshot.json', bytes({ ...newer, asOf: '2020-01-01' }), real).ok).toBe(
     true,
   );
   expect(readdirSync(dataDir)).toEqual([]);
-  refreshModels(dataDir, 'moonshot.json', bytes(newer), false);
+  refreshModels(dataDir, 'moonshot.json', bytes(newer), real);
   const path = join(dataDir, 'models', 'moonshot.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(newer);
   expect(modelFiles(dataDir).get('moonshot')?.asOf).toBe('2030-01-01');
@@ -145,6 +149,19 @@ test.each([
   writeFileSync(join(dataDir, 'models', 'moonshot.json'), text);
   const book = openCatalogueFiles(dataDir).models();
   expect(book.find('moonshot', 'kimi-k3').contextWindow).toBe(k3.contextWindow);
-  expect(refreshModels(dataDir, 'moonshot.json', bytes(newer), false).ok).toBe(true);
+  expect(refreshModels(dataDir, 'moonshot.json', bytes(newer), real).ok).toBe(true);
   expect(modelFiles(dataDir).get('moonshot')?.asOf).toBe('2030-01-01');
+});
+
+test('a file of a day to come would shut out every later one, and is refused', () => {
+  const later = (asOf: string) => refreshModels(dataDir, 'moonshot.json', bytes({ ...newer, asOf }), real);
+  expect(later('9999-12-31')).toEqual({
+    ok: false,
+    error:
+      'moonshot says it is of 9999-12-31, which is yet to come: nothing newer would be taken in until then',
+  });
+  expect(later('2030-01-03').ok).toBe(false);
+  expect(readdirSync(dataDir)).toEqual([]);
+  // East of us it may be tomorrow already.
+  expect(later('2030-01-02').ok).toBe(true);
 });

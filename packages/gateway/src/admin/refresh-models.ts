@@ -21,6 +21,14 @@ export interface ModelFileChange {
   readonly changed: Readonly<Record<string, readonly string[]>>;
 }
 
+export interface RefreshOptions {
+  /** Says what would change, and changes nothing. */
+  readonly isTrial: boolean;
+  readonly nowMs: number;
+}
+
+const dayMs = 86_400_000;
+
 /**
  * Takes in files of models, from one file or from a package that has them in `catalogue/models`. All of them are checked before
  * one is written, each takes the place of the last one whole, and a running gateway follows within a second. The error names the file.
@@ -29,10 +37,16 @@ export function refreshModels(
   dataDir: string,
   path: string,
   content: Buffer,
-  isTrial: boolean,
+  { isTrial, nowMs }: RefreshOptions,
 ): Result<readonly ModelFileChange[], string> {
   const read = readNewFiles(path, content);
   if (!read.ok) return read;
+  const tomorrow = new Date(nowMs + dayMs).toISOString().slice(0, 10);
+  for (const [file, { asOf }] of read.value)
+    if (asOf > tomorrow)
+      return fail(
+        `${file} says it is of ${asOf}, which is yet to come: nothing newer would be taken in until then`,
+      );
   const known = modelFiles(dataDir);
   const changes = [...read.value].map(([name, file]) => changeOf(name, known.get(name), file));
   const taken = changes.filter(({ isNewer }) => isNewer && !isTrial);

@@ -32,7 +32,7 @@ function refresh(context: CommandContext): Promise<ExitReason> {
       return Promise.resolve('unavailable');
     }
     const isTrial = context.options['dry-run'] !== undefined;
-    const refreshed = refreshModels(dataDir, given, content, isTrial);
+    const refreshed = refreshModels(dataDir, given, content, { isTrial, nowMs: Date.now() });
     if (!refreshed.ok) {
       printFailure(context.output, [`${refreshed.error}; nothing was changed`]);
       return Promise.resolve('configuration');

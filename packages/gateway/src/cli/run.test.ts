@@ -283,8 +283,9 @@ test('newer facts about models are taken in from a file, and change what is list
   const refreshed = (): Promise<Ran> => headgate('models refresh openai.json');
   expect(await refreshed()).toMatchObject({ code: exitCodes.unavailable.code });
   const model = { name: 'Five', reasoning: { mode: 'none' }, contextWindow: 77_777 };
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   const file = {
-    asOf: '2030-01-01',
+    asOf: tomorrow,
     vendor: true,
     providers: ['openai'],
     sources: {},
@@ -297,7 +298,7 @@ test('newer facts about models are taken in from a file, and change what is list
   writeFileSync(join(directory, 'openai.json'), JSON.stringify(file));
   expect((await headgate('models refresh openai.json --dry-run')).out).toContain('~ gpt-5-mini: ');
   expect(existsSync(join(directory, 'data'))).toBe(false);
-  expect((await refreshed()).out).toContain('openai: of 2030-01-01, ');
+  expect((await refreshed()).out).toContain(`openai: of ${tomorrow}, `);
   expect((await refreshed()).out).toContain('not newer');
   writeFileSync(
     join(directory, 'headgate.yaml'),

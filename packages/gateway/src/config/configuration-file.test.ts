@@ -103,6 +103,9 @@ describe('the shape of a configuration file', () => {
     );
     expect(problemsOf(bomb.join('\n'))).toEqual([expect.stringContaining('aliases cannot be followed')]);
     expect(problemsOf('x-a: &a { <<: *a }')).toEqual([expect.stringContaining('aliases cannot be followed')]);
+    // References are few, and what they stand for is much.
+    const large = `x-a: &a [${'x, '.repeat(2_000)}]\nx-b: [${'*a, '.repeat(2_000)}]\n`;
+    expect(problemsOf(large)).toEqual([expect.stringContaining('aliases cannot be followed')]);
   });
 
   test.each(['[]', 'text', '3'])('%j is not a configuration', (text) => {

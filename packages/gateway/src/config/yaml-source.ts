@@ -6,6 +6,7 @@ import {
   isCollection,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -29,8 +30,8 @@ export interface YamlSource {
   exactText(path: YamlPath): string | null;
 }
 
-/** The number of nodes that aliases may stand for; beyond it a small file would grow to fill the memory. */
-const aliasedMax = 100_000;
+/** Nodes of a file with all that its aliases stand for; beyond it a small file would grow to fill the memory, or the time of reading it. */
+const expandedMax = 1_000_000;
 
 /** Reads YAML 1.2, and merge keys. Syntax errors and repeated members are all reported, each with its place. */
 export function readYaml(
@@ -75,7 +76,7 @@ export function readYaml(
     if (isAlias(found)) return aliases.targets.get(found) ?? null;
     return isNode(found) ? found : null;
   };
-  const plain = plainValue(document);
+  const plain = plainValue(document, aliases.targets);
   if (!plain.ok) return fail([{ where: place(0), path: '', message: plain.error }]);
   return succeed({
     plain: plain.value,
@@ -107,9 +108,31 @@ function aliasesOf(document: Document) {
   return { targets, mistakes };
 }
 
-function plainValue(document: Document): Result<unknown, string> {
+/** Counts the nodes that a node amounts to; one that holds itself has no end. */
+function expandedSize(
+  node: unknown,
+  targets: ReadonlyMap<Alias, Node>,
+  known = new Map<unknown, number>(),
+): number {
+  if (isAlias(node)) return expandedSize(targets.get(node), targets, known);
+  if (!isCollection(node)) return 1;
+  const found = known.get(node);
+  if (found !== undefined) return found;
+  known.set(node, Number.POSITIVE_INFINITY);
+  let size = 1;
+  for (const item of node.items) {
+    const parts = isPair(item) ? [item.key, item.value] : [item];
+    for (const part of parts) size += expandedSize(part, targets, known);
+  }
+  known.set(node, size);
+  return size;
+}
+
+function plainValue(document: Document, targets: ReadonlyMap<Alias, Node>): Result<unknown, string> {
+  if (targets.size > 0 && expandedSize(document.contents, targets) > expandedMax)
+    return fail(`its aliases cannot be followed: they stand for more than ${expandedMax} values`);
   try {
-    const plain: unknown = document.toJS({ maxAliasCount: aliasedMax });
+    const plain: unknown = document.toJS({ maxAliasCount: -1 });
     return succeed(plain);
   } catch (error) {
     return fail(`its aliases cannot be followed: ${error instanceof Error ? error.message : String(error)}`);

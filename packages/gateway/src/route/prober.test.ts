@@ -4,6 +4,7 @@ import { Rig as CallRig } from '../call/call.fixture.ts';
 import { Watchdog } from '../call/watchdog.ts';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Catalogue, Model, Target } from '../catalogue/catalogue.ts';
+import type { ModelFacts } from '../catalogue/model-facts.ts';
 import { Wires } from '../catalogue/wire.ts';
 import type { Upstream, UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import type { Outcome } from './outcomes.ts';
@@ -143,6 +144,20 @@ describe('a probe of what is out of service', () => {
     const { call, body } = rig.sent[0] ?? {};
     expect(call).toMatchObject({ method: 'POST', path: '/chat/completions' });
     expect(JSON.parse(Buffer.concat(body ?? []).toString())).toMatchObject({ model: 'm' });
+  });
+
+  test('asks a model that always thinks for little thought, with room for it and time', () => {
+    const reasoning: ModelFacts['reasoning'] = {
+      ...one.facts.reasoning,
+      mode: 'always',
+      efforts: ['low', 'high'],
+    };
+    const thinker = { ...one, facts: { ...one.facts, reasoning } };
+    const rig = new Rig([thinker]);
+    rig.eject(thinker);
+    rig.prober.tick();
+    const body: unknown = JSON.parse(Buffer.concat(rig.sent[0]?.body ?? []).toString());
+    expect(body).toMatchObject({ max_completion_tokens: 1_024, reasoning_effort: 'low' });
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { Attempt, type AttemptOwner } from '../call/attempt.ts';
 import { alertBug, alertTrouble } from '../call/outcomes.ts';
 import { Errand } from '../call/request.ts';
 import type { Channel, Model, Target } from '../catalogue/catalogue.ts';
+import type { Wire } from '../catalogue/wire.ts';
 import { type Reply, uncounted } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { rowOf } from './outcomes.ts';
@@ -123,14 +124,14 @@ export class Prober implements AttemptOwner {
 
   #probe(target: Target, model: Model): void {
     const { gateway, router } = this.#options;
-    const { channel, upstreamModel } = target;
+    const { channel, upstreamModel, facts: known } = target;
     if (this.#underWay.has(channel.id) || !this.#hasRoom) return;
     const { protocols, dialect } = channel.provider;
-    const call = smallestCall(protocols, upstreamModel, dialect);
+    const call = smallestCall(protocols, upstreamModel, dialect, known);
     if (call === null || gateway.protocols[call.protocol] === undefined) return;
     const wire = gateway.wires.of(target, call.protocol);
     const routed = router.probe(target, model, gateway.clock.now());
-    const errand = errandOf({ ...gateway, router }, call, routed);
+    const errand = errandOf({ ...gateway, router }, call, wire, routed);
     const probe = new Attempt(errand, this, wire, { request: call, translation: null }, routed, 1, true);
     this.#underWay.set(channel.id, probe);
     this.#turn++;
@@ -165,9 +166,11 @@ const probeTraceId = 'probe';
 /** An answer of one token is no longer. */
 const answerBytesMax = 256 * 1024;
 
-/** It is no stream, and takes as long as one may take to begin: its one token comes when a stream would. */
-function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: RoutedAttempt): Errand {
+/** It is no stream, and takes as long as one may take to begin: its one token comes when a stream would, behind thoughts where there are always some. */
+function errandOf(gateway: Gateway, call: SmallestCall, wire: Wire, routed: RoutedAttempt): Errand {
   const { clock } = gateway;
+  const { firstContentReasoningMs } = gateway.limits;
+  const wholeAnswerMs = wire.asked.reasoning === 'always' ? firstContentReasoningMs : routed.firstContentMs;
   const inbound = {
     work: 'answer' as const,
     traceId: probeTraceId,
@@ -181,7 +184,7 @@ function errandOf(gateway: Gateway, call: SmallestCall, { firstContentMs }: Rout
     memory: uncounted,
   };
   const request: InboundRequest = { facts, wantsUsageFrame: false, framing: 'sse', passThrough: () => call };
-  const limits = { ...gateway.limits, answerBytesMax, wholeAnswerMs: firstContentMs };
+  const limits = { ...gateway.limits, answerBytesMax, wholeAnswerMs };
   return new Errand(gateway, inbound, nobody, request, limits);
 }
 

@@ -13,7 +13,7 @@ import { ChatStreamReader, readAnswer } from './stream.ts';
 import { chatSurface } from './wire.ts';
 import { ChatEventWriter, writeAnswer } from './write-events.ts';
 import { writeTurn } from './write-messages.ts';
-import { thoughtWords, weighChatLosses } from './write-settings.ts';
+import { isThoughtful, thoughtWords, weighChatLosses, writeLeastThought } from './write-settings.ts';
 
 function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
   const read = readFacts(body);
@@ -40,6 +40,9 @@ export const chatCompletionsCodec: Codec = {
   openWriter: (context) => new ChatEventWriter(context),
 };
 
+/** A model that thinks refuses a limit that its thoughts fill; it takes no more of this than it needs. Tokens. */
+const thoughtfulTokens = 1_024;
+
 /** The chat completions API: `POST /v1/chat/completions`, JSON and server-sent events. */
 export const chatCompletions: ProtocolOf<'chat-completions'> = {
   id: 'chat-completions',
@@ -48,10 +51,12 @@ export const chatCompletions: ProtocolOf<'chat-completions'> = {
   usualPath: '/chat/completions',
   smallestRequest: {
     outputTokens: 1,
-    body: (model, { maxTokensField }) => ({
+    body: (model, dialect, known) => ({
       model,
       messages: [{ role: 'user', content: 'Hi' }],
-      [maxTokensField === 'max_tokens' ? 'max_tokens' : 'max_completion_tokens']: 1,
+      [dialect.maxTokensField === 'max_tokens' ? 'max_tokens' : 'max_completion_tokens']:
+        known === null || !isThoughtful(known) ? 1 : thoughtfulTokens,
+      ...(known === null ? {} : writeLeastThought(dialect, known)),
     }),
   },
   readRequest,

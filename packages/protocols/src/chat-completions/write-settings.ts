@@ -1,10 +1,11 @@
-import type { ThoughtWords, TranslationTarget } from '../codec.ts';
+import type { AskedModel, ThoughtWords, TranslationTarget } from '../codec.ts';
+import type { Dialect } from '../request.ts';
 import { unreachable } from '../result.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
-import { effortOf } from '../translate/reasoning-effort.ts';
+import { effortOf, nearestEffort } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
 import { type SchemaFormat, TurnWriting, writeOutputFormat } from '../translate/writing.ts';
 import type { Turn, TurnSettingName, TurnSettings } from '../turn.ts';
@@ -179,6 +180,25 @@ function writeStop(writing: ChatWriting, stop: TurnSettings['stop']): readonly s
   if (writing.isOwn || stop.length <= stopMax) return stop;
   writing.changeSetting('stop', `the first ${stopMax} only`);
   return stop.slice(0, stopMax);
+}
+
+/** The model is known to think, or to do so where it is asked. */
+export function isThoughtful({ reasoning: { mode } }: AskedModel): boolean {
+  return mode === 'optional' || mode === 'always';
+}
+
+/** The members that ask a model that thinks for as little thought as it takes. */
+export function writeLeastThought({ thoughtSwitch }: Dialect, known: AskedModel): WireRecord {
+  const { mode, efforts } = known.reasoning;
+  const isOptional = mode === 'optional';
+  if (isOptional && thoughtSwitch === 'thinking') return { thinking: { type: 'disabled' } };
+  if (isOptional && thoughtSwitch === 'enable_thinking') return { enable_thinking: false };
+  if (!isThoughtful(known)) return {};
+  const least = nearestEffort(
+    'none',
+    (efforts ?? []).filter((effort) => isOptional || effort !== 'none'),
+  );
+  return least === null ? {} : { reasoning_effort: least };
 }
 
 /** Words that servers take of models whose own are not known. */
