@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { configurationText, openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 import { latestEntryOfModel } from './support/ledger.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import { chatRequest, exchange } from './support/raw-http.ts';
 
 type Answer = 'answers' | 'refuses' | 'is busy for a second';
@@ -113,7 +114,7 @@ function call(model: string) {
 }
 
 async function alertsOf(kind: string): Promise<number> {
-  const metrics = await (await fetch(`${gateway.consoleOrigin}/metrics`)).text();
+  const metrics = await scrapeMetrics(gateway.consoleOrigin, gateway.dataDir);
   return Number(new RegExp(`headgate_alerts_total\\{kind="${kind}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
 }
 

@@ -3,6 +3,7 @@ import { startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFloodUpstream, wholeAnswerBytes } from './support/flood-upstream.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import { RawConnection } from './support/raw-http.ts';
 
 const mebibyte = 1024 * 1024;
@@ -25,8 +26,8 @@ function post(
 const asking = (model: string, content: string) =>
   JSON.stringify({ model, messages: [{ role: 'user', content }] });
 
-async function heldBytes({ consoleOrigin }: TestGateway): Promise<number> {
-  const text = await (await fetch(`${consoleOrigin}/metrics`)).text();
+async function heldBytes({ consoleOrigin, dataDir }: TestGateway): Promise<number> {
+  const text = await scrapeMetrics(consoleOrigin, dataDir);
   return Number(/^headgate_held_bytes (\d+)$/m.exec(text)?.[1]);
 }
 

@@ -9,6 +9,7 @@ import { openSqliteStore } from '../packages/gateway/src/store/sqlite/open-sqlit
 import { SameThreadLane } from '../packages/gateway/src/store/sqlite/same-thread-lane.ts';
 import { openTestGateway, type TestChannel, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import { ownAddress } from './support/own-address.ts';
 import { configureDirectory, serveHeadgate, temporaryDirectory } from './support/process.ts';
 import { chatRequest, exchange } from './support/raw-http.ts';
@@ -38,9 +39,9 @@ async function callUntil(
   } while (!(await isEnough()));
 }
 
-async function metric(consoleOrigin: string, line: string): Promise<number> {
-  const { body } = await exchange(consoleOrigin, 'GET /metrics HTTP/1.1\r\nhost: console\r\n\r\n');
-  return Number(body.toString().split(`\n${line} `)[1]?.split('\n')[0] ?? 0);
+async function metric({ consoleOrigin, dataDir }: TestGateway, line: string): Promise<number> {
+  const text = await scrapeMetrics(consoleOrigin, dataDir);
+  return Number(text.split(`\n${line} `)[1]?.split('\n')[0] ?? 0);
 }
 
 async function attemptsOn(gateway: TestGateway, channelId: string): Promise<number> {
@@ -62,11 +63,11 @@ test('no call is spent on a channel that is down, and its traffic comes back sec
   await cheap.control.goDown();
   await callUntil(
     call,
-    async () => (await metric(gateway.consoleOrigin, 'headgate_ejections_total{channel="cheap"}')) === 1,
+    async () => (await metric(gateway, 'headgate_ejections_total{channel="cheap"}')) === 1,
   );
   const spent = await attemptsOn(gateway, 'cheap');
   const probes = 'headgate_probes_total{channel="cheap",result="unreachable"}';
-  await callUntil(call, async () => (await metric(gateway.consoleOrigin, probes)) > 0);
+  await callUntil(call, async () => (await metric(gateway, probes)) > 0);
   expect(await attemptsOn(gateway, 'cheap')).toBe(spent);
 
   const before = cheap.requestCount;

@@ -2,6 +2,7 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { generateKey } from '../packages/gateway/src/admin/keys.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import { chatRequest, exchange, type RawAnswer, RawConnection, request } from './support/raw-http.ts';
 
 let simulator: Simulator;
@@ -358,7 +359,7 @@ describe('other refusals of a request', () => {
 
   test('every refusal is counted, by platform and code', async () => {
     const counted = async (platform: Platform, code: string) => {
-      const text = await (await fetch(`${gateway.consoleOrigin}/metrics`)).text();
+      const text = await scrapeMetrics(gateway.consoleOrigin, gateway.dataDir);
       const line = `headgate_refusals_total{platform="${platform}",code="${code}"} `;
       return Number(
         text

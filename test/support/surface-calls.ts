@@ -1,4 +1,5 @@
 import type { TestGateway } from './gateway.ts';
+import { scrapeMetrics } from './metrics.ts';
 import { exchange, type RawAnswer, request } from './raw-http.ts';
 
 /** The surfaces that answer with words. */
@@ -72,7 +73,7 @@ export function errorCodeOf({ body }: RawAnswer, surface: Surface): string | nul
 }
 
 /** Alerts of a kind that the operator has been told. */
-export async function alertsOf({ consoleOrigin }: TestGateway, kind: string): Promise<number> {
-  const text = await (await fetch(`${consoleOrigin}/metrics`)).text();
+export async function alertsOf({ consoleOrigin, dataDir }: TestGateway, kind: string): Promise<number> {
+  const text = await scrapeMetrics(consoleOrigin, dataDir);
   return Number(new RegExp(`^headgate_alerts_total\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }

@@ -2,7 +2,7 @@ import { fail, protocols, type Result, succeed } from '@headgate/protocols';
 import { type SimulatorWorker, startSimulatorWorker } from '@headgate/simulator';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { explainRoute, plannerOptions } from './admin/explain-route.ts';
-import { makeDataDirectory, openOperatorToken, storeFile } from './admin/owner-files.ts';
+import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { alertBug } from './call/outcomes.ts';
@@ -93,8 +93,8 @@ export async function startGateway(
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
   const store = opened.adopt(await openStore(settings, log, metrics, replaced), (it) => it.close());
   await recover(store, log);
-  const operatorToken = openOperatorToken(settings.dataDir);
-  if (!operatorToken.ok) return fail([{ where: settings.dataDir, path: '', message: operatorToken.error }]);
+  const tokens = openOwnerTokens(settings.dataDir);
+  if (!tokens.ok) return fail([{ where: settings.dataDir, path: '', message: tokens.error }]);
   const options = {
     settings,
     environment,
@@ -104,7 +104,7 @@ export async function startGateway(
     onAlert: metrics.alertRaised,
     variable: (name: string) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
     onCatalogue: (catalogue: Catalogue) =>
-      log.sink.setSecrets([operatorToken.value, ...credentialsOf(catalogue)]),
+      log.sink.setSecrets([tokens.value.operator, tokens.value.scrape, ...credentialsOf(catalogue)]),
   };
   const configuration = await openConfigurationService(options, file);
   if (!configuration.ok) return configuration;
@@ -118,7 +118,7 @@ export async function startGateway(
     store,
     configuration: configuration.value,
     observer,
-    operatorToken: operatorToken.value,
+    tokens: tokens.value,
   };
   return succeed(await serve(parts, opened));
 }
@@ -202,7 +202,7 @@ interface Parts {
   readonly store: Store;
   readonly configuration: ConfigurationService;
   readonly observer: Observer;
-  readonly operatorToken: string;
+  readonly tokens: OwnerTokens;
 }
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
@@ -350,7 +350,7 @@ function openApi(
 }
 
 function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
-  const { settings, store, metrics, observer, operatorToken } = parts;
+  const { settings, store, metrics, observer, tokens } = parts;
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
@@ -359,7 +359,8 @@ function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
       ...(store.ledger.isWritable() ? [] : (['store-not-writable'] as const)),
     ],
     exposeMetrics: () => metrics.expose(),
-    operatorToken,
+    consoleOrigin: settings.consoleOrigin,
+    tokens,
     routes: routeSources(parts, router),
     onBug: (error) => alertBug(error, 'console', observer),
   });

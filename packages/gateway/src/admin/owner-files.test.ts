@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isWellFormedKey } from '../catalogue/key.ts';
 import { generateKey, hashKey, keyHasher } from './keys.ts';
-import { openOperatorToken, openPeppers, type Peppers, readPeppers, settingsPeppers } from './owner-files.ts';
+import { openOwnerTokens, openPeppers, type Peppers, readPeppers, settingsPeppers } from './owner-files.ts';
 
 const secretA = 'a'.repeat(32);
 const secretB = 'b'.repeat(40);
@@ -96,18 +96,22 @@ describe('hashes of keys', () => {
   });
 });
 
-test('an operator token: the first start makes one for its owner alone, later starts read the same, and no two directories share one', () => {
-  const made = openOperatorToken(directory);
-  expect(made.ok && made.value).toMatch(/^hgo-[\w-]{43}$/);
-  expect(statSync(join(directory, 'operator-token')).mode & 0o777).toBe(0o600);
-  expect(openOperatorToken(directory)).toEqual(made);
-  expect(openOperatorToken(join(directory, 'other'))).not.toEqual(made);
+test('tokens: the first start makes them for their owner alone, later starts read the same, and no two directories share one', () => {
+  const made = openOwnerTokens(directory);
+  expect(made.ok && made.value.operator).toMatch(/^hgo-[\w-]{43}$/);
+  expect(made.ok && made.value.scrape).toMatch(/^hgs-[\w-]{43}$/);
+  for (const file of ['operator-token', 'scrape-token'])
+    expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600);
+  expect(openOwnerTokens(directory)).toEqual(made);
+  expect(openOwnerTokens(join(directory, 'other'))).not.toEqual(made);
 });
 
-test.each(['', 'hgo-short', 'sk-abc', `hgo-${'a'.repeat(43)}\nmore`])(
-  'a file that holds no operator token (%j) is refused',
-  (text) => {
-    writeFileSync(join(directory, 'operator-token'), text);
-    expect(openOperatorToken(directory)).toMatchObject({ ok: false });
-  },
-);
+describe.each(['operator-token', 'scrape-token'])('the file %s', (file) => {
+  test.each(['', 'hgo-short', 'sk-abc', `hgo-${'a'.repeat(43)}\nmore`])(
+    'that holds no token (%j) is refused',
+    (text) => {
+      writeFileSync(join(directory, file), text);
+      expect(openOwnerTokens(directory)).toMatchObject({ ok: false });
+    },
+  );
+});

@@ -102,20 +102,33 @@ export function settingsPeppers(settings: {
   return fail([{ where, path: '', message: peppers.error }]);
 }
 
-/** Tells it from the keys of callers at a glance. */
-const prefix = 'hgo-';
-/** 256 bits as base64url. */
-const tokenPattern = /^hgo-[\w-]{43}$/;
+/** The tokens by which programs of the operator's are let in. */
+export interface OwnerTokens {
+  /** Opens the console's API, and all else on its port. */
+  readonly operator: string;
+  /** Opens the metrics. */
+  readonly scrape: string;
+}
 
 /**
- * The token by which a program of the operator's is let into the console's API. The first start makes one of 256 random
- * bits, in a file that its owner alone can read; without the file the next start makes another.
+ * The tokens of a data directory. Its first start makes them of 256 random bits each, in files that their owner alone can
+ * read; without a file the next start makes another.
  */
-export function openOperatorToken(dataDir: string): Result<string, string> {
-  const path = join(dataDir, 'operator-token');
+export function openOwnerTokens(dataDir: string): Result<OwnerTokens, string> {
+  const operator = openToken(join(dataDir, 'operator-token'), 'hgo-');
+  if (!operator.ok) return operator;
+  const scrape = openToken(join(dataDir, 'scrape-token'), 'hgs-');
+  return scrape.ok ? succeed({ operator: operator.value, scrape: scrape.value }) : scrape;
+}
+
+/** 256 bits as base64url. */
+const tokenPattern = /^[\w-]{43}$/;
+
+/** The prefix tells it from the keys of callers at a glance. */
+function openToken(path: string, prefix: string): Result<string, string> {
   const make = () => `${prefix}${randomBytes(32).toString('base64url')}\n`;
   const token = readOrCreateOwnerFile(path, make).trim();
-  if (tokenPattern.test(token)) return succeed(token);
+  if (token.startsWith(prefix) && tokenPattern.test(token.slice(prefix.length))) return succeed(token);
   return fail(`${path} is damaged: remove it, and the next start makes a new token`);
 }
 

@@ -1,10 +1,12 @@
+import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
 
 const closed = {
-  operatorToken: 'nobody has it',
+  consoleOrigin: 'https://console.example.com',
+  tokens: { operator: 'operator', scrape: 'scrape' },
   routes: { explainRoute: () => fail({ field: '', message: '' }), findEntry: () => Promise.resolve(null) },
   onBug: () => {},
 };
@@ -46,7 +48,7 @@ test('is not ready, and says why', async () => {
 });
 
 test('serves metrics in their own content type', async () => {
-  const answer = await fetch(`${await start()}/metrics`);
+  const answer = await fetch(`${await start()}/metrics`, { headers: { authorization: 'Bearer scrape' } });
   expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4');
   expect(await answer.text()).toBe('up 1\n');
 });
@@ -75,4 +77,60 @@ test('a port that is taken is an error at start', async () => {
   };
   await expect(startConsole(options)).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await new Promise((resolve) => occupant.close(resolve));
+});
+
+test.each([
+  ['Bearer operator', 200],
+  ['Bearer scrape', 200],
+  ['Bearer other', 401],
+  ['', 401],
+])('metrics tell what is spent: with %j they answer %i', async (authorization, status) => {
+  const answer = await fetch(`${await start()}/metrics`, { headers: { authorization } });
+  expect(answer.status).toBe(status);
+  expect((await answer.text()).includes('up 1')).toBe(status === 200);
+});
+
+test('the token of the metrics opens nothing else', async () => {
+  const answer = await fetch(`${await start()}/api/route/explain`, {
+    headers: { authorization: 'Bearer scrape' },
+  });
+  expect(answer.status).toBe(401);
+});
+
+/** The status of an answer to a request with this host, which fetch would not send. */
+async function statusFor(host: string, path: string): Promise<number> {
+  const { hostname, port } = new URL(await start());
+  return new Promise((resolve, reject) => {
+    const headers = { host, authorization: 'Bearer operator' };
+    get({ hostname, port, path, headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    }).on('error', reject);
+  });
+}
+
+test.each([
+  'console.example.com',
+  'CONSOLE.example.com:443',
+  '127.0.0.1:8081',
+  '[::1]:8081',
+  'localhost:8081',
+  'headgate:8081',
+  'headgate.gateways.svc:8081',
+  'headgate.gateways.svc.cluster.local',
+])('answers for the host %s', async (host) => {
+  expect(await statusFor(host, '/metrics')).toBe(200);
+});
+
+test.each([
+  'evil.example.com',
+  'console.example.com.evil.com',
+  '127.0.0.1.evil.com:8081',
+  'localhost.evil.com',
+])('a page that leads %s here reads nothing but whether the process is well', async (host) => {
+  expect(await statusFor(host, '/metrics')).toBe(421);
+  expect(await statusFor(host, '/api/route/explain')).toBe(421);
+  expect(await statusFor(host, '/')).toBe(421);
+  expect(await statusFor(host, '/healthz')).toBe(200);
+  expect(await statusFor(host, '/readyz')).toBe(200);
 });

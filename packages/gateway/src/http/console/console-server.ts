@@ -1,6 +1,7 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { operatorGate, sendProblem } from './operator-gate.ts';
+import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { hostGate, sendProblem, tokenGate } from './operator-gate.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** Why the node should get no traffic; empty when it should. */
@@ -13,8 +14,9 @@ export interface ConsoleOptions {
   /** Asked on every probe. */
   unreadyReasons(): readonly UnreadyReason[];
   exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
-  /** Opens the API under `/api`. */
-  readonly operatorToken: string;
+  /** The origin that people reach it under, if that is not where it listens. */
+  readonly consoleOrigin: string | null;
+  readonly tokens: OwnerTokens;
   readonly routes: RouteSources;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
   onBug(error: unknown): void;
@@ -62,11 +64,15 @@ function consoleRoutes(options: ConsoleOptions): Hono {
       ? context.json({ status: 'ready' })
       : context.json({ status: 'not-ready', reasons }, 503);
   });
+  // Who asks whether the process is well may know it by any name.
+  routes.use(hostGate([options.consoleOrigin ?? '', `http://${options.host}`]));
+  const { operator, scrape } = options.tokens;
+  routes.use('/metrics', tokenGate([operator, scrape], 'scrape-token'));
   routes.get('/metrics', async (context) => {
     const { contentType, text } = await options.exposeMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });
-  routes.use('/api/*', operatorGate(options.operatorToken));
+  routes.use('/api/*', tokenGate([operator], 'operator-token'));
   routes.route('/api', routeApi(options.routes));
   routes.notFound((context) =>
     sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),

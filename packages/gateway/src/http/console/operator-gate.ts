@@ -1,12 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { Context, MiddlewareHandler } from 'hono';
 
 /**
- * Lets through only who bears the operator's token (`Authorization: Bearer`), and no request that a page of another origin
- * makes, whatever it bears. It stands before routing, so a path that does not exist is closed as well.
+ * Lets through only who bears one of the tokens (`Authorization: Bearer`), and no request that a page of another origin
+ * makes, whatever it bears. It stands before routing, so a path that does not exist is closed as well. `files` are the
+ * files of the tokens in the data directory, for who has none.
  */
-export function operatorGate(token: string): MiddlewareHandler {
-  const expected = digest(token);
+export function tokenGate(tokens: readonly string[], files: string): MiddlewareHandler {
+  const expected = tokens.map(digest);
+  const unauthenticated: ConsoleProblem = {
+    status: 401,
+    code: 'unauthenticated',
+    message: `Send a token as Authorization: Bearer; it is in the file ${files} of the data directory.`,
+    param: 'authorization',
+  };
   return async (context, next) => {
     const header = (name: string) => context.req.header(name);
     const problem = strangerOf(header) ?? (bears(expected, header('authorization')) ? null : unauthenticated);
@@ -16,13 +24,35 @@ export function operatorGate(token: string): MiddlewareHandler {
   };
 }
 
-const unauthenticated: ConsoleProblem = {
-  status: 401,
-  code: 'unauthenticated',
-  message:
-    'Send the token of the operator as Authorization: Bearer; it is in the file operator-token of the data directory.',
-  param: 'authorization',
-};
+/**
+ * Lets through only what was sent to this place under a name of its own: a page whose name leads to this address, as
+ * that of an attacker who rebinds it, has another one. Addresses and names that nobody can register are nobody's page.
+ */
+export function hostGate(origins: readonly string[]): MiddlewareHandler {
+  const own = origins.map((origin) => hostNameOf(URL.parse(origin)?.host ?? ''));
+  return async (context, next) => {
+    const name = hostNameOf(context.req.header('host') ?? '');
+    if (own.includes(name) || isNobodysName(name)) return next();
+    return sendProblem(context, {
+      status: 421,
+      code: 'misdirected_request',
+      message: `This port does not answer for '${name.slice(0, 100)}': set --console-origin to the origin that people reach it under.`,
+      param: 'host',
+    });
+  };
+}
+
+/** The name without its port, in lower case. */
+function hostNameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '');
+}
+
+/** An address, a name of one word, or one below what is reserved for networks of one's own (RFC 6761, RFC 9476). */
+function isNobodysName(name: string): boolean {
+  return (
+    isIP(name.replaceAll(/^\[|\]$/g, '')) !== 0 || /^[^.]*$|\.(?:localhost|local|internal|svc)$/.test(name)
+  );
+}
 
 /** Browsers say where a request comes from. Programs say nothing, and are let on to the token. */
 function strangerOf(header: (name: string) => string | undefined): ConsoleProblem | null {
@@ -40,9 +70,10 @@ function strangerOf(header: (name: string) => string | undefined): ConsoleProble
   };
 }
 
-function bears(expected: Uint8Array, authorization: string | undefined): boolean {
+function bears(expected: readonly Uint8Array[], authorization: string | undefined): boolean {
   const [, token = ''] = /^bearer +(\S+)$/i.exec(authorization?.trim() ?? '') ?? [];
-  return timingSafeEqual(expected, digest(token));
+  const borne = digest(token);
+  return expected.some((one) => timingSafeEqual(one, borne));
 }
 
 /** A digest has one length whatever the token's, which a comparison in constant time needs. */
@@ -52,7 +83,7 @@ function digest(token: string): Uint8Array {
 
 /** An error of the console: every one has this shape. */
 export interface ConsoleProblem {
-  readonly status: 400 | 401 | 403 | 404 | 413 | 415 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 413 | 415 | 421 | 500;
   readonly code:
     | 'invalid_request'
     | 'unauthenticated'
@@ -60,6 +91,7 @@ export interface ConsoleProblem {
     | 'not_found'
     | 'payload_too_large'
     | 'unsupported_media_type'
+    | 'misdirected_request'
     | 'internal';
   /** Says how to mend it. */
   readonly message: string;

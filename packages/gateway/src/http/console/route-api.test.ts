@@ -63,7 +63,8 @@ beforeEach(async () => {
     port: 0,
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
-    operatorToken: token,
+    consoleOrigin: null,
+    tokens: { operator: token, scrape: 'hgs-of-nobody' },
     routes: {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
@@ -235,7 +236,8 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     port: 0,
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
-    operatorToken: token,
+    consoleOrigin: null,
+    tokens: { operator: token, scrape: 'hgs-of-nobody' },
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
