@@ -49,6 +49,23 @@ test.each(documents)('%s leads only to files that exist', (document) => {
   expect(missing).toEqual([]);
 });
 
+test('the catalogue holds what the CHANGELOG promises', () => {
+  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const told = (words: RegExp) => Number(words.exec(changes)?.[1]?.replace(',', ''));
+  const entries = (folder: string) =>
+    globSync(`catalogue/${folder}/*.json`, { cwd: root }).flatMap((file) => {
+      const { models } = z
+        .object({ models: z.looseObject({}) })
+        .parse(JSON.parse(readFileSync(join(root, file), 'utf8')));
+      return Object.keys(models);
+    }).length;
+  expect(globSync('catalogue/providers/*.json', { cwd: root }).length).toBeGreaterThan(
+    told(/More than (\d+) providers/),
+  );
+  expect(entries('models') / told(/is known of some ([\d,]+)/)).toBeCloseTo(1, 1);
+  expect(entries('prices') / told(/prices of some ([\d,]+)/)).toBeCloseTo(1, 1);
+});
+
 test('every line of the threat model names a test that exists', () => {
   const model = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
   const rows = model.split('\n').filter((line) => /^\| (?!What|---)/.test(line));
