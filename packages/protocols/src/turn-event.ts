@@ -77,9 +77,13 @@ const finishReasons: ReadonlyMap<string, FinishReason> = byWord({
   'tool-calls': 'tool_calls function_call tool_use',
   'content-filter': 'content_filter safety',
   refusal: 'refusal',
-  error: 'error insufficient_system_resource',
+  error: `
+    error insufficient_system_resource function_call_filter malformed_function_call unexpected_tool_call
+    too_many_tool_calls malformed_response malformed_tool_use malformed_model_output`,
 });
 
+/** Some servers put the vendor's own word behind a colon. */
 export function readFinishReason(raw: string): FinishReason {
-  return finishReasons.get(raw.toLowerCase()) ?? 'unknown';
+  const word = raw.toLowerCase();
+  return finishReasons.get(word) ?? finishReasons.get(word.slice(0, word.indexOf(':'))) ?? 'unknown';
 }

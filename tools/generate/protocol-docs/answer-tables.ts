@@ -41,7 +41,6 @@ const reasons: readonly (readonly [string, Finish['reason']])[] = [
   ['the limit of output is reached', 'length'],
   ['a filter stopped it', 'content-filter'],
   ['the model refused', 'refusal'],
-  ['the model failed', 'error'],
 ];
 
 /** The parts of an answer from elsewhere, as callers of each surface get them. */

@@ -26,9 +26,11 @@ export class ChatEventReader implements EventReader {
   #rawReason: string | null = null;
   #usage: Usage | null = null;
   #images = 0;
+  readonly #isWhole: boolean;
 
-  constructor(context: ReaderContext) {
+  constructor(context: ReaderContext, isWhole = false) {
     this.#context = context;
+    this.#isWhole = isWhole;
     this.#calls = new CallReader(context, this.#blocks);
     this.#thoughts = new ThoughtReader(context, this.#blocks);
   }
@@ -93,7 +95,7 @@ export class ChatEventReader implements EventReader {
   #takeChoice(choice: WireRecord): void {
     this.#takeUsage(choice['usage']);
     this.#rawReason = stringOf(choice['finish_reason']) || this.#rawReason;
-    const delta = recordOf(choice['delta'] ?? choice['message']);
+    const delta = this.#wordsOf(choice);
     if (this.#thoughts.isIn(delta)) {
       this.#speakAs('reasoning');
       this.#thoughts.take(delta);
@@ -105,6 +107,12 @@ export class ChatEventReader implements EventReader {
     if (hasCalls(delta)) this.#closeSpeech();
     this.#calls.take(delta);
     for (const image of listOf(delta['images'])) this.#takeImage(recordOf(image));
+  }
+
+  /** Some whole answers have an empty delta beside their message, as chunks of some servers have an empty message. */
+  #wordsOf({ delta, message }: WireRecord): WireRecord {
+    const [own, other] = this.#isWhole ? [message, delta] : [delta, message];
+    return recordOf(isRecord(own) ? own : other);
   }
 
   #takeContent(content: unknown): void {
@@ -169,7 +177,7 @@ export class ChatEventReader implements EventReader {
 
 /** A whole answer of an upstream's, read as the only chunk of a stream. */
 export function readTurnAnswer(body: Uint8Array, context: ReaderContext): TurnAnswer {
-  const reader = new ChatEventReader(context);
+  const reader = new ChatEventReader(context, true);
   const events = reader.takeChunk(recordOf(parseJson(decoder.decode(body))));
   return collectAnswer([...events, ...reader.end()]);
 }
@@ -188,11 +196,19 @@ function readChunk(frame: Uint8Array): WireRecord | null {
   return isRecord(chunk) ? chunk : null;
 }
 
+/** The form a call is in, by its type; some servers have the members of both, of which one is empty. */
+function formOf({ type, custom }: WireRecord, known: ToolName['form'] | null): ToolName['form'] {
+  if (type === 'custom' || type === 'function') return type;
+  return known ?? (isRecord(custom) ? 'custom' : 'function');
+}
+
 /** A call as far as it has come. It is opened when its name is known. */
 interface Call {
   readonly key: number;
   id: string;
   tool: ToolName | null;
+  /** The upstream's, once it is named. */
+  form: ToolName['form'] | null;
   /** Text that waits: for the name, or in the case of free text within a function's arguments for the end. */
   held: string;
   isWrapped: boolean;
@@ -226,7 +242,7 @@ export class CallReader {
 
   #takeCall(wire: WireRecord): void {
     const call = this.#find(wire);
-    const form = wire['custom'] === undefined ? 'function' : 'custom';
+    const form = formOf(wire, call.form);
     const called = recordOf(wire[form]);
     call.held += callInput(form === 'custom' ? called['input'] : called['arguments']);
     call.sealed = sealCall(this.#context.origin, wire) ?? call.sealed;
@@ -234,14 +250,18 @@ export class CallReader {
     if (call.tool !== null) this.#flush(call);
   }
 
-  /** By its index, else by its id; without either it is the last one, unless it is named anew. */
+  /**
+   * By its index, else by its id; without either it is the last one, unless it is named anew. Some servers give every call the
+   * same index: one with another id and a name is another call.
+   */
   #find(wire: WireRecord): Call {
     const index = numberOf(wire['index']);
     const id = stringOf(wire['id']) ?? '';
-    const isNamed = (stringOf(recordOf(wire['function'] ?? wire['custom'])['name']) ?? '') !== '';
+    const isNamed = (stringOf(recordOf(wire[formOf(wire, null)])['name']) ?? '') !== '';
     const last = id === '' && !isNamed ? this.#calls.at(-1) : undefined;
     const known = index === null ? (this.#byId.get(id) ?? last) : this.#byIndex.get(index);
-    const call = known ?? this.#begin(index);
+    const isOther = known !== undefined && isNamed && id !== '' && known.id !== '' && known.id !== id;
+    const call = known === undefined || isOther ? this.#begin(index) : known;
     if (call.id === '' && id !== '') {
       call.id = id;
       this.#byId.set(id, call);
@@ -254,6 +274,7 @@ export class CallReader {
       key: this.#calls.length,
       id: '',
       tool: null,
+      form: null,
       held: '',
       isWrapped: false,
       sealed: null,
@@ -267,6 +288,7 @@ export class CallReader {
     if (sent === '') return;
     const tool = callersTool(this.#context.names, sent, form);
     call.tool = tool;
+    call.form = form;
     call.isWrapped = tool.form === 'custom' && form === 'function';
     if (call.id === '') call.id = `call_${this.#context.traceId.slice(-24)}_${call.key}`;
     this.hasCalls = true;

@@ -137,6 +137,8 @@ export class ChunkWalk {
     const reader = this.#reader;
     this.#choiceIndex = this.choices - 1;
     this.#choiceIsFinished = false;
+    const bytesBefore = this.outputBytes;
+    let bytesOfOther = 0;
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
       const name = choiceNames.find(this.#bytes, reader.keyStart, reader.keyEnd);
@@ -144,7 +146,13 @@ export class ChunkWalk {
       else if (name === 'usage') this.#usage(1);
       else if (name === 'finish_reason') this.#finish();
       else if (name === 'index') this.#index();
-      else this.#delta();
+      else {
+        this.#delta();
+        // Some servers say the same in a delta and in a message: it was written once.
+        const bytes = this.outputBytes - bytesBefore - bytesOfOther;
+        this.outputBytes = bytesBefore + Math.max(bytes, bytesOfOther);
+        bytesOfOther = this.outputBytes - bytesBefore;
+      }
     }
     (this.#choiceIsFinished ? this.finishedChoices : this.openChoices).push(this.#choiceIndex);
   }

@@ -28,6 +28,8 @@ export class ResponsesEventReader implements EventReader {
   readonly #blocks = new BlockSequencer<string>();
   readonly #told = new Map<string, Told>();
   readonly #kinds = new Set<Block['kind']>();
+  readonly #places = new ItemPlaces();
+  readonly #callIds = new Set<string>();
   #isStarted = false;
   #finish: Finish | null = null;
   #events: TurnEvent[] = [];
@@ -66,7 +68,7 @@ export class ResponsesEventReader implements EventReader {
       case 'response.output_item.added':
         return this.#openItem(event);
       case 'response.output_item.done':
-        return this.#closeItem(recordOf(event['item']), indexOf(event));
+        return this.#closeItem(recordOf(event['item']), this.#places.of(event));
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -79,9 +81,9 @@ export class ResponsesEventReader implements EventReader {
   #takeDelta(type: string, event: WireRecord): void {
     switch (type) {
       case 'response.output_text.delta':
-        return this.#addText('text', partKey(event), event);
+        return this.#addText('text', this.#partKey(event), event);
       case 'response.refusal.delta':
-        return this.#addText('refusal', partKey(event), event);
+        return this.#addText('refusal', this.#partKey(event), event);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
       case 'response.reasoning.delta':
@@ -109,9 +111,9 @@ export class ResponsesEventReader implements EventReader {
   /** A call is something before its arguments come; every other item is nothing until text does. */
   #openItem(event: WireRecord): void {
     const item = recordOf(event['item']);
+    const index = this.#places.open(event);
     const isCall = item['type'] === 'function_call' || item['type'] === 'custom_tool_call';
     if (!isCall || (stringOf(item['name']) ?? '') === '') return;
-    const index = indexOf(event);
     this.#open(keyOf(index), openingOf(callOf(item, index, this.#context)));
   }
 
@@ -120,6 +122,7 @@ export class ResponsesEventReader implements EventReader {
     const told = { hasText: false, hasCitations: false, isWhole: false, lastPart: null };
     this.#told.set(key, told);
     this.#kinds.add(block.kind);
+    if (block.kind === 'tool-call') this.#callIds.add(block.id);
     this.#blocks.open(key, block);
     this.#pass();
     return told;
@@ -146,7 +149,7 @@ export class ResponsesEventReader implements EventReader {
   #addThoughts(type: string, event: WireRecord): void {
     const text = stringOf(event['delta']) ?? '';
     if (text === '') return;
-    const key = keyOf(indexOf(event));
+    const key = keyOf(this.#places.of(event));
     const told = this.#told.get(key) ?? this.#open(key, { kind: 'reasoning' });
     const family = type.includes('summary') ? 'summary' : 'full';
     const part = `${family}/${numberOf(event[family === 'summary' ? 'summary_index' : 'content_index']) ?? 0}`;
@@ -157,7 +160,7 @@ export class ResponsesEventReader implements EventReader {
   }
 
   #addToCall(event: WireRecord): void {
-    const key = keyOf(indexOf(event));
+    const key = keyOf(this.#places.of(event));
     const told = this.#told.get(key);
     const text = stringOf(event['delta']) ?? '';
     // One that has not been opened has no name yet; its last event has it all.
@@ -165,7 +168,7 @@ export class ResponsesEventReader implements EventReader {
   }
 
   #addCitation(event: WireRecord): void {
-    const key = partKey(event);
+    const key = this.#partKey(event);
     const told = this.#told.get(key);
     const citation = readCitation(recordOf(event['annotation']));
     if (told === undefined || citation === null) return;
@@ -176,16 +179,30 @@ export class ResponsesEventReader implements EventReader {
 
   #closePart(event: WireRecord): void {
     const block = blockOfPart(recordOf(event['part']));
-    if (block !== null) this.#closeBlock(partKey(event), block);
+    if (block !== null) this.#closeBlock(this.#partKey(event), block);
   }
 
   #closeItem(item: WireRecord, index: number): void {
-    for (const [part, block] of blocksOfItem(item, index, this.#context)) {
-      this.#closeBlock(
-        block.kind === 'text' || block.kind === 'refusal' ? keyOf(index, part) : keyOf(index),
-        block,
-      );
+    const blocks = [...blocksOfItem(item, index, this.#context)];
+    const said = blocks.filter(([, { kind }]) => kind === 'text' || kind === 'refusal');
+    const keys = this.#keysOfParts(
+      said.map(([part]) => keyOf(index, part)),
+      index,
+    );
+    for (const [, block] of blocks) {
+      const place = said.findIndex(([, other]) => other === block);
+      this.#closeBlock(keys[place] ?? keyOf(index), block);
     }
+  }
+
+  /**
+   * The keys under which the parts of a whole item were told. Some servers go on counting parts from one item to the next, so that
+   * a part's place in its item is not the number that its deltas had: then they are the same in their order.
+   */
+  #keysOfParts(usual: readonly string[], index: number): readonly string[] {
+    const told = [...this.#told.keys()].filter((key) => key.startsWith(`${index}/`));
+    if (told.every((key) => usual.includes(key))) return usual;
+    return usual.map((key, place) => told[place] ?? key);
   }
 
   /** Tells what of the whole block has not been told. */
@@ -204,27 +221,53 @@ export class ResponsesEventReader implements EventReader {
   /** The end. Some servers send no events but this one. */
   #close(response: WireRecord): void {
     this.#start(response);
-    if (this.#told.size === 0) {
-      for (const [index, item] of listOf(response['output']).entries())
-        this.#closeItem(recordOf(item), index);
+    const isSilent = this.#told.size === 0;
+    for (const [index, value] of listOf(response['output']).entries()) {
+      const item = recordOf(value);
+      if (isSilent) this.#closeItem(item, index);
+      else this.#closeUntoldCall(item, index);
     }
     this.#blocks.closeAll();
     this.#pass();
     this.#finish = finishOf(response, this.#kinds);
     this.#events.push({ kind: 'finish', ...this.#finish });
   }
+
+  /** Some servers tell texts as they come, and calls only at the end. */
+  #closeUntoldCall(item: WireRecord, index: number): void {
+    for (const [, block] of blocksOfItem(item, index, this.#context)) {
+      const isUntold = block.kind === 'tool-call' && !this.#callIds.has(block.id);
+      if (isUntold) this.#closeBlock(`call ${block.id}`, block);
+    }
+  }
+
+  #partKey(event: WireRecord): string {
+    return keyOf(this.#places.of(event), numberOf(event['content_index']) ?? 0);
+  }
 }
 
-function indexOf(event: WireRecord): number {
-  return numberOf(event['output_index']) ?? 0;
+/** The places of items in the output. Servers that do not number them tell them apart by their ids, or by their order alone. */
+class ItemPlaces {
+  readonly #byId = new Map<string, number>();
+  #count = 0;
+
+  /** An item begins. */
+  open(event: WireRecord): number {
+    const place = numberOf(event['output_index']) ?? this.#count;
+    const id = stringOf(recordOf(event['item'])['id']) ?? '';
+    if (id !== '') this.#byId.set(id, place);
+    this.#count = Math.max(this.#count, place + 1);
+    return place;
+  }
+
+  of(event: WireRecord): number {
+    const id = stringOf(event['item_id']) ?? stringOf(recordOf(event['item'])['id']) ?? '';
+    return numberOf(event['output_index']) ?? this.#byId.get(id) ?? Math.max(0, this.#count - 1);
+  }
 }
 
 function keyOf(index: number, part: number | null = null): string {
   return part === null ? `${index}` : `${index}/${part}`;
-}
-
-function partKey(event: WireRecord): string {
-  return keyOf(indexOf(event), numberOf(event['content_index']) ?? 0);
 }
 
 const decoder = new TextDecoder();

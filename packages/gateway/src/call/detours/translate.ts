@@ -15,6 +15,7 @@ import {
 import type { Wire } from '../../catalogue/wire.ts';
 import { type HeaderList, uncountedBytesMax } from '../../ports/data-plane.ts';
 import { crowded } from '../../route/faults.ts';
+import type { Outcome } from '../../route/outcomes.ts';
 import { type Relay, StreamRelay, WholeRelay } from '../relay.ts';
 import { streamHeaders, wholeHeaders } from '../reply.ts';
 import type { Call, Errand } from '../request.ts';
@@ -104,9 +105,34 @@ class TranslatedWholeRelay extends WholeRelay {
     this.#translation = translation;
   }
 
+  override end(): Outcome {
+    return unlessInError(super.end(), this.committed);
+  }
+
   protected override toCaller(body: Uint8Array): Uint8Array {
     return this.#translation.whole(body);
   }
+}
+
+/**
+ * An answer that the model ended in an error, such as a call that it could not write, is no answer elsewhere either: in other
+ * protocols it would look complete, while the ledger has it as failed. Its own protocol's callers know the word for it.
+ */
+function unlessInError(outcome: Outcome, committed: boolean): Outcome {
+  if (outcome.kind !== 'answered' || outcome.reading.finishReason !== 'error') return outcome;
+  const { reading } = outcome;
+  const word = (reading.finishReasonRaw ?? 'error').slice(0, 100);
+  const message = `the model ended its answer in an error (${word})`;
+  if (committed) return { kind: 'cut', committed, detail: message, reading };
+  const refusal = {
+    kind: 'server-error',
+    status: 200,
+    message,
+    type: null,
+    code: word,
+    param: null,
+  } as const;
+  return { kind: 'refused', refusal, retryAfterMs: null };
 }
 
 /** A translator says everything in its own frames, the usage and the end of a stream included; what says nothing it leaves out. */
@@ -119,6 +145,15 @@ class TranslatedStreamRelay extends StreamRelay {
     super(errand, wire, headers, 'sse');
     this.#translator = translation.openStream();
     this.#bytesMax = errand.limits.answerBytesMax;
+  }
+
+  override read(chunk: Uint8Array): Outcome | null {
+    const outcome = super.read(chunk);
+    return outcome === null ? null : unlessInError(outcome, this.committed);
+  }
+
+  override end(): Outcome {
+    return unlessInError(super.end(), this.committed);
   }
 
   /** A translator keeps what it cannot say yet, and some say everything again at the end: memory has a bound. */
