@@ -44,6 +44,8 @@ export interface ProcessOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  /** All of its standard input; it has none if left out. */
+  readonly input?: string;
 }
 
 function httpEnvironment(): Readonly<Record<string, string>> {
@@ -64,12 +66,13 @@ export class HeadgateProcess {
   stderr = '';
   readonly #child: ChildProcess;
 
-  constructor(words: readonly string[], { dataDir, environment = {}, flags = [] }: ProcessOptions) {
+  constructor(words: readonly string[], { dataDir, environment = {}, flags = [], input }: ProcessOptions) {
     this.#child = spawn(process.execPath, [commandLine, ...words, ...flags], {
       cwd: dataDir,
       env: { ...surroundings(), ...httpEnvironment(), HEADGATE_DATA_DIR: dataDir, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    this.#child.stdin?.end(input);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
     });
@@ -107,13 +110,14 @@ export async function runHeadgate(words: readonly string[], options: ProcessOpti
 /** Runs one command to its end in this process, which starts none: for what a test asks and is not about. */
 export async function runCommand(
   words: readonly string[],
-  { dataDir, environment = {} }: ProcessOptions,
+  { dataDir, environment = {}, input = '' }: ProcessOptions,
 ): Promise<CommandResult> {
   const written = { stdout: '', stderr: '' };
   const code = await runCommandLine(words, {
     environment: environmentOf({ HEADGATE_DATA_DIR: dataDir, ...environment }),
     directory: dataDir,
     stop: AbortSignal.abort(),
+    readSecret: () => Promise.resolve({ ok: true, value: input }),
     version: '0',
     output: {
       color: false,

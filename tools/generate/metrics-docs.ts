@@ -37,6 +37,10 @@ export const alerts = {
     when: 'An entry cannot be written. Callers get `overloaded`, nothing is served unbilled.',
     what: 'Look at the disk of the data directory: space, permissions, health. `/readyz` says when it is over.',
   },
+  'missing-credential': {
+    when: 'A credential of a channel is not there. A channel without any is off until one is.',
+    what: 'The log says what is missing, and so does `headgate credentials list`. It is taken up as soon as it is there.',
+  },
   'model-missing-upstream': {
     when: 'A provider does not know a model that a channel says it serves. Calls go to others.',
     what: 'Correct `upstream` of that model on that channel, or take it out of its `models`.',
@@ -64,6 +68,7 @@ export async function metricFamilies(): Promise<readonly Family[]> {
   metrics.alertRaised('bug');
   metrics.service.probed('channel', 'answered');
   metrics.service.ejected('channel');
+  metrics.service.lacksCredentials(['channel']);
   metrics.ledgerCommitted(1, 1);
   const { text } = await metrics.expose();
   return text.split('# HELP ').slice(1).map(readFamily);

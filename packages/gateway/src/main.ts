@@ -7,6 +7,7 @@ import type { SelfConfiguration } from './admin/self-configuration.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
+import type { CatalogueProblem } from './catalogue/build.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { Wires } from './catalogue/wire.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
@@ -28,6 +29,7 @@ import { Router } from './route/router.ts';
 import { StateKeeper } from './route/saved.ts';
 import { type OpenLane, openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
+import { LiveSecrets } from './telemetry/live-secrets.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { WorkerTokenCounter } from './tokens/worker-token-counter.ts';
@@ -95,6 +97,7 @@ export async function startGateway(
   await recover(store, log);
   const tokens = openOwnerTokens(settings.dataDir);
   if (!tokens.ok) return fail([{ where: settings.dataDir, path: '', message: tokens.error }]);
+  const live = new LiveSecrets();
   const options = {
     settings,
     environment,
@@ -103,13 +106,17 @@ export async function startGateway(
     logger: log.logger,
     onAlert: metrics.alertRaised,
     variable: (name: string) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
-    onCatalogue: (catalogue: Catalogue) =>
-      log.sink.setSecrets([tokens.value.operator, tokens.value.scrape, ...credentialsOf(catalogue)]),
+    onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => {
+      log.sink.setSecrets([tokens.value.operator, tokens.value.scrape, ...live.take(catalogue)]);
+      metrics.service.lacksCredentials(problems.flatMap(channelWithout));
+    },
   };
   const configuration = await openConfigurationService(options, file);
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
-  const observer = createCallObserver({ log, metrics, clock: systemClock, logsCalls: settings.callLog });
+  const { callLog: logsCalls } = settings;
+  const onRefused = configuration.value.credentialRefused;
+  const observer = createCallObserver({ log, metrics, clock: systemClock, logsCalls, onRefused });
   const parts = {
     settings,
     log,
@@ -162,11 +169,9 @@ function openStore(settings: Settings, log: Log, metrics: Metrics, replaced: Rep
   });
 }
 
-/** Words that must never appear in a log, whoever writes them there. */
-function credentialsOf(catalogue: Catalogue): readonly string[] {
-  return [...catalogue.channels.values()].flatMap(({ credentials }) =>
-    credentials.map(({ secret }) => secret),
-  );
+/** The channel that a problem takes a credential from. */
+function channelWithout({ kind, subject }: CatalogueProblem): readonly string[] {
+  return kind === 'missing-credential' ? [subject] : [];
 }
 
 /** Takes over what earlier processes have left, before anything is served. Rejects when it cannot be read. */

@@ -14,6 +14,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { applyFile } from './apply-file.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
 import { type ConfigurationService, openConfigurationService } from './configuration-service.ts';
+import { addCredential, rotateCredential } from './credentials.ts';
 import { createKey, generateKey, rotateKey } from './keys.ts';
 import { settingsPeppers } from './owner-files.ts';
 import { refreshModels } from './refresh-models.ts';
@@ -174,7 +175,7 @@ describe('a start without configuration', () => {
     const key = real.selfConfiguration.keys?.completions ?? '';
     expect(catalogue.current.keys.get(hashKey(key) ?? '')?.status).toBe('active');
     expect(catalogue.current.channels.get('openai')).toMatchObject({ enabled: false, simulated: false });
-    expect(lines.join('\n')).toContain('the variable OPENAI_API_KEY with its credential is not set');
+    expect(lines.join('\n')).toContain('the variable OPENAI_API_KEY is not set');
   });
 
   test('never makes a demo of a store with the keys of others, even when it has nothing else', async () => {
@@ -288,10 +289,10 @@ describe('a configuration file', () => {
   });
 
   test('that is wrong at the start keeps the gateway from starting', async () => {
-    writeFileSync(path(), 'channels: { main: { provider: openai, models: [m] } }');
+    writeFileSync(path(), 'channels: { main: { provider: opnai, models: [m] } }');
     const service = await start();
     expect(service.ok ? [] : service.error.map(({ message }) => message)).toEqual([
-      expect.stringContaining('set OPENAI_API_KEY'),
+      expect.stringContaining('there is no provider "opnai"'),
     ]);
   });
 });
@@ -476,6 +477,127 @@ describe('changes made by other processes', () => {
       clock,
       onAlarm: () => undefined,
     });
+  });
+});
+
+describe('credentials', () => {
+  const secretFile = () => join(directory, 'secret');
+  const fileOf = (credential: string) =>
+    `channels: { one: { provider: openai, models: [gpt-5-mini], ${credential} } }\n`;
+  const secretsOf = ({ catalogue }: ConfigurationService) =>
+    catalogue.current.channels.get('one')?.credentials.map(({ secret }) => secret);
+  /** Looks as often as it takes for a file to have stopped changing. */
+  const settle = async (service: ConfigurationService, elapsedMs = 250) => {
+    for (let look = 0; look < 3; look++) {
+      nowMs += elapsedMs;
+      await service.poll();
+    }
+  };
+  const configure = (credential: string) =>
+    writeFileSync(join(directory, 'headgate.yaml'), fileOf(credential));
+
+  test('a missing one disables its channel with one alert and not the start; it returns by itself', async () => {
+    configure(`credential: { file: ${secretFile()} }`);
+    const service = await started();
+    expect(service.catalogue.current.channels.get('one')).toMatchObject({ enabled: false, credentials: [] });
+    expect(alerts).toEqual(['missing-credential']);
+    expect(lines).toContain(`one: the file ${secretFile()} is not there`);
+    await settle(service);
+    expect(alerts).toHaveLength(1);
+    writeFileSync(secretFile(), 'sk-appeared\n', { mode: 0o600 });
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-appeared']);
+    expect(service.catalogue.current.channels.get('one')?.enabled).toBe(true);
+    expect(lines.at(-1)).toBe('no credential of the channel is missing any more');
+    await service.close();
+  });
+
+  test('a file that is gone keeps its secret for some seconds, and no longer', async () => {
+    configure(`credential: { file: ${secretFile()} }`);
+    writeFileSync(secretFile(), 'sk-here', { mode: 0o644 });
+    const service = await started();
+    expect(lines).toContain(`others can read ${secretFile()}; chmod 600 it, or 440 where it is mounted`);
+    rmSync(secretFile());
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-here']);
+    await settle(service, 3000);
+    expect(secretsOf(service)).toEqual([]);
+    expect(alerts).toEqual(['missing-credential']);
+    await service.close();
+  });
+
+  test('one moves from a variable that is not set to a file, and from there into the store', async () => {
+    configure('credential: { environment: NOPE }');
+    const service = await started();
+    expect(lines).toContain('one: the variable NOPE is not set');
+    writeFileSync(secretFile(), 'sk-in-file', { mode: 0o600 });
+    configure(`credential: { file: ${secretFile()} }`);
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-in-file']);
+    configure('priority: 1');
+    const tools = { store: store.configuration, dataDir: join(directory, 'data'), nowMs };
+    const added = await addCredential(tools, 'one', null, 'sk-in-store');
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-in-store']);
+    expect(readFileSync(join(directory, 'headgate.sqlite')).includes('sk-in-store')).toBe(false);
+    if (!added.ok) throw new Error(added.error);
+    await rotateCredential(tools, added.value.slice(0, 8), 'sk-in-store-2');
+    await service.poll();
+    expect(secretsOf(service)).toEqual(['sk-in-store-2']);
+    await store.configuration.removeCredential(added.value);
+    await service.poll();
+    expect(secretsOf(service)).toEqual([]);
+    expect(lines.join('\n')).not.toContain('sk-in-');
+    await service.close();
+  });
+
+  test('without the key they were sealed under, stored ones are missing until its file is back, and no other is made', async () => {
+    configure('priority: 1');
+    const first = await started();
+    await first.close();
+    const dataDir = join(directory, 'data');
+    const tools = { store: store.configuration, dataDir, nowMs };
+    await addCredential(tools, 'one', 'mine', 'sk-sealed');
+    const keyFile = join(dataDir, 'credentials-key');
+    const key = readFileSync(keyFile, 'utf8');
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    rmSync(keyFile);
+    const service = await started();
+    expect(service.catalogue.current.channels.get('one')?.enabled).toBe(false);
+    expect(lines.join('\n')).toContain(`${keyFile} is not there; put that file back`);
+    const refused = await addCredential(tools, 'one', null, 'sk-other');
+    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('is gone') });
+    writeFileSync(keyFile, `${'A'.repeat(43)}\n`, { mode: 0o600 });
+    await settle(service);
+    expect(lines.join('\n')).toContain('which is not in credentials-key');
+    writeFileSync(keyFile, `${'A'.repeat(43)}\n${key}`, { mode: 0o600 });
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-sealed']);
+    await service.close();
+  });
+
+  test('a command is run at the start and again when its secret is refused, at most every ten seconds', async () => {
+    const script = `const fs = require('fs'); const path = ${JSON.stringify(secretFile())};
+      const runs = fs.existsSync(path) ? fs.readFileSync(path, 'utf8').length + 1 : 1;
+      fs.writeFileSync(path, 'x'.repeat(runs)); console.error('sk-on-stderr'); console.log('sk-run-' + runs)`;
+    configure(`credential: { command: ${JSON.stringify([process.execPath, '-e', script])} }`);
+    const service = await started();
+    expect(secretsOf(service)).toEqual(['sk-run-1']);
+    const [id = ''] = service.catalogue.current.channels.get('one')?.credentials.map((each) => each.id) ?? [];
+    expect(id).toMatch(/^command [^ ]+$/);
+    service.credentialRefused(id);
+    service.credentialRefused(id);
+    await settle(service);
+    expect(secretsOf(service)).toEqual(['sk-run-1']);
+    nowMs += 10_000;
+    await expect
+      .poll(() => service.poll().then(() => secretsOf(service)), { timeout: 5000 })
+      .toEqual(['sk-run-2']);
+    nowMs += 60_000;
+    await settle(service);
+    expect(readFileSync(secretFile(), 'utf8')).toBe('xx');
+    expect(lines.join('\n')).not.toContain('sk-');
+    await service.close();
   });
 });
 

@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import { type Result, succeed } from '@headgate/protocols';
 import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
 import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
+import type { ModelBook } from '../catalogue/model-facts.ts';
 import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
 import { providerDocument, toProvider } from '../config/provider-document.ts';
@@ -13,8 +13,10 @@ import type { AlertKind } from '../ports/observer.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { applyFile } from './apply-file.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
+import { type FileWatch, watchFile } from './file-watch.ts';
 import { hashKey, keyHasher } from './keys.ts';
 import { credentialHasher, type Peppers, settingsPeppers } from './owner-files.ts';
+import { SecretBook } from './secrets/secret-book.ts';
 import { configureItself, type SelfConfiguration } from './self-configuration.ts';
 
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
@@ -30,8 +32,8 @@ export interface ConfigurationServiceOptions {
   readonly variable: (name: string) => Promise<string | null>;
   /** Hears of what an operator should hear of, beside the log. */
   readonly onAlert: (kind: AlertKind) => void;
-  /** Hears of every snapshot as it comes into force. */
-  readonly onCatalogue: (catalogue: Catalogue) => void;
+  /** Hears of every snapshot as it comes into force, and of what it lacks. */
+  readonly onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => void;
 }
 
 /** Keeps the snapshot of configuration that the hot path reads, and brings every change into it. */
@@ -42,6 +44,8 @@ export interface ConfigurationService {
   readonly hashKey: (key: string) => string | null;
   /** How the router names a credential in what it stores. */
   readonly hashCredential: (secret: string) => string;
+  /** An upstream has refused a credential: a command that printed it is run again. */
+  credentialRefused(credentialId: string): void;
   /** The outcome of a start on a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;
   /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
@@ -65,6 +69,12 @@ export async function openConfigurationService(
     ...options,
     catalogueFiles: openCatalogueFiles(options.settings.dataDir),
     peppers: peppers.value,
+    secrets: new SecretBook({
+      environment: options.environment,
+      dataDir: options.settings.dataDir,
+      clock: options.clock,
+      onWarning: (text) => options.logger.warn(text),
+    }),
   };
   const source = await openSource(parts, options.settings.config, file);
   return source.ok ? succeed(await startService(parts, source.value)) : source;
@@ -73,6 +83,7 @@ export async function openConfigurationService(
 interface Parts extends ConfigurationServiceOptions {
   readonly catalogueFiles: CatalogueFiles;
   readonly peppers: Peppers;
+  readonly secrets: SecretBook;
 }
 
 /** The sources of configuration, beside the store. */
@@ -170,48 +181,41 @@ function warnOfWithheld({ logger, onAlert }: Parts, { path }: WatchedFile, reaso
 }
 
 async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
-  const { store, clock, logger } = parts;
-  let loaded = await loadCatalogue(parts);
+  const { logger, secrets } = parts;
+  let loaded = await loadCatalogue(parts, true);
   let book = parts.catalogueFiles.models();
   const catalogue = { current: loaded.catalogue };
-  parts.onCatalogue(loaded.catalogue);
-  logProblems(logger, loaded.problems, []);
+  parts.onCatalogue(loaded.catalogue, loaded.problems);
+  tellProblems(parts, loaded.problems, []);
 
   const reload = async (): Promise<void> => {
     const previous = loaded;
     book = parts.catalogueFiles.models();
-    loaded = await loadCatalogue(parts);
+    // A command may take seconds, and a revoked key must not work as long: what it prints is taken up by a later look.
+    loaded = await loadCatalogue(parts, false);
     catalogue.current = loaded.catalogue;
-    parts.onCatalogue(loaded.catalogue);
+    parts.onCatalogue(loaded.catalogue, loaded.problems);
     logger.info('configuration changed', { revision: loaded.catalogue.revision });
-    logProblems(logger, loaded.problems, previous.problems);
+    tellProblems(parts, loaded.problems, previous.problems);
     if (source.file !== null) source.file.pendingText ??= source.file.withheldText;
   };
-  const look = async (): Promise<void> => {
-    if (source.file !== null) await applyChange(parts, source.file);
-    const revision = await store.revision();
-    const isPriceDue = loaded.nextChangeAtMs !== null && loaded.nextChangeAtMs <= clock.now();
-    const isBookNew = parts.catalogueFiles.models() !== book;
-    if (revision !== loaded.catalogue.revision || isPriceDue || isBookNew) await reload();
-  };
-  let failure: string | null = null;
-  const poll = oneAtATime(async () => {
-    try {
-      await look();
-      failure = null;
-    } catch (error) {
-      // The same failure four times a second would hide all others.
-      if (String(error) !== failure)
-        logger.error('configuration could not be read; what was in force stays', { error });
-      failure = String(error);
-    }
-  });
+  // A secret that is new stays so until a snapshot has been made with it: the store may fail meanwhile.
+  let hasNewSecret = false;
+  const poll = oneAtATime(
+    toldOnce(logger, async () => {
+      if (source.file !== null) await applyChange(parts, source.file);
+      hasNewSecret = (await secrets.look()) || hasNewSecret;
+      if (hasNewSecret || (await isOutdated(parts, loaded, book))) await reload();
+      hasNewSecret = false;
+    }),
+  );
 
   let timer: NodeJS.Timeout | null = null;
   return {
     catalogue,
     hashCredential: credentialHasher(parts.peppers),
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
+    credentialRefused: (credentialId) => secrets.refused(credentialId),
     selfConfiguration: source.selfConfiguration,
     poll,
     watch: () => {
@@ -219,8 +223,34 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     },
     close: async () => {
       if (timer !== null) clearInterval(timer);
+      secrets.close();
       await poll.settled();
     },
+  };
+}
+
+/** Tells if the store, or what is known of models, has changed since the snapshot was made, or the time of a price has come. */
+async function isOutdated(
+  { store, clock, catalogueFiles }: Parts,
+  { catalogue, nextChangeAtMs }: BuiltCatalogue,
+  book: ModelBook,
+): Promise<boolean> {
+  if ((await store.revision()) !== catalogue.revision || catalogueFiles.models() !== book) return true;
+  return nextChangeAtMs !== null && nextChangeAtMs <= clock.now();
+}
+
+/** The same failure four times a second would hide all others. */
+function toldOnce(logger: Logger, look: () => Promise<void>): () => Promise<void> {
+  let failure: string | null = null;
+  return async () => {
+    try {
+      await look();
+      failure = null;
+    } catch (error) {
+      if (String(error) !== failure)
+        logger.error('configuration could not be read; what was in force stays', { error });
+      failure = String(error);
+    }
   };
 }
 
@@ -237,16 +267,26 @@ async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
     parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
 }
 
-/** Logs what is missing now and was not missing before. */
-function logProblems(
-  logger: Logger,
+/** Tells the operator what is missing now and was not before, and of credentials that are back. */
+function tellProblems(
+  { logger, onAlert }: Parts,
   problems: readonly CatalogueProblem[],
   known: readonly CatalogueProblem[],
 ): void {
-  const old = new Set(known.map((problem) => `${problem.kind} ${problem.subject}`));
-  for (const { kind, subject, detail } of problems) {
-    if (!old.has(`${kind} ${subject}`)) logger.warn(`${subject}: ${detail}`, { alert: kind });
+  const name = ({ kind, subject, detail }: CatalogueProblem) => [kind, subject, detail].join('\n');
+  const old = new Set(known.map(name));
+  for (const problem of problems) {
+    const { kind, subject, detail } = problem;
+    if (old.has(name(problem))) continue;
+    logger.warn(`${subject}: ${detail}`, { alert: kind });
+    if (kind === 'missing-credential') onAlert(kind);
   }
+  const missing = new Set(problems.map(({ kind, subject }) => `${kind} ${subject}`));
+  const back = known.filter(
+    ({ kind, subject }) => !missing.has(`${kind} ${subject}`) && kind === 'missing-credential',
+  );
+  for (const channelId of new Set(back.map(({ subject }) => subject)))
+    logger.info('no credential of the channel is missing any more', { channelId });
 }
 
 interface Repeated {
@@ -270,22 +310,30 @@ function oneAtATime(task: () => Promise<void>): Repeated {
 export interface CatalogueLoadTools {
   readonly store: ConfigurationStore;
   readonly catalogueFiles: CatalogueFiles;
-  readonly environment: Environment;
+  readonly secrets: SecretBook;
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'unpricedModels'>;
   readonly variable: (name: string) => Promise<string | null>;
 }
 
-/** Reads the stored configuration and builds the snapshot from it. */
-export async function loadCatalogue(tools: CatalogueLoadTools): Promise<BuiltCatalogue> {
+/** Reads the stored configuration and builds the snapshot from it, with the secrets that are there, or will be when commands have run. */
+export async function loadCatalogue(
+  tools: CatalogueLoadTools,
+  waitsForCommands: boolean,
+): Promise<BuiltCatalogue> {
+  const { secrets } = tools;
   const stored = await tools.store.load();
   const provider = providerLookup(stored, tools.catalogueFiles);
   const variables = await resolveGaps(stored, provider, tools.variable);
+  await secrets.use(
+    [...stored.channels.flatMap(({ credentials }) => credentials), ...stored.credentials],
+    waitsForCommands,
+  );
   return buildCatalogue({
     stored,
     provider,
     book: tools.catalogueFiles.models(),
-    secret: tools.environment,
+    secret: (source) => secrets.read(source),
     variable: (name) => variables.get(name) ?? undefined,
     nowMs: tools.clock.now(),
     unpricedModels: tools.settings.unpricedModels,
@@ -315,42 +363,4 @@ async function resolveGaps(
     addresses.flatMap((address) => [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
   );
   return new Map(await Promise.all([...names].map(async (name) => [name, await variable(name)] as const)));
-}
-
-/** Notices changes of one file, however it is written: in place, renamed over, or through a link that moves. */
-export interface FileWatch {
-  /**
-   * Looks at the file. Returns its text when it differs from what was last seen and has stopped changing since the
-   * look before, so that a file half written is not read; else null. A file that is gone is waited for.
-   */
-  poll(): string | null;
-}
-
-/** Watches a file whose content is known already. Looking beats listening: change events miss renames and network mounts. */
-export function watchFile(path: string, knownText: string): FileWatch {
-  // Nothing counts as seen yet: the file may have changed since its text was read.
-  let seen: string | null = null;
-  let settled = true;
-  let text = knownText;
-  return {
-    poll: () => {
-      const now = fingerprint(path);
-      if (now !== seen) {
-        seen = now;
-        settled = false;
-        return null;
-      }
-      if (settled || now === null) return null;
-      settled = true;
-      const changed = readFileSync(path, 'utf8');
-      if (changed === text) return null;
-      text = changed;
-      return changed;
-    },
-  };
-}
-
-function fingerprint(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }

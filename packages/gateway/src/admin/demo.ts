@@ -121,7 +121,7 @@ function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]
   return {
     id,
     ...declare(channelFields, id, { provider: 'simulator', alias, allowPrivate: true }),
-    credentialEnvironments: [],
+    credentials: [],
     models: demoModels.map((model, index) => ({
       modelId: model.id,
       ...declare(channelModelFields, model.id, { upstream: model.upstreamModel }),

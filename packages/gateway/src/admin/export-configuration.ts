@@ -11,6 +11,7 @@ import {
   routingFields,
 } from '../catalogue/entities.ts';
 import { exported } from '../catalogue/fields.ts';
+import { type SecretSource, writeSecretSource } from '../catalogue/secret-source.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { PriceTier } from '../money/price.ts';
 import {
@@ -80,7 +81,7 @@ function exportChannel(channel: DeclaredChannel) {
   return {
     id: channel.id,
     ...exported(channelFields, channel.id, channel),
-    ...exportCredentials(channel.credentialEnvironments),
+    ...exportCredentials(channel.credentials),
     models: Object.fromEntries(
       channel.models.map((model) => [
         model.modelId,
@@ -93,10 +94,11 @@ function exportChannel(channel: DeclaredChannel) {
   };
 }
 
-function exportCredentials([first, ...others]: readonly string[]): object {
+/** The places of the secrets, as they were said; what the store keeps of a channel is never written out. */
+function exportCredentials(sources: readonly SecretSource[]): object {
+  const [first, ...others] = sources.map(writeSecretSource);
   if (first === undefined) return {};
-  if (others.length === 0) return { credential: { environment: first } };
-  return { credentials: [first, ...others].map((environment) => ({ environment })) };
+  return others.length === 0 ? { credential: first } : { credentials: [first, ...others] };
 }
 
 function exportKey(key: StoredKey) {

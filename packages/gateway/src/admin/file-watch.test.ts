@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type FileWatch, watchFile } from './configuration-service.ts';
+import { type FileWatch, watchFile } from './file-watch.ts';
 
 let directory = '';
 let path = '';

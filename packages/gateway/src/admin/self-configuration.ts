@@ -200,7 +200,7 @@ function describeChannel(
   return {
     id: provider.id,
     ...declare(channelFields, provider.id, { provider: provider.id, alias: provider.name }),
-    credentialEnvironments: [variable],
+    credentials: [{ kind: 'environment', name: variable }],
     models: models.map(([id, listed]) => ({
       modelId: id,
       ...declare(channelModelFields, id, {}),

@@ -1,4 +1,4 @@
-import { defaultDialect } from '@headgate/protocols';
+import { defaultDialect, fail, succeed } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import type { PriceTier } from '../money/price.ts';
 import { readPriceTiers } from '../money/price-terms.ts';
@@ -6,6 +6,7 @@ import type { StoredConfiguration, StoredKey } from '../ports/configuration-stor
 import { buildCatalogue, type CatalogueSources } from './build.ts';
 import { type Provider, plainRouting } from './catalogue.ts';
 import { ModelBook } from './model-facts.ts';
+import { describeSource } from './secret-source.ts';
 
 const provider: Provider = {
   id: 'acme',
@@ -79,7 +80,7 @@ const stored: StoredConfiguration = {
     alias: id,
     providerId: 'acme',
     baseUrl: null,
-    credentialEnvironments: ['ACME_KEY'],
+    credentials: [{ kind: 'environment', name: 'ACME_KEY' }] as const,
     priority: 0,
     enabled: true,
     drain: false,
@@ -88,6 +89,7 @@ const stored: StoredConfiguration = {
     models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
   })),
   keys: [key],
+  credentials: [],
   prices: [
     { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1'), origin: null },
     { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2'), origin: null },
@@ -101,7 +103,8 @@ function build(changes: Partial<CatalogueSources> = {}) {
     stored,
     provider: (id) => (id === 'acme' ? provider : null),
     book: new ModelBook([]),
-    secret: (name) => (name === 'ACME_KEY' ? 'the secret' : undefined),
+    secret: (source) =>
+      describeSource(source) === 'ACME_KEY' ? succeed('the secret') : fail('it is not there'),
     variable: (name) => (name === 'region' ? 'eu' : undefined),
     nowMs: 500,
     unpricedModels: 'refuse',
@@ -227,7 +230,7 @@ describe('the snapshot', () => {
   });
 
   test('a channel without its secret or its address is off, with the reason', () => {
-    const noSecret = build({ secret: () => undefined });
+    const noSecret = build({ secret: () => fail('it is not there') });
     expect(noSecret.catalogue.channels.get('one')).toMatchObject({ enabled: false, credentials: [] });
     expect(noSecret.problems.map(({ kind, subject }) => [kind, subject])).toEqual([
       ['missing-credential', 'one'],
@@ -244,7 +247,7 @@ describe('the snapshot', () => {
   test('a channel goes on with those of its credentials that are there, and the others are reported', () => {
     const channels = stored.channels.map((each) => ({
       ...each,
-      credentialEnvironments: ['NONE', 'ACME_KEY'],
+      credentials: ['NONE', 'ACME_KEY'].map((name) => ({ kind: 'environment', name }) as const),
     }));
     const { catalogue, problems } = build({ stored: { ...stored, channels: channels.slice(0, 1) } });
     expect(catalogue.channels.get('one')).toMatchObject({
@@ -255,7 +258,52 @@ describe('the snapshot', () => {
       {
         kind: 'missing-credential',
         subject: 'one',
-        detail: 'the variable NONE with its credential is not set',
+        detail: 'it is not there',
+      },
+    ]);
+  });
+
+  test('a channel has what the store keeps for it beside what it names, and two of one name are told apart', () => {
+    const [first] = stored.channels;
+    if (first === undefined) throw new Error('a channel');
+    const command = { kind: 'command', words: ['/bin/vault', 'one'], refreshMs: null } as const;
+    const channel = { ...first, credentials: [command, { ...command, words: ['vault', 'two'] }] };
+    const sealed = { kind: 'sealed', keyId: 'k', sealed: '', createdAtMs: 0, rotatedAtMs: null } as const;
+    const credentials = [
+      { ...sealed, id: 'cred-1', name: 'mine', channelId: 'one' },
+      { ...sealed, id: 'cred-2', name: 'of another', channelId: 'two' },
+    ];
+    const { catalogue } = build({
+      stored: { ...stored, channels: [channel], credentials },
+      secret: (source) => succeed(source.kind),
+    });
+    expect(catalogue.channels.get('one')?.credentials).toEqual([
+      { id: 'command vault', secret: 'command' },
+      { id: 'command vault #2', secret: 'command' },
+      { id: 'cred-1', secret: 'sealed' },
+    ]);
+  });
+
+  test('a channel that names no credential has the first of its provider that is set', () => {
+    const channels = stored.channels.slice(0, 1).map((each) => ({ ...each, credentials: [] }));
+    const usual = { ...provider, environment: ['ACME_TOKEN', 'ACME_KEY', 'ACME_KEY_OLD'] };
+    const { catalogue, problems } = build({
+      stored: { ...stored, channels },
+      provider: () => usual,
+      secret: (source) => (describeSource(source).startsWith('ACME_KEY') ? succeed('sk') : fail('no')),
+    });
+    expect(catalogue.channels.get('one')?.credentials.map(({ id }) => id)).toEqual(['ACME_KEY']);
+    expect(problems).toEqual([]);
+  });
+
+  test('a channel that names no credential says all the ways to give it one', () => {
+    const channels = stored.channels.slice(0, 1).map((each) => ({ ...each, credentials: [] }));
+    const usual = { ...provider, environment: ['ACME_MAIN', 'ACME_TOKEN'] };
+    expect(build({ stored: { ...stored, channels }, provider: () => usual }).problems).toMatchObject([
+      {
+        kind: 'missing-credential',
+        detail:
+          'it has no credential; set ACME_MAIN or ACME_TOKEN, or say in the file where it is, or headgate credentials add one',
       },
     ]);
   });
@@ -292,7 +340,7 @@ describe('the snapshot', () => {
   test('no credential is read for a provider that takes none', () => {
     const open: Provider = { ...provider, credential: { scheme: 'none' } };
     expect(
-      build({ provider: () => open, secret: () => 'unasked' }).catalogue.channels.get('one'),
+      build({ provider: () => open, secret: () => succeed('unasked') }).catalogue.channels.get('one'),
     ).toMatchObject({ credentials: [], enabled: true });
   });
 

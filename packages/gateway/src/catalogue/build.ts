@@ -1,4 +1,4 @@
-import type { Need } from '@headgate/protocols';
+import type { Need, Result } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
 import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
+import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
 import { servedByChannel } from './served.ts';
 
 /** The sources of a snapshot, beside the stored configuration. */
@@ -24,8 +25,8 @@ export interface CatalogueSources {
   readonly provider: (id: string) => Provider | null;
   /** All that is known of models. */
   readonly book: ModelBook;
-  /** Reads a secret from the environment by its variable's name. */
-  readonly secret: (environmentName: string) => string | undefined;
+  /** Gives a secret, or says without it why it is not there: as "the variable X is not set". */
+  readonly secret: (source: SecretSource | SealedSecret) => Result<string, string>;
   /** Fills a gap of a base URL, such as `{simulator}`. */
   readonly variable: (name: string) => string | undefined;
   readonly nowMs: number;
@@ -105,7 +106,7 @@ function buildChannel(
   if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
   const { credentials, missing } = credentialsOf(declared, provider, sources);
   for (const detail of missing) note('missing-credential', detail);
-  const { providerId: _, credentialEnvironments: __, models: ___, ...options } = declared;
+  const { providerId: _, credentials: __, models: ___, ...options } = declared;
   return {
     ...options,
     provider,
@@ -123,22 +124,41 @@ interface FoundCredentials {
   readonly missing: readonly string[];
 }
 
-/** A channel works with those of its credentials that are there. */
+/** A channel works with those of its credentials that are there: those that it names, else its provider's, and those that the store keeps for it. */
 function credentialsOf(
-  { credentialEnvironments: names }: DeclaredChannel,
+  { id: channelId, credentials: named }: DeclaredChannel,
   provider: Provider,
-  { secret }: CatalogueSources,
+  { stored, secret }: CatalogueSources,
 ): FoundCredentials {
   if (provider.credential.scheme === 'none') return { credentials: [], missing: [] };
-  if (names.length === 0) return { credentials: [], missing: ['it names no variable for its credential'] };
+  const kept = stored.credentials.filter((each) => each.channelId === channelId);
+  const places = [...(named.length === 0 ? usualPlace(provider, secret) : named), ...kept];
+  if (places.length === 0) return { credentials: [], missing: [howToGive(channelId, provider)] };
   const credentials: Credential[] = [];
   const missing: string[] = [];
-  for (const id of names) {
-    const value = secret(id);
-    if (value === undefined) missing.push(`the variable ${id} with its credential is not set`);
-    else credentials.push({ id, secret: value });
+  for (const place of places) {
+    const found = secret(place);
+    if (found.ok) credentials.push({ id: unusedId(describeSource(place), credentials), secret: found.value });
+    else missing.push(found.error);
   }
   return { credentials, missing };
+}
+
+/** The first of the provider's variables that is set. */
+function usualPlace({ environment }: Provider, secret: CatalogueSources['secret']): readonly SecretSource[] {
+  const places = environment.map((name) => ({ kind: 'environment', name }) as const);
+  return places.filter((place) => secret(place).ok).slice(0, 1);
+}
+
+function howToGive(channelId: string, { environment }: Provider): string {
+  const places = environment.length === 0 ? [] : [`set ${environment.join(' or ')}`];
+  return `it has no credential; ${[...places, 'say in the file where it is', `headgate credentials add ${channelId}`].join(', or ')}`;
+}
+
+/** Two commands may have one program. */
+function unusedId(id: string, taken: readonly Credential[]): string {
+  const same = taken.filter((each) => each.id === id || each.id.startsWith(`${id} #`)).length;
+  return same === 0 ? id : `${id} #${same + 1}`;
 }
 
 function fillGaps(

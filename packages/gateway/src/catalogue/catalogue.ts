@@ -36,15 +36,14 @@ export interface Provider {
 
 /** A secret by which a provider knows its customer. */
 export interface Credential {
-  /** Names the place it is kept in, such as its variable; said in place of the secret. */
+  /** Names the place it is kept in, such as its variable, once in each channel; said in place of the secret. */
   readonly id: string;
   /** In memory only. */
   readonly secret: string;
 }
 
 /** One configured way to a provider: the unit that is routed to, tested and shown. Its options are `channelFields`. */
-export interface Channel
-  extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentialEnvironments' | 'models'> {
+export interface Channel extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentials' | 'models'> {
   readonly provider: Provider;
   readonly baseUrl: string;
   /** Calls take turns with them; empty when the scheme is `none`. */

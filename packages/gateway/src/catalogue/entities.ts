@@ -10,6 +10,7 @@ import {
   field,
   flag,
   integer,
+  jsonList,
   required,
   text,
   unset,
@@ -18,6 +19,7 @@ import {
   wordList,
 } from './fields.ts';
 import type { PriceOrigin } from './price-book.ts';
+import type { SecretSource } from './secret-source.ts';
 
 export const identifier = z
   .string()
@@ -278,8 +280,8 @@ export const keyFields = {
   ),
 };
 
-/** Kept of a channel, and written in a file as `credential` or `credentials`. */
-export const credentialFields = { credentialEnvironments: { cell: wordList() } };
+/** Kept of a channel, and written in a file as `credential` or `credentials`: where the secrets are, in the order they are named. */
+export const credentialFields = { credentials: { cell: jsonList<SecretSource>() } };
 
 /** Kept of a key in the place of its text. */
 export const secretFields = { hash: { cell: text }, hint: { cell: text } };
@@ -306,7 +308,7 @@ export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields
 export interface DeclaredChannel
   extends Named,
     ValuesOf<typeof channelFields>,
-    /** Names of the environment variables with the secrets, which are never stored themselves. Empty when none is needed. */
+    /** Empty when none is needed, or they are in the provider's usual variables or the store. */
     ValuesOf<typeof credentialFields> {
   readonly models: readonly DeclaredChannelModel[];
 }

@@ -60,12 +60,16 @@ function optional<Value>(cell: CellForm<Value>): CellForm<Value | null> {
   };
 }
 
-/** A list of words as JSON. The store is the only writer of such a column, and the file's schema has checked the words. */
-export function wordList<Word extends string>(): CellForm<readonly Word[]> {
+/** A list as JSON. The store is the only writer of such a column, and the file's schema has checked what is in it. */
+export function jsonList<Item>(): CellForm<readonly Item[]> {
   return {
-    write: (words) => JSON.stringify(words),
-    read: (cell) => JSON.parse(String(cell)) as readonly Word[],
+    write: (items) => JSON.stringify(items),
+    read: (cell) => JSON.parse(String(cell)) as readonly Item[],
   };
+}
+
+export function wordList<Word extends string>(): CellForm<readonly Word[]> {
+  return jsonList<Word>();
 }
 
 /** One of a closed set of words, which the file's schema has checked. */

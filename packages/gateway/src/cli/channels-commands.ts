@@ -42,7 +42,7 @@ export const channelsCommands: readonly Command[] = [
 
 function listChannels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const { catalogue, problems } = await workspaceCatalogue(workspace, context);
+    const { catalogue, problems } = await workspaceCatalogue(workspace);
     const { color } = context.output;
     const rows = [...catalogue.channels.values()].map((channel) => {
       const found = problems.filter(({ subject }) => subject === channel.id);
@@ -108,7 +108,7 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
     const simulator = lazySimulator();
     const client = new HttpClient({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
     try {
-      const { catalogue } = await workspaceCatalogue(workspace, context, simulator.origin);
+      const { catalogue } = await workspaceCatalogue(workspace, simulator.origin);
       const targets = chooseTargets(context, catalogue);
       if (typeof targets === 'string') {
         printFailure(context.output, [targets]);
@@ -185,7 +185,7 @@ function lazySimulator(): { origin: () => Promise<string>; close: () => Promise<
 
 function listModels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const { catalogue } = await workspaceCatalogue(workspace, context);
+    const { catalogue } = await workspaceCatalogue(workspace);
     const models = [...catalogue.models.values()];
     const { color } = context.output;
     const titles = ['id', 'name', ...['context', '$/M in', '$/M out'].map(right), 'channels'];

@@ -1,3 +1,4 @@
+import type { Result } from '@headgate/protocols';
 import type { Environment } from '../config.ts';
 import type { OpenLane } from '../store/sqlite/open-sqlite-store.ts';
 
@@ -32,6 +33,8 @@ export interface CommandContext {
   /** The working directory. */
   readonly directory: string;
   readonly output: Output;
+  /** Reads a secret from standard input; a person at a terminal is asked for it, and does not see it. */
+  readonly readSecret: () => Promise<Result<string, string>>;
   /** Aborts when the process is asked to stop. */
   readonly stop: AbortSignal;
   /** Lanes of tests in the place of those that the command would open. */

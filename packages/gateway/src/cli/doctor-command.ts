@@ -3,14 +3,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { reasonToWithhold } from '../admin/apply-file.ts';
 import { counted } from '../admin/banner.ts';
-import { loadCatalogue } from '../admin/configuration-service.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { hashKey } from '../admin/keys.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
 import { statusText, tableText } from './table.ts';
-import { type Workspace, withLedger, withSettings } from './workspace.ts';
+import { type Workspace, withLedger, withSettings, workspaceCatalogue } from './workspace.ts';
 
 /** One thing that was looked at, how it stands and, unless it is good, how to mend it. */
 interface Diagnosis {
@@ -36,7 +35,7 @@ export const doctorCommand = command({
         within.push(
           ...(await checkFile(context, workspace)),
           await checkLedger(workspace),
-          ...(await checkCatalogue(context, workspace)),
+          ...(await checkCatalogue(workspace)),
         );
         return 'ok';
       });
@@ -163,19 +162,9 @@ async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
 }
 
 /** Lists the gaps that the snapshot of the configuration would have. */
-async function checkCatalogue(
-  { environment }: CommandContext,
-  workspace: Workspace,
-): Promise<readonly Diagnosis[]> {
-  const { catalogue, problems } = await loadCatalogue({
-    store: workspace.store.configuration,
-    catalogueFiles: workspace.catalogueFiles,
-    environment,
-    clock: workspace.clock,
-    settings: workspace.settings,
-    // Only whether an address can be filled in matters here, not where it leads.
-    variable: (name) => Promise.resolve(name === 'simulator' ? 'http://simulator.invalid' : null),
-  });
+async function checkCatalogue(workspace: Workspace): Promise<readonly Diagnosis[]> {
+  // Only whether an address can be filled in matters here, not where it leads.
+  const { catalogue, problems } = await workspaceCatalogue(workspace);
   const lacking = problems.map(({ kind, subject: check, detail }): Diagnosis => {
     return { check, state: kind === 'unpriced-model' ? 'warning' : 'bad', detail };
   });

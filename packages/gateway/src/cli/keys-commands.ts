@@ -1,6 +1,6 @@
 import { createKey, findKey, generateKey, type NewKey, rotateKey } from '../admin/keys.ts';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
-import { readDuration } from '../config/setting.ts';
+import { readDuration } from '../catalogue/duration.ts';
 import type { StoredKey } from '../ports/configuration-store.ts';
 import {
   type Command,

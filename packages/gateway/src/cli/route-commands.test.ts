@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { succeed } from '@headgate/protocols';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
 import { sampleAttempt, sampleEntry, settle } from '../store/contract/samples.ts';
@@ -55,6 +56,7 @@ async function headgate(line: string) {
     directory,
     stop: AbortSignal.abort(),
     openLane: (...lane) => new SameThreadLane(...lane),
+    readSecret: () => Promise.resolve(succeed('')),
     version: '1.2.3',
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },
   });

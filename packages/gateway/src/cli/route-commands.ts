@@ -50,7 +50,7 @@ function explain(context: CommandContext): Promise<ExitReason> {
     return Promise.resolve('usage');
   }
   return withWorkspace(context, async (workspace) => {
-    const { catalogue, problems } = await workspaceCatalogue(workspace, context);
+    const { catalogue, problems } = await workspaceCatalogue(workspace);
     const nowMs = workspace.clock.now();
     const { router, savedAtMs } = await openSavedRouter(workspace, nowMs);
     const explained = explainRoute(question, { catalogue, router, nowMs });

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { succeed } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isWellFormedKey } from '../catalogue/key.ts';
 import { environmentOf } from '../config.ts';
@@ -25,6 +26,7 @@ async function headgate(
   line: string,
   variables: Readonly<Record<string, string>> = {},
   onOutput: () => void = () => undefined,
+  input = '',
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
@@ -33,6 +35,7 @@ async function headgate(
     directory,
     stop: AbortSignal.abort(),
     openLane: (...lane) => new SameThreadLane(...lane),
+    readSecret: () => Promise.resolve(succeed(input)),
     version: '1.2.3',
     output: {
       color: false,
@@ -204,6 +207,9 @@ describe('apply', () => {
     expect((await headgate('apply --force', credentials)).out).toMatch(/c2 +removed/);
     expect((await headgate('channels list', credentials)).out).not.toContain('c2');
     expect((await headgate('apply', credentials)).out).toBe('Nothing has changed.\n');
+    // A shell has other variables than the gateway: what they are must not decide what is declared.
+    expect((await headgate('apply')).out).toBe('Nothing has changed.\n');
+    writeFileSync(join(directory, 'headgate.yaml'), 'channels: { c0: { provider: nobody, models: [m] } }');
     expect(await headgate('apply')).toMatchObject({ code: 3, out: '' });
   });
 });
@@ -251,15 +257,13 @@ describe('lists and checks', () => {
   test('channels show what keeps them from working, and never a secret', async () => {
     await configured();
     const listWith = (more: object) => headgate('channels list --json', { ...credentials, ...more });
-    const problem = 'the variable SPARE_KEY with its credential is not set';
+    const problem = 'the variable SPARE_KEY is not set';
     const whole = { id: 'main', enabled: true, models: 1, problem: null };
     const working = await listWith({ SPARE_KEY: 'canary-spare' });
     expect(json(working)).toMatchObject({ channels: [whole] });
     expect(working.out).not.toContain('canary');
     expect(json(await listWith({}))).toMatchObject({ channels: [{ ...whole, problem }] });
-    expect((await headgate('channels list')).out).toContain(
-      'off: the variable OPENAI_API_KEY with its credential is not set',
-    );
+    expect((await headgate('channels list')).out).toContain('off: the variable OPENAI_API_KEY is not set');
     expect(await headgate('channels test nobody')).toMatchObject({ code: 2 });
   });
 
@@ -272,10 +276,85 @@ describe('lists and checks', () => {
     expect(json(ailing)['diagnoses']).toContainEqual({
       check: 'main',
       state: 'bad',
-      detail: 'the variable OPENAI_API_KEY with its credential is not set',
+      detail: 'the variable OPENAI_API_KEY is not set',
     });
     writeFileSync(join(directory, 'headgate.yaml'), 'channels: { a: { provider: opnai, models: [m] } }');
     expect((await headgate('doctor --api-port 0 --console-port 0')).out).toContain('did you mean "openai"?');
+  });
+});
+
+describe('credentials', () => {
+  const withInput = (line: string, input: string) => headgate(line, {}, () => undefined, input);
+
+  test('are kept in the store, exchanged and taken away, and never shown', async () => {
+    await configured();
+    const added = await withInput('credentials add main --name spare --json', 'canary-stored\n');
+    expect(added).toMatchObject({ code: 0, err: '' });
+    const { id } = json(added) as { id: string };
+    const listed = await headgate('credentials list --json', credentials);
+    expect(json(listed)).toEqual({
+      credentials: [
+        {
+          channel: 'main',
+          credential: 'OPENAI_API_KEY',
+          name: null,
+          kept: 'environment',
+          problem: null,
+          since: null,
+        },
+        {
+          channel: 'main',
+          credential: 'SPARE_KEY',
+          name: null,
+          kept: 'environment',
+          problem: 'the variable SPARE_KEY is not set',
+          since: null,
+        },
+        {
+          channel: 'main',
+          credential: id,
+          name: 'spare',
+          kept: 'store',
+          problem: null,
+          since: expect.any(String),
+        },
+      ],
+    });
+    const channels = await headgate('channels list --json', credentials);
+    expect(json(channels)).toMatchObject({ channels: [{ credentials: ['OPENAI_API_KEY', id] }] });
+    expect(await withInput(`credentials rotate ${id}`, 'canary-rotated')).toMatchObject({ code: 0, err: '' });
+    const exported = await headgate('export');
+    expect(await headgate(`credentials remove ${id}`)).toMatchObject({ code: 0, err: '' });
+    expect((await headgate('credentials list')).out).not.toContain(id);
+    for (const { out, err } of [added, listed, channels, exported]) expect(out + err).not.toContain('canary');
+    expect(exported.out).not.toContain(id);
+  });
+
+  test.each([
+    ['add nobody', 'canary-x', 'there is no channel "nobody"'],
+    ['add main', '', 'the secret is empty'],
+    ['add main', 'canary-one\ncanary-two', 'the secret has more than one line'],
+    ['rotate cred-none', 'canary-x', 'the store has no credential "cred-none"'],
+    ['remove cred-none', '', 'the store has no credential "cred-none"'],
+  ])('%s says what is wrong, without the secret', async (line, input, reason) => {
+    await configured();
+    const ran = await withInput(`credentials ${line}`, input);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toContain(reason);
+    expect(ran.err).not.toContain('canary');
+  });
+
+  test('that follow from the provider are listed too', async () => {
+    writeFileSync(
+      join(directory, 'headgate.yaml'),
+      'channels: { a: { provider: openai, models: [m] }, b: { provider: deepseek, models: [m] } }',
+    );
+    await headgate('apply');
+    const { credentials: listed } = json(await headgate('credentials list --json', credentials));
+    expect(listed).toMatchObject([
+      { channel: 'a', credential: 'OPENAI_API_KEY', kept: 'environment', problem: null },
+      { channel: 'b', credential: null, problem: expect.stringContaining('headgate credentials add b') },
+    ]);
   });
 });
 

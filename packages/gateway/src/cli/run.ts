@@ -12,11 +12,13 @@ import {
   printFailure,
   thrownFailure,
 } from './command.ts';
+import { credentialsCommands } from './credentials-commands.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
 import { routeCommands } from './route-commands.ts';
+import { readSecretInput } from './secret-input.ts';
 import { serveCommand } from './serve-command.ts';
 import { transferCommands } from './transfer-commands.ts';
 
@@ -24,6 +26,7 @@ const commands: readonly Command[] = [
   serveCommand,
   ...keysCommands,
   ...channelsCommands,
+  ...credentialsCommands,
   ...modelsCommands,
   ...routeCommands,
   ...transferCommands,
@@ -33,7 +36,7 @@ const commands: readonly Command[] = [
 
 /** The process that a command runs in. */
 export interface Surroundings
-  extends Pick<CommandContext, 'environment' | 'directory' | 'stop' | 'openLane'> {
+  extends Pick<CommandContext, 'environment' | 'directory' | 'stop' | 'openLane' | 'readSecret'> {
   readonly output: Omit<Output, 'json'>;
   readonly version: string;
 }
@@ -145,6 +148,7 @@ export async function startCommandLine(): Promise<void> {
     environment,
     directory: process.cwd(),
     stop: stopSignal(),
+    readSecret: () => readSecretInput(process.stdin, (text) => void process.stderr.write(text)),
     version: packageVersion(),
     output: {
       color: process.stdout.isTTY && environment('NO_COLOR') === undefined,

@@ -1,6 +1,7 @@
 import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-files.ts';
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
+import { SecretBook } from '../admin/secrets/secret-book.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { ConfigurationFile } from '../config/configuration-file.ts';
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts';
@@ -21,6 +22,7 @@ export interface Workspace {
   readonly store: Store;
   readonly peppers: Peppers;
   readonly catalogueFiles: CatalogueFiles;
+  readonly secrets: SecretBook;
   readonly clock: Clock;
 }
 
@@ -63,16 +65,22 @@ export function withWorkspace(
       ]);
       return 'unavailable';
     }
+    const { dataDir } = settings;
+    const { environment, output } = context;
+    const onWarning = (text: string) => output.writeError(`headgate: ${text}\n`);
+    const secrets = new SecretBook({ environment, dataDir, clock: systemClock, onWarning });
     try {
       return await run({
         settings,
         file,
         store,
         peppers: peppers.value,
-        catalogueFiles: openCatalogueFiles(settings.dataDir),
+        catalogueFiles: openCatalogueFiles(dataDir),
+        secrets,
         clock: systemClock,
       });
     } finally {
+      secrets.close();
       await store.close();
     }
   });
@@ -100,16 +108,12 @@ export const builtIn = 'http://built-in.invalid';
 
 /** The catalogue as a gateway on this data directory would build it. `simulator` tells the address of one, if one is needed. */
 export function workspaceCatalogue(
-  { store, catalogueFiles, clock, settings }: Workspace,
-  { environment }: CommandContext,
+  { store, catalogueFiles, secrets, clock, settings }: Workspace,
   simulator: () => Promise<string> = () => Promise.resolve(builtIn),
 ): Promise<BuiltCatalogue> {
-  return loadCatalogue({
-    store: store.configuration,
-    catalogueFiles,
-    environment,
-    clock,
-    settings,
-    variable: (name) => (name === 'simulator' ? simulator() : Promise.resolve(null)),
-  });
+  const variable = (name: string) => (name === 'simulator' ? simulator() : Promise.resolve(null));
+  return loadCatalogue(
+    { store: store.configuration, catalogueFiles, secrets, clock, settings, variable },
+    true,
+  );
 }

@@ -47,6 +47,23 @@ describe('the shape of a configuration file', () => {
     );
   });
 
+  test.each([
+    ['sk-very-secret', 'must say where the secret is'],
+    ['{ environment: A, file: /a }', 'must say where the secret is'],
+    ['{}', 'must say where the secret is'],
+    ['{ file: secret }', '.file: must be an absolute path such as /run/secrets/name'],
+    ['{ command: vault read }', '.command: must be a list'],
+    ['{ command: [] }', '.command: '],
+    ['{ command: [vault], refresh: 5s }', '.refresh: must be a duration of 10s or more, such as 15m'],
+    ['{ environment: A, refresh: 5m }', 'has refresh without command'],
+    ['{ variable: A }', '.variable: there is no such member'],
+  ])('of the credential %s it is said what is wrong, and never the secret', (credential, reason) => {
+    const problems = problemsOf(`channels: { a: { provider: p, models: [m], credential: ${credential} } }`);
+    expect(problems[0]).toContain('channels.a.credential');
+    expect(problems[0]).toContain(reason);
+    expect(problems.join('\n')).not.toContain('very-secret');
+  });
+
   test('syntax errors and repeated members have places too', () => {
     expect(problemsOf('a: [1\nb: 2')).toEqual([expect.stringMatching(/^headgate\.yaml:2:1: /)]);
     expect(problemsOf('groups: {}\ngroups: {}')).toEqual([

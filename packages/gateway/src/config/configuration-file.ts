@@ -74,6 +74,7 @@ function issueProblems(
       ];
     }
     case 'invalid_type':
+      if (!issue.message.startsWith('Invalid input')) return problem(issue.message);
       return problem(mustBe(kind(issue.expected), valueAt(source.plain, path)));
     case 'invalid_value': {
       const given = valueAt(source.plain, path);

@@ -12,7 +12,8 @@ import {
   routingFields,
 } from '../catalogue/entities.ts';
 import { membersOf } from '../catalogue/fields.ts';
-import { environmentName, providerOverride } from './provider-document.ts';
+import { environmentName, writtenSecret } from '../catalogue/secret-source.ts';
+import { providerOverride } from './provider-document.ts';
 import { settingRows } from './settings-table.ts';
 
 const modelList = z.array(modelId);
@@ -140,11 +141,13 @@ const channelModel = z.strictObject({
 
 const channel = z.strictObject({
   ...membersOf(channelFields),
-  credential: secret
+  credential: writtenSecret
     .exactOptional()
-    .describe("What the provider knows us by; one of the provider's usual variables if left out."),
+    .describe(
+      'What the provider knows us by; one of its usual variables, and what the store keeps for the channel, if left out.',
+    ),
   credentials: z
-    .array(secret)
+    .array(writtenSecret)
     .min(1)
     .max(100)
     .exactOptional()

@@ -2,11 +2,7 @@ import { type Dialect, defaultDialect, protocolIds } from '@headgate/protocols';
 import { z } from 'zod';
 import type { CredentialScheme, Provider } from '../catalogue/catalogue.ts';
 import { baseUrl, identifier } from '../catalogue/entities.ts';
-
-export const environmentName = z
-  .string()
-  .regex(/^[A-Za-z0-9_]{1,128}$/, 'must be the name of an environment variable')
-  .describe('Name of an environment variable; the secret itself never stands in a file.');
+import { environmentName } from '../catalogue/secret-source.ts';
 
 const path = z
   .string()

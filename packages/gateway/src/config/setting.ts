@@ -1,4 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { readMeasure, timeUnits, type Units } from '../catalogue/duration.ts';
 
 export type SettingSection =
   | 'Deployment'
@@ -66,28 +67,11 @@ export function integer(defaultValue: number, min: number, max: number): Setting
   );
 }
 
-type Units = Readonly<Record<string, number>>;
-
-const times: Units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const sizes: Units = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 };
-
-const longestDurationMs = 100 * 365 * 86_400_000;
-
-/** Milliseconds; null when it is not a duration, or one of more than 100 years, which no date could be counted from. */
-export function readDuration(text: string): number | null {
-  const milliseconds = readMeasure(times, text);
-  return milliseconds === null || milliseconds > longestDurationMs ? null : milliseconds;
-}
-
-function readMeasure(units: Units, text: string): number | null {
-  const [, digits, unit = ''] = /^(\d{1,9})\s?([A-Za-z]{1,3})$/.exec(text) ?? [];
-  const factor = Object.hasOwn(units, unit) ? units[unit] : undefined;
-  return digits === undefined || factor === undefined ? null : Number(digits) * factor;
-}
 
 /** Milliseconds, written with a unit: `500ms`, `30s`, `10m`, `2h`. */
 export function duration(defaultText: string, min: string, max: string): SettingForm<number> {
-  return measure(times, 'a duration such as 500ms, 30s or 10m', 'TIME', defaultText, min, max);
+  return measure(timeUnits, 'a duration such as 500ms, 30s or 10m', 'TIME', defaultText, min, max);
 }
 
 /** Bytes, written with a unit: `16KiB`, `32MiB`. */

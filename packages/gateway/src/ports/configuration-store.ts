@@ -7,6 +7,7 @@ import type {
   DeclaredModel,
 } from '../catalogue/entities.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
+import type { SealedSecret } from '../catalogue/secret-source.ts';
 import type { PriceTier } from '../money/price.ts';
 
 /** The source of a declared row. Applying a source replaces what that source declared before, and nothing else. */
@@ -32,6 +33,14 @@ export interface StoredKey extends DeclaredKey {
   readonly replacedBy: string | null;
 }
 
+/** A credential of a channel that the store keeps, sealed under a key that it does not have. */
+export interface StoredCredential extends SealedSecret {
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** When its secret was last exchanged; null if it never was. */
+  readonly rotatedAtMs: number | null;
+}
+
 /** A price as stored: immutable; the newest version whose time has come holds. */
 export interface StoredPrice {
   /** `model:ID` for what callers pay, `channel:CHANNEL/MODEL` for what we pay. */
@@ -46,6 +55,8 @@ export interface StoredPrice {
 export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
   readonly revision: number;
   readonly keys: readonly StoredKey[];
+  /** In the order in which they were added. */
+  readonly credentials: readonly StoredCredential[];
   /** Every version of every price, oldest first. */
   readonly prices: readonly StoredPrice[];
 }
@@ -93,6 +104,18 @@ export interface ConfigurationStore {
     withdrawn?: readonly ConfigurationSource[],
   ): Promise<readonly Removal[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
+  addCredential(
+    credential: Omit<StoredCredential, 'kind' | 'createdAtMs' | 'rotatedAtMs'>,
+    nowMs: number,
+  ): Promise<void>;
+  /** Seals the same credential anew. False when there is none of this id. */
+  rotateCredential(
+    id: string,
+    sealed: Pick<StoredCredential, 'keyId' | 'sealed'>,
+    nowMs: number,
+  ): Promise<boolean>;
+  /** Its row is gone afterwards, the sealed secret with it. False when there is none of this id. */
+  removeCredential(id: string): Promise<boolean>;
   /** False when there is no such key, or it is revoked already: that is for good. */
   setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;
   /** Inserts the successor and lets the old key work until `retiresAtMs`. False when there is no such active key. */

@@ -9,6 +9,7 @@ export type AlertKind =
   | 'credential-refused'
   | 'ledger-conflict'
   | 'ledger-unavailable'
+  | 'missing-credential'
   | 'model-missing-upstream'
   | 'unpriced-model';
 

@@ -33,6 +33,7 @@ import {
   loadPrices,
   modelPriceSubject,
 } from './load-configuration.ts';
+import { raiseRevision } from './revision.ts';
 import type { Schema } from './schema.ts';
 
 const nothing: Declaration = {
@@ -135,14 +136,6 @@ export class ConfigurationWriter {
 async function insertKey(transaction: Kysely<Schema>, key: DeclaredKey, nowMs: number): Promise<void> {
   const state = { source: 'operator', removed: 0, status: 'active', created_at_ms: nowMs };
   await insertInto(transaction, 'keys', { ...keyRow(key), ...state });
-}
-
-async function raiseRevision(transaction: Kysely<Schema>): Promise<void> {
-  await transaction
-    .updateTable('meta')
-    .set((row) => ({ value: row('value', '+', 1n) }))
-    .where('name', '=', 'configuration_revision')
-    .execute();
 }
 
 /** An entity as the cells of its columns, beside `source` and `removed`. */

@@ -19,6 +19,7 @@ import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/
 import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import { loadCredentials } from './credentials.ts';
 import type { Schema } from './schema.ts';
 
 /** Everything configured, as of one moment. Prices in force at `nowMs` are repeated on their models and channels. */
@@ -38,6 +39,7 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
         models: await loadModels(transaction, priceOf),
         channels: await loadChannels(transaction, priceOf),
         keys: await loadKeys(transaction),
+        credentials: await loadCredentials(transaction),
         prices,
       };
     });

@@ -87,6 +87,17 @@ export interface KeysTable extends Declared {
   replaced_by: string | null;
 }
 
+/** Secrets of channels, sealed; see admin/secrets. */
+export interface CredentialsTable {
+  id: string;
+  channel_id: string;
+  name: string;
+  key_id: string;
+  sealed: string;
+  created_at_ms: Integer;
+  rotated_at_ms: Integer | null;
+}
+
 /** The router keeps here what it has learned; see `RouterState`. */
 export interface RouterStatesTable {
   kind: RouterState['kind'];
@@ -114,6 +125,7 @@ export interface Schema {
   channels: Declared;
   channel_models: ChannelModelsTable;
   keys: KeysTable;
+  credentials: CredentialsTable;
   meta: MetaTable;
   router_states: RouterStatesTable;
 }

@@ -20,10 +20,13 @@ export interface CallObserverOptions {
   readonly clock: Clock;
   /** True when finished calls are logged, a line each. */
   readonly logsCalls: boolean;
+  /** Hears by its id of a credential that an upstream has refused. */
+  readonly onRefused: (credentialId: string) => void;
 }
 
 /** Counts what the pipeline reports, and logs it. */
-export function createCallObserver({ log, metrics, clock, logsCalls }: CallObserverOptions): Observer {
+export function createCallObserver(options: CallObserverOptions): Observer {
+  const { log, metrics, clock, logsCalls, onRefused } = options;
   const alerted = new Map<string, number>();
 
   const refusals = new Map<string, { loggedAt: number; unlogged: number }>();
@@ -72,6 +75,7 @@ export function createCallObserver({ log, metrics, clock, logsCalls }: CallObser
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);
+      if (kind === 'credential-refused') onRefused(String(detail.credential));
       // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.
       const about = [kind, detail.channel, detail.model, detail.credential, detail.traceId].join('\n');
       if (isNews(about, longQuietMs[kind] ?? alertQuietMs))

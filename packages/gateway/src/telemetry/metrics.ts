@@ -106,6 +106,7 @@ function single(type: 'counter' | 'gauge', name: string, help: string, cell: num
 export class ServiceMetrics {
   readonly #probes = new CountTable();
   readonly #ejections = new CountTable();
+  #lacking: ReadonlyMap<string, readonly string[]> = new Map();
 
   probed(channelId: string, result: Outcome['kind']): void {
     this.#probes.count(channelId, result);
@@ -115,8 +116,20 @@ export class ServiceMetrics {
     this.#ejections.count(channelId);
   }
 
+  /** Names each channel once for every credential that is not there, or does not name it. */
+  lacksCredentials(channelIds: readonly string[]): void {
+    this.#lacking = Map.groupBy(channelIds, (id) => id);
+  }
+
   expose(): string {
     return (
+      exposeSamples(
+        'gauge',
+        'headgate_credentials_missing',
+        'Credentials of a channel that are not there; a channel without any is off.',
+        ['channel'],
+        [...this.#lacking].map(([id, { length }]) => ({ labels: [id], cell: length })),
+      ) +
       exposeSamples(
         'counter',
         'headgate_probes_total',

@@ -6,6 +6,12 @@ import {
 } from '../../catalogue/entities.ts';
 import { declare, type ValuesOf } from '../../catalogue/fields.ts';
 import { priceAt, versionAt } from '../../catalogue/price-book.ts';
+import {
+  describeSource,
+  readSecretSource,
+  type SecretSource,
+  type WrittenSecret,
+} from '../../catalogue/secret-source.ts';
 import type { ChannelShape } from '../../config/configuration-schema.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
@@ -21,9 +27,9 @@ export function declareChannels(declaring: Declaring, providers: ProviderLookup)
       return [];
     }
     checkAddress(declaring, id, options, provider);
-    const credentialEnvironments = credentialsOf(declaring, id, shape, provider);
+    const credentials = credentialsOf(declaring, id, shape);
     const models = modelEntries(shape).map((entry) => declareChannelModel(declaring, id, entry, provider));
-    return [{ id, ...options, credentialEnvironments, models }];
+    return [{ id, ...options, credentials, models }];
   });
 }
 
@@ -81,67 +87,36 @@ function isLoopback(address: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127\./.test(host);
 }
 
-/** The variables a channel's credentials are in: those it names, else the first of the provider's that is set. */
+/** The places that a channel names for its credentials. Others are not looked for here: another process may have other variables. */
 function credentialsOf(
   declaring: Declaring,
   id: string,
-  shape: ChannelShape,
-  provider: ProviderDocument,
-): readonly string[] {
-  if (shape.credentials !== undefined) return severalCredentials(declaring, id, shape, shape.credentials);
-  const { environment } = declaring.tools;
-  const named = shape.credential?.environment;
-  if (named !== undefined) {
-    if (environment(named) === undefined)
-      complain(declaring, ['channels', id, 'credential', 'environment'], notSet(named));
-    return [named];
+  { credential, credentials }: ChannelShape,
+): readonly SecretSource[] {
+  if (credentials !== undefined) {
+    checkCredentials(declaring, ['channels', id, 'credentials'], credentials, credential !== undefined);
+    return credentials.map(readSecretSource);
   }
-  if (provider.credential.scheme === 'none') return [];
-  const usual = provider.environment ?? [];
-  const found = usual.find((name) => environment(name) !== undefined);
-  if (found === undefined) complain(declaring, ['channels', id], missingCredential(usual));
-  return found === undefined ? [] : [found];
+  return credential === undefined ? [] : [readSecretSource(credential)];
 }
 
-/** One that is set will do: the others are reported when the catalogue is built, and taken up when they are set. */
-function severalCredentials(
+/** One that is missing is no mistake of the file: its channel does without it, until it is there. */
+function checkCredentials(
   declaring: Declaring,
-  id: string,
-  { credential }: ChannelShape,
-  credentials: readonly { readonly environment: string }[],
-): readonly string[] {
-  const path: YamlPath = ['channels', id, 'credentials'];
-  if (credential !== undefined)
+  path: YamlPath,
+  credentials: readonly WrittenSecret[],
+  isBesideOne: boolean,
+): void {
+  if (isBesideOne)
     complain(
       declaring,
       path,
       'are given beside credential; move that one into the list and remove credential',
     );
-  const names = credentials.map(({ environment }) => environment);
-  for (const [index, name] of names.entries()) {
-    if (names.indexOf(name) < index)
-      complain(
-        declaring,
-        [...path, index, 'environment'],
-        `names ${name} again; each variable is listed once`,
-      );
+  const texts = credentials.map((each) => JSON.stringify(each));
+  for (const [index, each] of credentials.entries()) {
+    if (texts.indexOf(texts[index] ?? '') === index) continue;
+    const place = describeSource(readSecretSource(each));
+    complain(declaring, [...path, index], `names ${place} again; each is listed once`);
   }
-  const isAnySet = names.some((name) => declaring.tools.environment(name) !== undefined);
-  if (!isAnySet)
-    complain(
-      declaring,
-      path,
-      `none of the variables ${names.join(', ')} is set; export one of them before starting`,
-    );
-  return names;
-}
-
-function notSet(name: string): string {
-  return `the variable ${name} is not set; export it before starting, or name another`;
-}
-
-function missingCredential(usual: readonly string[]): string {
-  if (usual.length === 0)
-    return 'needs a credential; write credential: { environment: NAME_OF_THE_VARIABLE }';
-  return `needs a credential; set ${usual.join(' or ')}, or write credential: { environment: NAME_OF_THE_VARIABLE }`;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { describeSource } from '../../catalogue/secret-source.ts';
 import { readConfigurationFile } from '../../config/configuration-file.ts';
 import { describeProblem } from '../../config/yaml-source.ts';
 import { environmentOf } from '../../config.ts';
@@ -55,7 +56,10 @@ groups:
     );
     expect(channels).toMatchObject([
       {
-        credentialEnvironments: ['OPENAI_API_KEY', 'LATER'],
+        credentials: [
+          { kind: 'environment', name: 'OPENAI_API_KEY' },
+          { kind: 'environment', name: 'LATER' },
+        ],
         drain: true,
         maxConcurrency: 8,
         models: [{ modelId: 'm', contextWindow: 32_000, lacks: ['tools', 'image-input'] }],
@@ -64,6 +68,24 @@ groups:
     expect(groups.map(({ routing }) => routing)).toEqual([
       { preset: 'balanced', channels: null, hedging: false },
       { preset: 'latency', channels: ['a'], hedging: true },
+    ]);
+  });
+
+  test('where the credentials of a channel are, whichever way', () => {
+    const yaml = `channels:
+  a: { provider: openai, models: [m], credential: { file: /run/secrets/a } }
+  b:
+    provider: openai
+    models: [m]
+    credentials: [{ command: [vault, read, key], refresh: 90m }, { command: [other] }, { environment: B }]
+`;
+    expect(declaration(yaml).channels.map(({ credentials }) => credentials)).toEqual([
+      [{ kind: 'file', path: '/run/secrets/a' }],
+      [
+        { kind: 'command', words: ['vault', 'read', 'key'], refreshMs: 5_400_000 },
+        { kind: 'command', words: ['other'], refreshMs: null },
+        { kind: 'environment', name: 'B' },
+      ],
     ]);
   });
 
@@ -77,8 +99,8 @@ groups:
       PARTNER_ONE_KEY: generateKey(),
     };
     const declared = declaration(example, variables);
-    expect(declared.channels.map(({ id, credentialEnvironments }) => [id, credentialEnvironments])).toEqual([
-      ['openai', ['OPENAI_API_KEY']],
+    expect(declared.channels.map(({ id, credentials }) => [id, credentials.map(describeSource)])).toEqual([
+      ['openai', []],
       ['openai-eu', ['OPENAI_EU_KEY', 'OPENAI_EU_KEY_TWO']],
       ['house', []],
     ]);
@@ -213,15 +235,13 @@ describe('what a file may not refer to', () => {
     expect(problemsOf(yaml, withKey)).toEqual([problem]);
   });
 
-  test('a credential that is not in the environment', () => {
-    expect(problemsOf(channel)).toEqual([
-      'h.yaml:1:19: channels.main: needs a credential; set OPENAI_API_KEY, or write credential: { environment: NAME_OF_THE_VARIABLE }',
-    ]);
-    expect(
-      problemsOf('channels: { a: { provider: openai, credential: { environment: NOPE }, models: [m] } }'),
-    ).toEqual([
-      'h.yaml:1:63: channels.a.credential.environment: the variable NOPE is not set; export it before starting, or name another',
-    ]);
+  test('a credential that is not there is no mistake of the file: its channel waits for it', () => {
+    const waiting = { kind: 'environment', name: 'NOPE' };
+    expect(declaration(channel).channels[0]?.credentials).toEqual([]);
+    const named = declaration(
+      'channels: { a: { provider: openai, credential: { environment: NOPE }, models: [m] } }',
+    );
+    expect(named.channels[0]?.credentials).toEqual([waiting]);
   });
 
   test.each([
@@ -231,14 +251,9 @@ describe('what a file may not refer to', () => {
       'are given beside credential; move that one into the list and remove credential',
     ],
     [
-      'none of which is set',
-      '{ credentials: [{ environment: A }, { environment: B }], ',
-      'none of the variables A, B is set; export one of them before starting',
-    ],
-    [
       'one of them twice',
       '{ credentials: [{ environment: OPENAI_API_KEY }, { environment: OPENAI_API_KEY }], ',
-      'names OPENAI_API_KEY again; each variable is listed once',
+      'names OPENAI_API_KEY again; each is listed once',
     ],
   ])('several credentials, %s', (_, head, problem) => {
     const problems = problemsOf(`channels: { a: ${head}provider: openai, models: [m] } }`, withKey);

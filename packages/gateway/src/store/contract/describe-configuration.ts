@@ -30,7 +30,8 @@ export function describeConfiguration(createSite: () => StoreSite): void {
   test('loads what was declared', async () => {
     const changes = await apply('file', declaration);
     expect(changes.every((change) => change.change === 'added')).toBe(true);
-    const { keys, prices, revision, ...loaded } = await store.configuration.load();
+    const { keys, prices, revision, credentials, ...loaded } = await store.configuration.load();
+    expect(credentials).toEqual([]);
     const { keys: declaredKeys, ...declared } = declaration;
     expect(loaded).toEqual(declared);
     expect(keys).toEqual([
@@ -64,6 +65,29 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     await apply('file', declaration);
     await store.configuration.setKeyStatus('key-1', 'disabled');
     expect(await other.configuration.revision()).toBe(before + 2);
+  });
+
+  test('keeps sealed credentials of channels, exchanges them and lets go of them', async () => {
+    const { configuration } = store;
+    const one = { id: 'cred-1', channelId: 'channel-1', name: 'One', keyId: 'a', sealed: 'v1.x' };
+    const before = await configuration.revision();
+    await configuration.addCredential(one, epochMs);
+    await configuration.addCredential({ ...one, id: 'cred-0' }, later);
+    expect(await configuration.rotateCredential('cred-1', { keyId: 'b', sealed: 'v1.y' }, later)).toBe(true);
+    expect(await configuration.revision()).toBe(before + 3);
+    const times = { createdAtMs: epochMs, rotatedAtMs: later };
+    expect((await configuration.load()).credentials).toEqual([
+      { ...one, kind: 'sealed', keyId: 'b', sealed: 'v1.y', ...times },
+      { ...one, kind: 'sealed', id: 'cred-0', createdAtMs: later, rotatedAtMs: null },
+    ]);
+    expect(await configuration.removeCredential('cred-1')).toBe(true);
+    expect((await configuration.load()).credentials.map(({ id }) => id)).toEqual(['cred-0']);
+    expect(await configuration.revision()).toBe(before + 4);
+    const gone = [
+      await configuration.removeCredential('cred-1'),
+      await configuration.rotateCredential('cred-1', { keyId: 'b', sealed: '' }, later),
+    ];
+    expect([...gone, await configuration.revision()]).toEqual([false, false, before + 4]);
   });
 
   test('leaves what another source declares alone', async () => {

@@ -92,7 +92,11 @@ export const declaration: Declaration = {
       alias: 'One',
       providerId: 'acme',
       baseUrl: null,
-      credentialEnvironments: ['ACME_KEY', 'ACME_KEY_TWO'],
+      credentials: [
+        { kind: 'environment', name: 'ACME_KEY' },
+        { kind: 'file', path: '/run/secrets/acme' },
+        { kind: 'command', words: ['vault', 'read', '-field=key'], refreshMs: 60_000 },
+      ],
       priority: 0,
       enabled: true,
       drain: true,

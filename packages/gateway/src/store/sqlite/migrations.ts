@@ -255,6 +255,24 @@ DROP VIEW attempts;
 ${attempts}
 `;
 
+/** Credentials of channels by where they are, and those that the store keeps, sealed. */
+const credentials = `
+ALTER TABLE channels ADD COLUMN credentials TEXT NOT NULL DEFAULT '[]';
+UPDATE channels SET credentials = (
+  SELECT json_group_array(json_object('kind', 'environment', 'name', value)) FROM json_each(credential_environments)
+);
+ALTER TABLE channels DROP COLUMN credential_environments;
+CREATE TABLE credentials (
+  id TEXT PRIMARY KEY,
+  channel_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  rotated_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -267,6 +285,7 @@ const steps: readonly string[] = [
   partsOfCalls,
   salePrices,
   priceDimensions,
+  credentials,
 ];
 
 /**

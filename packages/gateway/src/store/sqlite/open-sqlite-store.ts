@@ -64,7 +64,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     configuration: {
       load: () => reader.run('load', () => [clock.now()]),
       ...jobsOf(reader, 'revision'),
-      ...jobsOf(writer, 'apply', 'removals', 'insertKey', 'setKeyStatus', 'rotateKey'),
+      ...jobsOf(
+        writer,
+        'apply',
+        'removals',
+        'insertKey',
+        'setKeyStatus',
+        'rotateKey',
+        'addCredential',
+        'rotateCredential',
+        'removeCredential',
+      ),
     },
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { LedgerAlarm } from '../../ports/store.ts';
 import { ConfigurationWriter } from '../configuration.ts';
+import { CredentialWriter } from '../credentials.ts';
 import { Feeder } from '../feeder.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
 import { findRecord, readRecords } from '../records.ts';
@@ -44,12 +45,16 @@ function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm:
 
 function createConfigurationJobs(kysely: Kysely<Schema>) {
   const writer = new ConfigurationWriter(kysely);
+  const credentials = new CredentialWriter(kysely);
   return {
     apply: writer.apply.bind(writer),
     removals: writer.removals.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     setKeyStatus: writer.setKeyStatus.bind(writer),
     rotateKey: writer.rotateKey.bind(writer),
+    addCredential: credentials.addCredential.bind(credentials),
+    rotateCredential: credentials.rotateCredential.bind(credentials),
+    removeCredential: credentials.removeCredential.bind(credentials),
     revision: () => loadRevision(kysely),
     load: (nowMs: number) => loadConfiguration(kysely, nowMs),
     saveRouterStates: saveRouterStates.bind(null, kysely),

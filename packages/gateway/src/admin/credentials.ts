@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { didYouMean } from '../config/suggestion.ts';
+import type {
+  ConfigurationStore,
+  StoredConfiguration,
+  StoredCredential,
+} from '../ports/configuration-store.ts';
+import { openSealingKeys, type SealingKeys, sealingKeysFile, sealSecret } from './secrets/sealed-secrets.ts';
+import { readSecretText } from './secrets/secret-text.ts';
+
+export interface CredentialTools {
+  readonly store: ConfigurationStore;
+  readonly dataDir: string;
+  readonly nowMs: number;
+}
+
+/** Seals a secret for a channel and puts it into the store. Gives the credential's id, or says what is wrong, without the secret. */
+export async function addCredential(
+  { store, dataDir, nowMs }: CredentialTools,
+  channelId: string,
+  name: string | null,
+  text: string,
+): Promise<Result<string, string>> {
+  const stored = await store.load();
+  const channels = stored.channels.map(({ id }) => id);
+  if (!channels.includes(channelId))
+    return fail(`there is no channel "${channelId}"${didYouMean(channelId, channels)}`);
+  const row = { id: `cred-${randomBytes(6).toString('hex')}`, channelId };
+  const sealed = seal(stored, dataDir, row, text);
+  if (!sealed.ok) return sealed;
+  await store.addCredential({ ...row, name: name ?? row.id, ...sealed.value }, nowMs);
+  return succeed(row.id);
+}
+
+/** Puts another secret in the place of a credential's. */
+export async function rotateCredential(
+  { store, dataDir, nowMs }: CredentialTools,
+  given: string,
+  text: string,
+): Promise<Result<StoredCredential, string>> {
+  const stored = await store.load();
+  const found = findCredential(stored, given);
+  if (!found.ok) return found;
+  const sealed = seal(stored, dataDir, found.value, text);
+  if (!sealed.ok) return sealed;
+  const isThere = await store.rotateCredential(found.value.id, sealed.value, nowMs);
+  return isThere ? found : fail(`the credential ${found.value.id} is gone`);
+}
+
+/** Finds a credential by its id, or by a beginning that only one id has. */
+export function findCredential(
+  { credentials }: StoredConfiguration,
+  given: string,
+): Result<StoredCredential, string> {
+  const exact = credentials.find(({ id }) => id === given);
+  if (exact !== undefined) return succeed(exact);
+  const [first, second] = credentials.filter(({ id }) => id.startsWith(given));
+  if (second !== undefined) return fail(`several credentials begin with "${given}"`);
+  const ids = credentials.map(({ id }) => id);
+  return first === undefined
+    ? fail(`the store has no credential "${given}"${didYouMean(given, ids)}; see headgate credentials list`)
+    : succeed(first);
+}
+
+function seal(
+  stored: StoredConfiguration,
+  dataDir: string,
+  row: Pick<StoredCredential, 'id' | 'channelId'>,
+  text: string,
+) {
+  const secret = readSecretText(text);
+  if (!secret.ok) return fail(`the secret ${secret.error}`);
+  const keys = keysFor(stored, dataDir);
+  return keys.ok ? succeed(sealSecret(keys.value, row, secret.value)) : keys;
+}
+
+/** A second key would be made in the place of one that was lost, and what that has sealed could not be opened by putting it back. */
+function keysFor({ credentials }: StoredConfiguration, dataDir: string): Result<SealingKeys, string> {
+  const path = sealingKeysFile(dataDir);
+  if (credentials.length === 0 || existsSync(path)) return openSealingKeys(dataDir);
+  return fail(
+    `${path} is gone, and ${credentials.length} stored credentials are sealed under its key; put it back from a copy, or remove them first`,
+  );
+}

@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { SecretCommand, Turnstile } from './secret-command.ts';
+
+const now = () => 0;
+
+function commandOf(script: string, turnstile = new Turnstile(4)): SecretCommand {
+  return new SecretCommand([process.execPath, '-e', script], null, turnstile);
+}
+
+async function readingOf(script: string) {
+  const command = commandOf(script);
+  await command.runIfDue(now);
+  return command.reading;
+}
+
+test('what a program prints is the secret, without the end of its line', async () => {
+  expect(await readingOf("console.log('sk-one')")).toEqual({ ok: true, value: 'sk-one' });
+});
+
+test.each([
+  ["console.error('sk-secret'); process.exit(3)", 'failed with exit code 3'],
+  ["console.log('sk-secret'); process.exit(3)", 'failed with exit code 3'],
+  ['', 'prints what is empty'],
+  ["console.log('sk-secret\\n\\nx')", 'prints what has more than one line'],
+  ["console.log('x'.repeat(70000))", 'prints more than 64 KiB'],
+  ["process.kill(process.pid, 'SIGTERM')", 'was ended by SIGTERM'],
+])('%j gives no secret, and says why without it', async (script, error) => {
+  expect(await readingOf(script)).toEqual({ ok: false, error });
+});
+
+test('a program that is not there is no secret either, and nothing of it reaches a shell', async () => {
+  for (const [program, code] of [
+    ['headgate-no-such-program; true', 'ENOENT'],
+    ['with\0nothing', 'ERR_INVALID_ARG_VALUE'],
+  ] as const) {
+    const command = new SecretCommand([program], null, new Turnstile(1));
+    await command.runIfDue(now);
+    expect(command.reading).toEqual({ ok: false, error: `cannot be started (${code})` });
+  }
+});
+
+test('a run that fails leaves the secret of the one before, and is tried again later and later', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'headgate-command-'));
+  const path = join(directory, 'ran');
+  const runs: number[] = [];
+  let nowMs = 0;
+  const script = `const fs = require('fs'); if (fs.existsSync(${JSON.stringify(path)})) process.exit(1);
+    fs.writeFileSync(${JSON.stringify(path)}, ''); console.log('sk-first')`;
+  const command = new SecretCommand([process.execPath, '-e', script], 60_000, new Turnstile(1));
+  for (; nowMs <= 130_000; nowMs += 5000) {
+    command.failure = 'unasked';
+    await command.runIfDue(() => nowMs);
+    if (command.failure !== 'unasked') runs.push(nowMs);
+  }
+  expect(existsSync(path)).toBe(true);
+  expect(runs).toEqual([0, 60_000, 70_000, 90_000, 130_000]);
+  expect(command.reading).toEqual({ ok: true, value: 'sk-first' });
+  rmSync(directory, { recursive: true });
+});
+
+test('few run at once', async () => {
+  const turnstile = new Turnstile(2);
+  let [running, most] = [0, 0];
+  const work = async () => {
+    running++;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+  };
+  await Promise.all(Array.from({ length: 9 }, () => turnstile.pass(work)));
+  expect([running, most]).toEqual([0, 2]);
+});
+
+test('one that is closed leaves nothing behind that runs', async () => {
+  const command = commandOf('setInterval(() => {}, 1000)');
+  const run = command.runIfDue(now);
+  await new Promise((resolve) => setImmediate(resolve));
+  command.close();
+  await run;
+  expect(command.reading).toEqual({ ok: false, error: 'was ended by SIGKILL' });
+});
