@@ -3,6 +3,7 @@ import { errorTable } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { outcomeTable } from '../packages/gateway/src/route/outcomes.ts';
 import { withErrorTables } from '../tools/generate/error-docs.ts';
+import { withRightsTables } from '../tools/generate/rights-docs.ts';
 import { withOutcomeTable } from '../tools/generate/routing-docs.ts';
 
 const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8');
@@ -35,5 +36,17 @@ describe('docs/routing.md', () => {
 
   test('without its markers is refused', () => {
     expect(() => withOutcomeTable('# Routing')).toThrow('markers');
+  });
+});
+
+describe('docs/model-lists.md', () => {
+  const lists = readFileSync(new URL('../docs/model-lists.md', import.meta.url), 'utf8');
+
+  test('is up to date (node tools/generate/rights-docs.ts)', () => {
+    expect(withRightsTables(lists)).toBe(lists);
+  });
+
+  test('without its markers is refused', () => {
+    expect(() => withRightsTables('# Lists')).toThrow('markers');
   });
 });

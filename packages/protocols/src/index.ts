@@ -10,6 +10,13 @@ export * from './error.ts';
 export * from './protocol.ts';
 export * from './protocols.ts';
 export { readRetryDelayMs, unknownId } from './refusal.ts';
+export {
+  type MemberRule,
+  type MemberRules,
+  type NamedMember,
+  type NameSearch,
+  plainName,
+} from './request/named-models.ts';
 export * from './request.ts';
 export * from './result.ts';
 export * from './sanitise.ts';

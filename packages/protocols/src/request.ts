@@ -1,4 +1,6 @@
+import type { Edit } from './bytes/splice.ts';
 import type { Fault } from './error.ts';
+import type { NamedMember, NameSearch } from './request/named-models.ts';
 import type { UsageTerms } from './usage.ts';
 
 /** The names within the path, percent-decoded. */
@@ -139,6 +141,8 @@ export interface EncodedRequest {
 export type ReasoningHabit = boolean | 'always' | 'asked';
 
 export interface PassthroughTarget {
+  /** Edits that put the target's names in the place of those that the body has for other models; absent for none. */
+  readonly renames?: readonly Edit[];
   readonly upstreamModel: string;
   /** The provider's path for the protocol, placeholders such as `{model}` included. */
   readonly path: string;
@@ -162,6 +166,8 @@ export interface InboundRequest {
    * only after a refusal. Absent where any failure before content may be tried elsewhere.
    */
   readonly repeatable?: false;
+  /** The models that the body names beside the one that is called; null where it has too many members to tell. Absent where none can be. */
+  names?(search: NameSearch): readonly NamedMember[] | null;
   /** Read when asked for; null when the body says nothing. Absent in protocols whose upstreams keep no prompts. */
   sessionClue?(): SessionClue | null;
   /** Why a target cannot be asked for this, where not every upstream of the protocol has the endpoint; null when it can. */

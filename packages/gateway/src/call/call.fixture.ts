@@ -1,6 +1,7 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
+import { Rights } from '../catalogue/rights.ts';
 import { servedByChannel } from '../catalogue/served.ts';
 import { Wires } from '../catalogue/wire.ts';
 import {
@@ -150,6 +151,7 @@ export class Rig {
       models: new Map([[model.id, model]]),
       channels: new Map(),
       served: servedByChannel([model]),
+      rights: new Rights([model]),
     };
     const routing = { ...plainRouting, ...options.routing };
     this.#caller = { ...caller, group: { ...caller.group, routing } };

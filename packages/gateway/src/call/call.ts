@@ -175,11 +175,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
-    const { request } = this.#call;
+    const { request, encodeNamed } = this.#call;
     if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf);
     const refusal = request.refuse?.(wire.asked) ?? null;
     if (refusal !== null) return fail(refusal);
-    return succeed({ request: request.passThrough(wire.asked), translation: null });
+    const encoded = encodeNamed === null ? succeed(request.passThrough(wire.asked)) : encodeNamed(wire);
+    return encoded.ok ? succeed({ request: encoded.value, translation: null }) : encoded;
   }
 
   #send(wire: Wire, encoded: Encoded, others: number): void {

@@ -17,6 +17,7 @@ import type { RouteMade } from '../route/explain.ts';
 import { nothingToTry, unknownAnswer } from '../route/faults.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { noSession, sessionOf } from '../route/session.ts';
+import { type EncodeNamed, readNames } from './detours/rights.ts';
 import type { AttemptRecord } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
@@ -71,6 +72,8 @@ export class Call extends Errand {
   price: PriceVersion | null = null;
   /** The models that answers may name, as they were when the call was admitted. */
   served = noneServed;
+  /** Encodes for a target that speaks the caller's protocol, where the body names other models; null where it names none. */
+  encodeNamed: EncodeNamed | null = null;
   /** In the order in which they ended: the last one decides the call. */
   readonly attempts: AttemptRecord[] = [];
   /** How it was planned; empty when it was refused before. */
@@ -132,7 +135,7 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   const { gateway, caller, request, inbound } = call;
   if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
   const { facts } = request;
-  const { models, served } = gateway.catalogue.current;
+  const { models, served, rights } = gateway.catalogue.current;
   const model = models.get(facts.model);
   if (model === undefined || !mayCall(caller, model.id)) return fail(modelNotFound(facts.model));
   if (!model.isOffered) {
@@ -141,6 +144,11 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     return fail(modelNotFound(facts.model));
   }
   const { accountId, group } = caller;
+  if (group.models !== null || caller.models !== null) {
+    const named = readNames(request, caller, call.protocol.id, rights);
+    if (!named.ok) return named;
+    call.encodeNamed = named.value;
+  }
   const asItIs = inbound.work !== 'answer';
   const sessionClue = () => request.sessionClue?.() ?? null;
   const session = asItIs ? noSession : sessionOf({ accountId, header: inbound.header, sessionClue });

@@ -15,6 +15,7 @@ import {
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
 import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
+import { Rights } from './rights.ts';
 import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
 import { servedByChannel } from './served.ts';
 
@@ -81,7 +82,8 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   );
   const keys = buildKeys(stored, groups, problems);
   const served = servedByChannel(models.values());
-  const catalogue = { revision: stored.revision, keys, groups, models, channels, served };
+  const rights = new Rights(models.values());
+  const catalogue = { revision: stored.revision, keys, groups, models, channels, served, rights };
   return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
 }
 

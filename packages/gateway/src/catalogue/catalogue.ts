@@ -2,6 +2,7 @@ import {
   type Dialect,
   type Fault,
   fault,
+  type NameSearch,
   type Need,
   type ProtocolId,
   upstreamProtocolsOf,
@@ -136,6 +137,12 @@ export interface ServedModel {
 /** The models of a channel by the names that its upstream has for them, in lower case. */
 export type ServedNames = ReadonlyMap<string, ServedModel>;
 
+/** The names of models that bodies may have; see `Rights`. */
+export interface NameRights {
+  searchOf(protocol: ProtocolId): NameSearch;
+  modelsNamed(text: string): readonly Model[];
+}
+
 /** Everything the hot path reads: immutable, and swapped whole when configuration changes. */
 export interface Catalogue {
   /** Grows with every change of configuration. */
@@ -147,6 +154,8 @@ export interface Catalogue {
   readonly channels: ReadonlyMap<string, Channel>;
   /** The models that answers of each channel may name, by its id. */
   readonly served: ReadonlyMap<string, ServedNames>;
+  /** The names by which bodies may have other models asked. */
+  readonly rights: NameRights;
 }
 
 /** Tells if a target takes calls of the protocol, as they are or translated. */
@@ -165,10 +174,11 @@ export function mayCall(caller: Caller, modelId: string): boolean {
 }
 
 /** One fault for unknown and forbidden, wherever a model is named. */
-export function modelNotFound(modelId: string): Fault {
+export function modelNotFound(modelId: string, field = 'model'): Fault {
+  const where = field === 'model' ? '' : ` that '${field}' names`;
   return fault('model_not_found', {
-    message: `The model '${modelId.slice(0, 200)}' does not exist or this key may not use it; GET /v1/models lists what it may.`,
-    param: 'model',
+    message: `The model '${modelId.slice(0, 200)}'${where} does not exist or this key may not use it; GET /v1/models lists what it may.`,
+    param: field,
   });
 }
 

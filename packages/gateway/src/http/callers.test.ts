@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Caller, type Catalogue, type KeyRecord, plainRouting } from '../catalogue/catalogue.ts';
+import { Rights } from '../catalogue/rights.ts';
 import { Callers, type Credentials } from './callers.ts';
 
 const group = {
@@ -33,6 +34,7 @@ function catalogueOf(keys: Readonly<Record<string, KeyRecord>>): Catalogue {
     models: new Map(),
     channels: new Map(),
     served: new Map(),
+    rights: new Rights([]),
   };
 }
 

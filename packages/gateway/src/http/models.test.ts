@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { modelOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type Model, plainRouting } from '../catalogue/catalogue.ts';
 import { type ModelFacts, unknownModel } from '../catalogue/model-facts.ts';
+import { Rights } from '../catalogue/rights.ts';
 import { findModel, listModels, modelView, nativeModelView } from './models.ts';
 
 const chat = { 'chat-completions': '/chat/completions' };
@@ -21,6 +22,7 @@ const catalogue: Catalogue = {
   models: new Map(models.map((model) => [model.id, model])),
   channels: new Map(),
   served: new Map(),
+  rights: new Rights([]),
 };
 
 function callerOn(platform: 'completions' | 'messages'): Caller {

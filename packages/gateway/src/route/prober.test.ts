@@ -5,6 +5,7 @@ import { Watchdog } from '../call/watchdog.ts';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { Catalogue, Model, Target } from '../catalogue/catalogue.ts';
 import type { ModelFacts } from '../catalogue/model-facts.ts';
+import { Rights } from '../catalogue/rights.ts';
 import { Wires } from '../catalogue/wire.ts';
 import type { Upstream, UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import type { Outcome } from './outcomes.ts';
@@ -42,6 +43,7 @@ class Rig {
       models: new Map(models.map((model) => [model.id, model])),
       channels: new Map(),
       served: new Map(),
+      rights: new Rights([]),
     };
     this.router = new Router({
       attemptsMax: 3,

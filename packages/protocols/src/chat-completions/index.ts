@@ -3,6 +3,7 @@ import { commentFrame, encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { passThrough } from './edits.ts';
@@ -22,6 +23,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
     facts: read.value.facts,
     framing: 'sse',
     wantsUsageFrame: read.value.streamOptions?.includeUsage === true,
+    names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });

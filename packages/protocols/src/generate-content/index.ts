@@ -4,6 +4,7 @@ import { encodeError } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { ProtocolEndpoint, ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { weighLosses } from '../translate/least-loss.ts';
@@ -28,6 +29,7 @@ function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
     framing: read.value.framing,
     // Usage is on every chunk, and there is no frame of it alone.
     wantsUsageFrame: true,
+    names: (search) => namesIn(read.value.members, 'contents', search),
     sessionClue: () => readSession(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });

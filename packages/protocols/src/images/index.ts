@@ -20,6 +20,7 @@ function readRequest({ body, header, path }: RequestInput): Result<InboundReques
     wantsUsageFrame: false,
     // An image is made and paid for whether or not anyone hears of it.
     repeatable: false,
+    names: (search) => read.value.names(search),
     refuse: (target) => refusePath(operation, target.path),
     passThrough: (target) => passThrough(read.value, operation, target),
   });

@@ -12,6 +12,7 @@ import {
   readModelAndStream,
   readWhole,
 } from '../request/members.ts';
+import { findNames, type NamedMember, type NameSearch, namesInFields } from '../request/named-models.ts';
 import type { EncodedRequest, Facts, PassthroughTarget } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { noTerms, termWord, type UsageTerms } from '../usage.ts';
@@ -25,6 +26,7 @@ export interface ReadRequest {
   readonly contentType: string;
   /** Puts the upstream's own name in the place of the alias. */
   modelEdits(upstreamModel: string): readonly Edit[];
+  names(search: NameSearch): readonly NamedMember[] | null;
 }
 
 /** The members of a request that its facts follow from. */
@@ -75,7 +77,8 @@ export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
     terms: { ...noTerms, size: termWord(members.value('size')), quality: termWord(members.value('quality')) },
   });
   const edits = (upstreamModel: string) => modelEdits(members.span('model'), facts.model, upstreamModel);
-  return succeed({ facts, body, contentType: jsonType, modelEdits: edits });
+  const named = (search: NameSearch) => findNames(body, undefined, search);
+  return succeed({ facts, body, contentType: jsonType, modelEdits: edits, names: named });
 }
 
 function lengthOf(members: RequestMembers<RequestMember>, name: RequestMember): number {
@@ -117,10 +120,18 @@ export function readFormRequest(body: Uint8Array, contentType: string): Result<R
     facts,
     body,
     contentType,
+    names: (search) => namesInFields(textsOf(body, form.parts), search),
     modelEdits: (upstreamModel) =>
       part === undefined || upstreamModel === facts.model
         ? []
         : [replace('model', part.start, part.end, upstreamModel)],
+  });
+}
+
+function textsOf(body: Uint8Array, parts: readonly FormPart[]) {
+  return parts.flatMap((part) => {
+    const text = part.isFile ? null : readText(body, part);
+    return text === null ? [] : [{ ...part, text }];
   });
 }
 
@@ -229,7 +240,8 @@ export function passThrough(
 ): EncodedRequest {
   const { body, contentType } = request;
   const path = target.path.replace(operationPlaceholder, operation);
-  return editedRequest(path, body, request.modelEdits(target.upstreamModel), [], contentType);
+  const edits = [...request.modelEdits(target.upstreamModel), ...(target.renames ?? [])];
+  return editedRequest(path, body, edits, [], contentType);
 }
 
 /** Why a target cannot be asked for this; null when it can. */

@@ -3,6 +3,7 @@ import { encodeStreamEnvelope, pingFrame } from '../envelope.ts';
 import { type Fault, fault } from '../error.ts';
 import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, PassthroughTarget, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { weighLosses } from '../translate/least-loss.ts';
@@ -28,6 +29,7 @@ function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
     framing: 'sse',
     // There is no such frame: usage comes with the beginning and the end.
     wantsUsageFrame: false,
+    names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
     passThrough: (target) => passThrough(read.value, input.search, target),
     refuse: (target) => refuse(read.value, target),

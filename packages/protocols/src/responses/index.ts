@@ -3,6 +3,7 @@ import { commentFrame } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { weighLosses } from '../translate/least-loss.ts';
@@ -38,6 +39,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
     framing: 'sse',
     // There is no such frame: usage comes with the end.
     wantsUsageFrame: false,
+    names: (search) => namesIn(read.value.members, 'input', search),
     sessionClue: () => readSession(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });

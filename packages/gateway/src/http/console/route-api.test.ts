@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainRoute } from '../../admin/explain-route.ts';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
+import { Rights } from '../../catalogue/rights.ts';
 import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
@@ -43,6 +44,7 @@ function catalogueOf(): Catalogue {
     models: new Map([[model.id, model]]),
     channels: new Map([[channel.id, channel]]),
     served: new Map(),
+    rights: new Rights([]),
   };
 }
 
