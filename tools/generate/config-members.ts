@@ -74,7 +74,8 @@ function sectionMarkdown(schema: Schema, name: string, section: Schema, example:
     [...new Set(member.forms.map(meaningOf))].join(' '),
   ]);
   const table = alignedTable([['Member', 'Type', 'Default', 'Example', 'Meaning'], ...rows]);
-  return `### \`${name}\`\n\n${section.description ?? ''}\n\n${table}`;
+  const repeats = name === 'prices' ? ' What holds others may say in them again what stands before it.' : '';
+  return `### \`${name}\`\n\n${section.description ?? ''}${repeats}\n\n${table}`;
 }
 
 function sectionMembers(schema: Schema, name: string, section: Schema, example: unknown): readonly Member[] {
@@ -130,23 +131,32 @@ function membersBelow(
       ? withoutRepeated(membersOf(items, `${path}[]`, elements, price, isPrice), price, isPrice)
       : []),
     ...(typeof each === 'object'
-      ? membersOf(each, `${path}.ID`, values.flatMap(entriesOf), price, isPrice)
+      ? withoutRepeated(
+          membersOf(each, `${path}.ID`, values.flatMap(entriesOf), price, isPrice),
+          price,
+          isPrice,
+        )
       : []),
     ...mergedForms(branches.map((branch) => membersBelow(branch, path, values, price, isPrice))),
   ];
 }
 
-/** A tier of a price may say again what the price itself says; that is told once. */
+/** A part of a price may say again what the price itself says; that is told once. */
 function withoutRepeated(
   members: readonly Member[],
   price: Schema | undefined,
   isPrice: boolean,
 ): readonly Member[] {
-  const said = price?.properties ?? {};
-  return members.filter(({ path, forms }) => {
-    const [name = ''] = path.split('.').slice(-1);
-    return !isPrice || said[name] === undefined || JSON.stringify(said[name]) !== JSON.stringify(forms[0]);
+  if (!isPrice) return members;
+  const repeated = members.filter(({ path, forms }) => {
+    const said = price?.properties?.[path.split('.').at(-1) ?? ''];
+    return said !== undefined && withoutMeaning(said) === withoutMeaning(forms[0]);
   });
+  return members.filter(({ path }) => !repeated.some((member) => path.startsWith(member.path)));
+}
+
+function withoutMeaning(schema: Schema | undefined): string {
+  return JSON.stringify({ ...schema, description: undefined });
 }
 
 /** Members of what may be written in one of several forms: required is what every form requires. */
