@@ -22,7 +22,11 @@ function runHere() {
 /** In another process, which gets this one's signals and gives it its end: the first run on a system's older Node. */
 function runOn(node) {
   const child = spawn(node, [program, ...rest], { stdio: 'inherit', shell: node.endsWith('.cmd') });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const signals =
+    process.platform === 'win32'
+      ? ['SIGINT', 'SIGTERM', 'SIGHUP']
+      : ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'];
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.once('close', (code, signal) => {
     if (signal !== null) process.removeAllListeners(signal).kill(process.pid, signal);
     else process.exitCode = code ?? 1;

@@ -115,11 +115,12 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
   const environment = environmentOf(Object.fromEntries(secrets));
   const file = expectValue(readConfigurationFile(text, configFile));
   const settings = expectValue(readSettings({ flags, environment, file }));
-  const replaced = {
+  const given = {
+    file,
     openLane: (...lane: Parameters<OpenLane>) => new SameThreadLane(...lane),
     logFile: join(dataDir, 'log'),
   };
-  const gateway = expectValue(await startGateway(settings, environment, replaced));
+  const gateway = expectValue(await startGateway(settings, environment, given));
   return {
     ...gateway,
     keys,

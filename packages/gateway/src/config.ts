@@ -14,6 +14,14 @@ export function processEnvironment(): Environment {
   return environmentOf(process.env);
 }
 
+/** The same for a process that goes on for this one, and is to know it. */
+export function successorVariables(): Readonly<Record<string, string | undefined>> {
+  return { ...process.env, [successorVariable]: '1' };
+}
+
+/** Set where a gateway was started by the one before it, and never by an operator. */
+export const successorVariable = 'HEADGATE_SUCCESSOR';
+
 export function environmentOf(variables: Readonly<Record<string, string | undefined>>): Environment {
   return (name) => (Object.hasOwn(variables, name) ? variables[name] || undefined : undefined);
 }

@@ -1,9 +1,11 @@
 import { fail, protocols, type Result, succeed } from '@headgate/protocols';
-import { type SimulatorWorker, startSimulatorWorker } from '@headgate/simulator';
+import { LazySimulator } from '@headgate/simulator';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { explainRoute, plannerOptions } from './admin/explain-route.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
+import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
+import type { Restart } from './admin/serving.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
@@ -16,13 +18,14 @@ import type { Environment, Settings } from './config.ts';
 import { type Api, startApi } from './http/api.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
-import type { RouteSources } from './http/console/route-api.ts';
-import { traceIds } from './http/exchange.ts';
+import type { ApiSources } from './http/console/operations-api.ts';
+import { type Departure, traceIds } from './http/exchange.ts';
+import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
-import type { Damage, Store } from './ports/store.ts';
+import type { Store } from './ports/store.ts';
 import type { Upstream } from './ports/upstream.ts';
 import { Prober } from './route/prober.ts';
 import { Router } from './route/router.ts';
@@ -42,8 +45,6 @@ const sweepIntervalMs = 100;
 const probeIntervalMs = 1000;
 /** A process that is killed loses so much of what its router has learned. */
 const saveIntervalMs = 1000;
-/** How often it is said how far the replay of a journal is. */
-const progressIntervalMs = 1000;
 /** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
 const openRowAfterMs = 250;
 /** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
@@ -59,27 +60,38 @@ export interface RunningGateway {
   readonly catalogue: { readonly current: Catalogue };
   readonly log: Log;
   readonly store: Store;
+  /** Its sockets, for a process that goes on in its place; null where they cannot be given away. All it has learned is saved first. */
+  lend(): Promise<Sockets | null>;
+  /** Takes no new connections, as another process does. Each call that comes on an open one, or runs, has all its time. */
+  retire(): Promise<void>;
   /** Takes no new calls, lets running ones finish within the drain time-out, writes the ledger and lets go of everything. */
   stop(): Promise<void>;
 }
 
 const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Parts that tests replace. */
-export interface ReplacedParts {
+/** The sockets of both ports. */
+export type Sockets = Readonly<Record<'api' | 'console', ListeningSocket>>;
+
+/** A start may be given these. */
+export interface StartOptions {
+  /** The configuration file, where it was read for the settings. */
+  readonly file?: ConfigurationFile | null;
+  /** The ones of a process that this one goes on for. */
+  readonly sockets?: Partial<Sockets>;
+  /** Puts a new process in the place of this one. */
+  readonly restart?: Restart;
+  /** Lanes of tests in the place of threads. */
   readonly openLane?: OpenLane;
   /** The file that the log goes to; standard error if left out. */
   readonly logFile?: string;
 }
 
-/**
- * Puts the parts together and starts them. `file`: the configuration file, where it was read for the settings. Fails when the configuration is not valid; rejects when a port is taken.
- */
+/** Puts the parts together and starts them. Fails when the configuration is not valid; rejects when a port is taken. */
 export async function startGateway(
   settings: Settings,
   environment: Environment,
-  replaced: ReplacedParts = {},
-  file: ConfigurationFile | null = null,
+  given: StartOptions = {},
 ): Promise<Result<RunningGateway, readonly ConfigurationProblem[]>> {
   makeDataDirectory(settings.dataDir);
   // All that was opened is let go of again when a part after it cannot be, and at the end, the last one first.
@@ -87,14 +99,14 @@ export async function startGateway(
   const log = openLog({
     level: settings.logLevel,
     format: logFormat(settings),
-    destination: replaced.logFile ?? standardError,
+    destination: given.logFile ?? standardError,
   });
   opened.defer(() => log.sink.flush());
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
   const memory = new MemoryBudget(settings.memoryBytesMax);
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
-  const store = opened.adopt(await openStore(settings, log, metrics, replaced), (it) => it.close());
-  await recover(store, log);
+  const store = opened.adopt(await openStore(settings, log, metrics, given), (it) => it.close());
+  await recover(store, log.logger, systemClock);
   const tokens = openOwnerTokens(settings.dataDir);
   if (!tokens.ok) return fail([{ where: settings.dataDir, path: '', message: tokens.error }]);
   const live = new LiveSecrets();
@@ -111,7 +123,7 @@ export async function startGateway(
       metrics.service.lacksCredentials(problems.flatMap(channelWithout));
     },
   };
-  const configuration = await openConfigurationService(options, file);
+  const configuration = await openConfigurationService(options, given.file);
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
   const { callLog: logsCalls } = settings;
@@ -126,9 +138,13 @@ export async function startGateway(
     configuration: configuration.value,
     observer,
     tokens: tokens.value,
+    sockets: given.sockets ?? {},
+    restart: given.restart ?? cannotRestart,
   };
   return succeed(await serve(parts, opened));
 }
+
+const cannotRestart: Restart = () => Promise.resolve(fail('this gateway cannot start another process'));
 
 /** Standard output belongs to what the command was asked to print. */
 const standardError = 2;
@@ -137,23 +153,9 @@ function logFormat({ logFormat: format }: Settings): 'json' | 'pretty' {
   return format === 'auto' ? (process.stderr.isTTY ? 'pretty' : 'json') : format;
 }
 
-/** Starts the demo's upstream when a channel first needs it, in a thread of its own. */
-class LazySimulator {
-  #worker: Promise<SimulatorWorker> | null = null;
-
-  async origin(): Promise<string> {
-    this.#worker ??= startSimulatorWorker();
-    return (await this.#worker).origin;
-  }
-
-  async close(): Promise<void> {
-    await (await this.#worker)?.close();
-  }
-}
-
-function openStore(settings: Settings, log: Log, metrics: Metrics, replaced: ReplacedParts): Promise<Store> {
+function openStore(settings: Settings, log: Log, metrics: Metrics, given: StartOptions): Promise<Store> {
   return openSqliteStore({
-    openLane: replaced.openLane,
+    openLane: given.openLane,
     file: storeFile(settings.dataDir),
     durability: settings.ledgerDurability,
     clock: systemClock,
@@ -174,31 +176,6 @@ function channelWithout({ kind, subject }: CatalogueProblem): readonly string[] 
   return kind === 'missing-credential' ? [subject] : [];
 }
 
-/** Takes over what earlier processes have left, before anything is served. Rejects when it cannot be read. */
-async function recover(store: Store, log: Log): Promise<void> {
-  let toldAt = systemClock.monotonic();
-  const { lines, interrupted, damage } = await store.recover((count) => {
-    if (systemClock.monotonic() - toldAt < progressIntervalMs) return;
-    toldAt = systemClock.monotonic();
-    log.logger.info('the journal of an earlier process is being replayed', { count });
-  });
-  if (damage !== null) throw new DamagedJournalError(damage);
-  if (lines > 0) log.logger.info('the journal of an earlier process was replayed', { count: lines });
-  if (interrupted > 0)
-    log.logger.warn('calls of an earlier process were cut off; they are unbilled', { count: interrupted });
-}
-
-/** Nothing behind the damage is in the store, so serving would hide that entries are missing. */
-class DamagedJournalError extends Error {
-  readonly code = 'DAMAGED_JOURNAL';
-
-  constructor({ file, offset, detail }: Damage) {
-    super(
-      `the journal is damaged: ${file}, byte ${offset}: ${detail}. Put the file back from a copy, or run \`headgate ledger salvage\` to go on with what can still be read`,
-    );
-  }
-}
-
 interface Parts {
   readonly settings: Settings;
   readonly log: Log;
@@ -208,24 +185,29 @@ interface Parts {
   readonly configuration: ConfigurationService;
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
+  readonly sockets: Partial<Sockets>;
+  readonly restart: Restart;
 }
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration } = parts;
-  const router = await openRouter(parts, opened);
+  const { router, keeper } = await openRouter(parts, opened);
   const client = openClient(settings, opened);
   const upstream = openUpstream(client);
   const gateway = openGateway(parts, router, upstream, opened);
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
-  const state = { draining: false };
-  const isDraining = () => state.draining;
-  const api = opened.adopt(await openApi(parts, gateway, isDraining), (it) => it.close());
-  const console = opened.adopt(await openConsole(parts, router, isDraining), (it) => it.close());
+  const departure = { isStarting: true, isLeaving: false, isDraining: false };
+  // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
+  const console = opened.adopt(await openConsole(parts, router, departure), (it) => it.close());
+  const api = opened.adopt(await openApi(parts, gateway, departure), (it) => it.close());
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
   configuration.watch();
   const everything = opened.move();
+  let letGo: Promise<void> | null = null;
+  const letGoOnce = () => (letGo ??= everything.disposeAsync());
+  departure.isStarting = false;
   return {
     apiOrigin: api.origin,
     consoleOrigin: console.origin,
@@ -233,12 +215,28 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
     catalogue: configuration.catalogue,
     log,
     store,
+    lend: async () => {
+      await keeper.saveAll();
+      return api.socket === null || console.socket === null
+        ? null
+        : { api: api.socket, console: console.socket };
+    },
+    retire: async () => {
+      departure.isLeaving = true;
+      prober.stop();
+      // The other process has newer news from now on.
+      await keeper.close();
+      console.retire();
+      await api.retire(settings.idleTimeoutMs + settings.callTimeoutMs + lastWordsMs);
+      await letGoOnce();
+    },
     stop: async () => {
-      state.draining = true;
+      departure.isLeaving = true;
+      departure.isDraining = true;
       prober.stop();
       gateway.watchdog.endsAt = systemClock.monotonic() + settings.drainTimeoutMs;
       await api.drain(settings.drainTimeoutMs + lastWordsMs);
-      await everything.disposeAsync();
+      await letGoOnce();
     },
   };
 }
@@ -247,7 +245,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
 async function openRouter(
   { settings, store, configuration, observer }: Parts,
   opened: AsyncDisposableStack,
-): Promise<Router> {
+): Promise<{ readonly router: Router; readonly keeper: StateKeeper }> {
   const router = new Router({
     ...plannerOptions(settings, configuration.hashCredential),
     uniform: Math.random,
@@ -259,7 +257,7 @@ async function openRouter(
   opened.defer(() => keeper.close());
   const saving = setInterval(() => void keeper.save(), saveIntervalMs);
   opened.defer(() => clearInterval(saving));
-  return router;
+  return { router, keeper };
 }
 
 function openProber(gateway: Gateway, router: Router, idleMs: number, opened: AsyncDisposableStack): Prober {
@@ -326,14 +324,15 @@ function callLimits(settings: Settings): Gateway['limits'] {
 }
 
 function openApi(
-  { settings, memory, store, configuration }: Parts,
+  { settings, memory, store, configuration, sockets }: Parts,
   gateway: Gateway,
-  isDraining: () => boolean,
+  departure: Departure,
 ): Promise<Api> {
   return startApi(
     {
       host: settings.apiHost,
       port: settings.apiPort,
+      socket: sockets.api,
       headerBytesMax: settings.headerBytesMax,
       keepAliveMs: settings.idleTimeoutMs,
       headersMs: settings.headersTimeoutMs,
@@ -349,18 +348,20 @@ function openApi(
       bodyBytesMax: settings.bodyBytesMax,
       memory,
       corsOrigins: new Set(settings.corsOrigins),
-      isDraining,
+      departure,
     },
   );
 }
 
-function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
-  const { settings, store, metrics, observer, tokens } = parts;
+function openConsole(parts: Parts, router: Router, departure: Departure & { readonly isStarting: boolean }) {
+  const { settings, store, sockets, metrics, observer, tokens } = parts;
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
+    socket: sockets.console,
     unreadyReasons: () => [
-      ...(isDraining() ? (['draining'] as const) : []),
+      ...(departure.isStarting ? (['starting'] as const) : []),
+      ...(departure.isLeaving ? (['draining'] as const) : []),
       ...(store.ledger.isWritable() ? [] : (['store-not-writable'] as const)),
     ],
     exposeMetrics: () => metrics.expose(),
@@ -371,12 +372,13 @@ function openConsole(parts: Parts, router: Router, isDraining: () => boolean) {
   });
 }
 
-function routeSources({ store, configuration }: Parts, router: Router): RouteSources {
+function routeSources({ store, configuration, restart }: Parts, router: Router): ApiSources {
   return {
     explainRoute: (question) => {
       const catalogue = configuration.catalogue.current;
       return explainRoute(question, { catalogue, router, nowMs: systemClock.now() });
     },
     findEntry: store.findEntry,
+    restart,
   };
 }

@@ -67,6 +67,20 @@ export async function startSimulatorWorker(options: WorkerOptions = {}): Promise
   return { origin: members[0]?.origin ?? '', close };
 }
 
+/** A simulator that is started when somebody first asks where it is. */
+export class LazySimulator {
+  #worker: Promise<SimulatorWorker> | null = null;
+
+  async origin(): Promise<string> {
+    this.#worker ??= startSimulatorWorker();
+    return (await this.#worker).origin;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#worker)?.close();
+  }
+}
+
 function memberOf(origin: string, give: (wish: FleetWish) => Promise<FleetReport>): FleetMember {
   return {
     origin,

@@ -61,7 +61,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     packages: ['node:'],
   },
   [`${gateway}/http/console`]: {
-    imports: [protocols, ...core, ...inGateway('ports', 'admin')],
+    imports: [protocols, ...core, ...inGateway('ports', 'admin', 'http/listening.ts')],
     packages: ['node:', 'hono', '@hono/node-server'],
   },
   [`${gateway}/config`]: {
@@ -79,7 +79,17 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
       protocols,
       'packages/simulator/src',
       ...core,
-      ...inGateway('ports', 'config', 'config.ts', 'admin', 'store', 'upstream', 'telemetry', 'main.ts'),
+      ...inGateway(
+        'ports',
+        'config',
+        'config.ts',
+        'admin',
+        'store',
+        'upstream',
+        'telemetry',
+        'http/listening.ts',
+        'main.ts',
+      ),
     ],
     packages: ['node:'],
   },

@@ -1,4 +1,4 @@
-import { startSimulatorWorker } from '@headgate/simulator';
+import { LazySimulator } from '@headgate/simulator';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
@@ -105,10 +105,10 @@ function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
 
 function testChannels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
-    const simulator = lazySimulator();
+    const simulator = new LazySimulator();
     const client = new HttpClient({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
     try {
-      const { catalogue } = await workspaceCatalogue(workspace, simulator.origin);
+      const { catalogue } = await workspaceCatalogue(workspace, () => simulator.origin());
       const targets = chooseTargets(context, catalogue);
       if (typeof targets === 'string') {
         printFailure(context.output, [targets]);
@@ -170,17 +170,6 @@ function testsText(tests: readonly ChannelTest[], color: boolean): string {
     detail,
   ]);
   return tableText(titles, rows, color);
-}
-
-function lazySimulator(): { origin: () => Promise<string>; close: () => Promise<void> } {
-  let worker: ReturnType<typeof startSimulatorWorker> | null = null;
-  return {
-    origin: async () => {
-      worker ??= startSimulatorWorker();
-      return (await worker).origin;
-    },
-    close: async () => (await worker)?.close(),
-  };
 }
 
 function listModels(context: CommandContext): Promise<ExitReason> {

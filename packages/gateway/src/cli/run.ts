@@ -17,6 +17,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
+import { restartCommand } from './restart-command.ts';
 import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
 import { serveCommand } from './serve-command.ts';
@@ -24,6 +25,7 @@ import { transferCommands } from './transfer-commands.ts';
 
 const commands: readonly Command[] = [
   serveCommand,
+  restartCommand,
   ...keysCommands,
   ...channelsCommands,
   ...credentialsCommands,

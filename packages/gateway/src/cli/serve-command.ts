@@ -1,12 +1,15 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type Result, succeed } from '@headgate/protocols';
+import { fail, type Result, succeed } from '@headgate/protocols';
 import { bannerText } from '../admin/banner.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
+import { type Restart, removeServingFile, writeServingFile } from '../admin/serving.ts';
 import { loadSettings } from '../config/load-settings.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
-import type { RunningGateway } from '../main.ts';
+import type { RunningGateway, Sockets } from '../main.ts';
 import { type CommandContext, command, type ExitReason, jsonText, printFailure } from './command.ts';
+import { type Addresses, Guardian, ownIncumbent } from './guardian.ts';
+import { type GuardianLine, openGuardianLine, socketNames } from './successor.ts';
 
 export const serveCommand = command({
   name: 'serve',
@@ -16,20 +19,57 @@ export const serveCommand = command({
 });
 
 async function serve(context: CommandContext): Promise<ExitReason> {
+  const line = openGuardianLine(context.environment);
+  const giveUp = (reason: ExitReason, messages: readonly string[]): ExitReason => {
+    printFailure(context.output, messages);
+    line?.failed(messages.join('; '));
+    return reason;
+  };
   try {
-    const started = await start(context);
-    if (!started.ok) {
-      printFailure(context.output, started.error.map(describeProblem));
-      return 'configuration';
-    }
-    await serveUntilStopped(context, started.value.settings, started.value.gateway);
-    return 'ok';
+    const succession = new Succession(line);
+    const started = await start(context, succession);
+    if (!started.ok) return giveUp('configuration', started.error.map(describeProblem));
+    return await serveUntilStopped(context, succession, started.value);
   } catch (error) {
     const reason = startFailure(error);
-    if (reason === null) throw error;
-    printFailure(context.output, [reason]);
-    return 'unavailable';
+    if (reason !== null) return giveUp('unavailable', [reason]);
+    line?.failed(String(error));
+    throw error;
+  } finally {
+    line?.close();
   }
+}
+
+/** The place of this process in a row of those that serve one after the other. */
+class Succession {
+  /** Null in the first one, which is the guardian of all others. */
+  readonly line: GuardianLine | null;
+  guardian: Guardian | null = null;
+
+  constructor(line: GuardianLine | null) {
+    this.line = line;
+  }
+
+  readonly restart: Restart = () =>
+    (this.line ?? this.guardian)?.restart() ?? Promise.resolve(fail('it has not started yet'));
+
+  /** The sockets that are still for the addresses of the settings; the others are let go of. */
+  async sockets(settings: Settings): Promise<Partial<Sockets>> {
+    const lent = (await this.line?.sockets) ?? {};
+    const addresses = addressesOf(settings);
+    const wanted = socketNames.flatMap((name) => {
+      const socket = lent[name]?.socket;
+      if (socket === undefined) return [];
+      if (lent[name]?.address === addresses[name]) return [[name, socket] as const];
+      socket.close();
+      return [];
+    });
+    return Object.fromEntries(wanted);
+  }
+}
+
+function addressesOf({ apiHost, apiPort, consoleHost, consolePort }: Settings): Addresses {
+  return { api: `${apiHost} ${apiPort}`, console: `${consoleHost} ${consolePort}` };
 }
 
 interface Serving {
@@ -38,45 +78,84 @@ interface Serving {
 }
 
 /** The configuration file is read once, and let go of when this ends: with many keys it takes hundreds of megabytes. */
-async function start(context: CommandContext): Promise<Result<Serving, readonly ConfigurationProblem[]>> {
+async function start(
+  context: CommandContext,
+  succession: Succession,
+): Promise<Result<Serving, readonly ConfigurationProblem[]>> {
   const loaded = loadSettings(context.flags, context.environment, context.directory);
   if (!loaded.ok) return loaded;
   const { settings, file } = loaded.value;
   // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
   const { startGateway } = await import('../main.ts');
   // A file that an earlier process left behind would tell scripts that this one is ready before it is.
-  removeReadyFile(settings);
-  const gateway = await startGateway(settings, context.environment, {}, file);
+  if (succession.line === null) removeReadyFile(settings);
+  const sockets = await succession.sockets(settings);
+  const { restart } = succession;
+  const gateway = await startGateway(settings, context.environment, { file, sockets, restart });
   return gateway.ok ? succeed({ settings, gateway: gateway.value }) : gateway;
 }
 
 async function serveUntilStopped(
   context: CommandContext,
-  settings: Settings,
-  gateway: RunningGateway,
-): Promise<void> {
-  // A gateway that could not be announced must not stay behind, serving without anyone who can stop it.
+  succession: Succession,
+  { settings, gateway }: Serving,
+): Promise<ExitReason> {
+  const { line } = succession;
+  const self = ownIncumbent(gateway, () => withdraw(settings));
+  const guardian = new Guardian(self, addressesOf(settings), gateway.log.logger);
+  succession.guardian = guardian;
+  const stop = line === null ? context.stop : AbortSignal.any([context.stop, line.stop]);
+  const onRestart = (): void => void succession.restart();
+  // Whoever hears that it serves may send the signal at once.
+  if (hasSignals) process.on(restartSignal, onRestart);
   try {
-    announce(context, settings, gateway);
-    await stopAsked(context.stop);
-    removeReadyFile(settings);
-  } finally {
+    announce(context, settings, gateway, line !== null);
+  } catch (error) {
+    // A gateway that could not be announced must not stay behind, serving without anyone who can stop it.
+    process.off(restartSignal, onRestart);
     await gateway.stop();
+    throw error;
+  }
+  line?.ready(self);
+  try {
+    void stopAsked(stop).then(() => guardian.stop());
+    return (await guardian.ended()) === 0 ? 'ok' : 'failed';
+  } finally {
+    process.off(restartSignal, onRestart);
   }
 }
 
-function announce({ output }: CommandContext, settings: Settings, gateway: RunningGateway): void {
-  const { selfConfiguration, catalogue } = gateway;
+/** Not SIGHUP, which a terminal sends to what runs in it when it is closed. */
+const restartSignal = 'SIGUSR2';
+/** Windows has none that a program could be sent. */
+const hasSignals = process.platform !== 'win32';
+
+/** No one is to find a gateway that takes no more calls. */
+function withdraw(settings: Settings): void {
+  removeReadyFile(settings);
+  removeServingFile(settings.dataDir, process.pid);
+}
+
+function announce(
+  { output }: CommandContext,
+  settings: Settings,
+  gateway: RunningGateway,
+  isSuccessor: boolean,
+): void {
+  const { selfConfiguration, catalogue, apiOrigin, consoleOrigin } = gateway;
   const facts: ReadyFacts = {
-    apiOrigin: gateway.apiOrigin,
-    consoleOrigin: gateway.consoleOrigin,
+    apiOrigin,
+    consoleOrigin,
     selfConfiguration,
     models: showcaseModels(catalogue.current),
     setupToken: null,
   };
   if (settings.readyFile !== null) writeReadyFile(settings.readyFile, readyFileText(facts));
+  writeServingFile(settings.dataDir, { processId: process.pid, apiOrigin, consoleOrigin });
+  // The addresses are those that were printed when the first one started.
+  if (isSuccessor) return;
   if (output.json) {
-    output.write(`${jsonText({ apiOrigin: facts.apiOrigin, consoleOrigin: facts.consoleOrigin })}\n`);
+    output.write(`${jsonText({ apiOrigin, consoleOrigin })}\n`);
     return;
   }
   const { channels, models } = catalogue.current;

@@ -1,20 +1,25 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
 import { readBytesMax } from './inlet.ts';
+import {
+  type ListenAddress,
+  type ListeningSocket,
+  listen,
+  originOf,
+  socketOf,
+  stopListening,
+} from './listening.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { PlainConnection, type PlainLane } from './plain-connection.ts';
 import { answerRequest, type RequestContext } from './requests.ts';
 
-export interface ApiOptions extends PortOptions {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-}
+export interface ApiOptions extends PortOptions, ListenAddress {}
 
 export interface PortOptions {
   /** Who reads plain requests: we, or `node:http`, which reads all others. */
@@ -33,6 +38,13 @@ export interface Api {
   readonly origin: string;
   /** Calls under way. */
   readonly active: number;
+  /** Listens, and may be given to a process that goes on in the place of this one; null where that cannot be. */
+  readonly socket: ListeningSocket | null;
+  /**
+   * Takes no new connections, as another process does; those that are open are served until their callers leave them, or
+   * have been idle for as long as they were promised. Resolves when the last is gone, or the time is over.
+   */
+  retire(timeoutMs: number): Promise<void>;
   /** Takes no new connections and no new requests; resolves when the last answer has left, or the time is over. */
   drain(timeoutMs: number): Promise<void>;
   /** Closes whatever is left. */
@@ -44,8 +56,8 @@ export type Answer = (exchange: Exchange, expectation: string | null) => void;
 
 /** Opens the API port. Rejects when the address cannot be had. */
 export function startApi(options: ApiOptions, context: RequestContext): Promise<Api> {
-  const { gateway, random, isDraining } = context;
-  const parts = { ...gateway, random, isDraining };
+  const { gateway, random, departure } = context;
+  const parts = { ...gateway, random, departure };
   const answer: Answer = (exchange, expectation) => answerRequest(exchange, expectation, context);
   return openPort(createPort(options, parts, answer), options);
 }
@@ -70,7 +82,7 @@ export function createPort(options: PortOptions, parts: PortParts, answer: Answe
 /** Lets a port be called. Rejects when the address cannot be had. */
 export async function openPort(
   { server, connections, activity }: Port,
-  address: { readonly host: string; readonly port: number },
+  address: ListenAddress,
 ): Promise<Api> {
   await listen(server, address);
   return {
@@ -78,17 +90,30 @@ export async function openPort(
     get active() {
       return activity.count;
     },
+    get socket() {
+      return socketOf(server);
+    },
+    retire(timeoutMs) {
+      const allGone = once(server, 'close');
+      stopListening(server);
+      return within(timeoutMs, allGone);
+    },
     async drain(timeoutMs) {
       server.close();
       server.closeIdleConnections();
       for (const connection of connections) connection.closeIfIdle();
-      const patience = new AbortController();
-      const timeIsOver = delay(timeoutMs, undefined, { signal: patience.signal }).catch(() => undefined);
-      await Promise.race([activity.idle(), timeIsOver]);
-      patience.abort();
+      await within(timeoutMs, activity.idle());
     },
     close: () => closeServer(server, connections),
   };
+}
+
+/** Waits for something, so long at the most. */
+async function within(timeoutMs: number, event: Promise<unknown>): Promise<void> {
+  const patience = new AbortController();
+  const timeIsOver = delay(timeoutMs, undefined, { signal: patience.signal }).catch(() => undefined);
+  await Promise.race([event, timeIsOver]);
+  patience.abort();
 }
 
 function createNodeServer(
@@ -112,7 +137,7 @@ function createNodeServer(
   });
   server.maxConnections = options.connectionsMax;
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (parts.isDraining()) response.shouldKeepAlive = false;
+    if (parts.departure.isLeaving) response.shouldKeepAlive = false;
     follow(response, activity);
     const exchange = new NodeExchange(request, response, parts.limits, places);
     answer(exchange, exchange.expectation);
@@ -170,7 +195,7 @@ function putPlainLaneBefore(
 }
 
 /** The lines that end every head. The time is told to the second, so it is written once a second. */
-function lastLinesOf(keepAliveMs: number, { clock, isDraining }: PortParts): PlainLane['lastLines'] {
+function lastLinesOf(keepAliveMs: number, { clock, departure }: PortParts): PlainLane['lastLines'] {
   const kept = `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`;
   let second = 0;
   let date = '';
@@ -180,30 +205,12 @@ function lastLinesOf(keepAliveMs: number, { clock, isDraining }: PortParts): Pla
       second = now;
       date = `date: ${new Date(now * 1000).toUTCString()}\r\n`;
     }
-    return date + (staysOpen && !isDraining() ? kept : 'connection: close\r\n');
+    return date + (staysOpen && !departure.isLeaving ? kept : 'connection: close\r\n');
   };
 }
 
 /** How much longer an idle connection is kept than its caller is told, so that it does not find it closed. */
 const idleGraceMs = 1000;
-
-function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, backlog: 4096 }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function originOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo; // A listening TCP server has no other kind of address.
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
 
 function closeServer(server: Server, connections: ReadonlySet<PlainConnection>): Promise<void> {
   return new Promise((resolve) => {

@@ -70,13 +70,20 @@ export interface DeliveryLimits {
   readonly callMs: number;
 }
 
+/** How far the process is on its way out; read for every request. */
+export interface Departure {
+  /** Connections are closed behind their answers, so that callers open others: perhaps to a process that took over. */
+  readonly isLeaving: boolean;
+  /** The process is about to stop, and takes no more calls. */
+  readonly isDraining: boolean;
+}
+
 /** Everything that a port needs of the gateway, besides answers. */
 export interface PortParts extends Pick<Gateway, 'clock' | 'watchdog'> {
   readonly limits: DeliveryLimits;
   readonly observer: Pick<Observer, 'refused'>;
   readonly random: Random;
-  /** True when the process is about to stop; read for every request. */
-  isDraining(): boolean;
+  readonly departure: Departure;
 }
 
 /** Up to this size bytes are written as one string with what stands around them; above it copying costs more than a second write. */

@@ -312,7 +312,7 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     const { clock, bounds } = this.#lane;
     this.#endActivity();
     this.#noteDelivery();
-    if (!this.#staysOpen || this.#hasEnded || this.#lane.isDraining()) return this.#close();
+    if (!this.#staysOpen || this.#hasEnded || this.#lane.departure.isLeaving) return this.#close();
     this.#phase = 'head';
     this.expiresAt = clock.monotonic() + bounds.idleMs;
     if (this.socket.isPaused()) this.socket.resume();

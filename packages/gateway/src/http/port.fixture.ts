@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Watchdog } from '../call/watchdog.ts';
 import { uncounted } from '../ports/data-plane.ts';
 import { type Api, createPort, openPort, type Port, type PortOptions } from './api.ts';
-import type { Exchange } from './exchange.ts';
+import type { Departure, Exchange } from './exchange.ts';
 
 /** One request as a handler saw it: whatever a lane could misread. */
 export interface Seen {
@@ -23,6 +23,7 @@ export interface TestPortOptions extends Partial<PortOptions> {
   /** Takes the place of the answer. */
   readonly answer?: (exchange: Exchange) => void;
   readonly onBody?: (body: Uint8Array, exchange: Exchange) => void;
+  readonly departure?: Departure;
   readonly limits?: { readonly stallMs: number; readonly callMs: number };
 }
 
@@ -49,7 +50,7 @@ export function createTestPort(
       limits: options.limits ?? { stallMs: 5000, callMs: 5000 },
       observer: { refused: () => undefined },
       random: { next: () => 0.5, traceId: () => '0'.repeat(32) },
-      isDraining: () => false,
+      departure: options.departure ?? { isLeaving: false, isDraining: false },
     },
     (exchange, expectation) => {
       if (options.answer !== undefined) options.answer(exchange);

@@ -25,7 +25,7 @@ import type { Gateway } from '../ports/gateway.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
 import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
-import { type Exchange, identityHeaders } from './exchange.ts';
+import { type Departure, type Exchange, identityHeaders } from './exchange.ts';
 import type { MemoryBudget } from './memory.ts';
 import {
   callableModels,
@@ -47,8 +47,7 @@ export interface RequestContext {
   readonly memory: MemoryBudget;
   /** Origins whose browsers may read answers; none by default. */
   readonly corsOrigins: ReadonlySet<string>;
-  /** True when the process is about to stop; read for every request. */
-  isDraining(): boolean;
+  readonly departure: Departure;
 }
 
 /** A request on its way to the endpoint that answers it. */
@@ -205,7 +204,7 @@ function answerCall(request: Request, endpoint: CallEndpoint, params: EndpointPa
   const { gateway, bodyBytesMax } = context;
   const protocol = gateway.protocols[endpoint.protocol];
   if (protocol === undefined || !serves(protocol, endpoint)) return refuse(request, fault('not_found'));
-  if (context.isDraining()) return refuse(request, fault('overloaded', { retryAfterMs: 1000 }));
+  if (context.departure.isDraining) return refuse(request, fault('overloaded', { retryAfterMs: 1000 }));
   const type = refusedContentType(exchange.header('content-type'), endpoint.takesForms ?? false);
   if (type !== null) return refuse(request, type);
   if (Number(exchange.header('content-length') ?? 0) > bodyBytesMax)

@@ -94,6 +94,7 @@ export class StateKeeper {
   /** States that could not be written, by kind and key; no more than the router has. */
   readonly #unwritten = new Map<string, RouterState>();
   #saving: Promise<void> | null = null;
+  #isClosed = false;
 
   constructor(router: KeptRouter, store: RouterStateStore, clock: Clock) {
     this.#router = router;
@@ -115,12 +116,19 @@ export class StateKeeper {
   }
 
   /** Writes all there is. */
-  async close(): Promise<void> {
+  async saveAll(): Promise<void> {
     await this.#saving;
     await this.#write(Number.POSITIVE_INFINITY);
   }
 
+  /** Writes all there is, and nothing from then on. */
+  async close(): Promise<void> {
+    await this.saveAll();
+    this.#isClosed = true;
+  }
+
   async #write(statesMax: number): Promise<void> {
+    if (this.#isClosed) return;
     const nowMs = this.#clock.now();
     for (const state of this.#router.takeChanged(nowMs, statesMax)) this.#unwritten.set(nameOf(state), state);
     const states = [...this.#unwritten.values()];

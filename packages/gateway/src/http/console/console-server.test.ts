@@ -7,7 +7,11 @@ import { type ConsoleServer, startConsole, type UnreadyReason } from './console-
 const closed = {
   consoleOrigin: 'https://console.example.com',
   tokens: { operator: 'operator', scrape: 'scrape' },
-  routes: { explainRoute: () => fail({ field: '', message: '' }), findEntry: () => Promise.resolve(null) },
+  routes: {
+    explainRoute: () => fail({ field: '', message: '' }),
+    findEntry: () => Promise.resolve(null),
+    restart: () => Promise.resolve(fail('not here')),
+  },
   onBug: () => {},
 };
 

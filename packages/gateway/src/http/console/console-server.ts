@@ -1,23 +1,21 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
+import { type ApiSources, operationsApi } from './operations-api.ts';
 import { hostGate, sendProblem, tokenGate } from './operator-gate.ts';
-import { type RouteSources, routeApi } from './route-api.ts';
 
 /** Why the node should get no traffic; empty when it should. */
-export type UnreadyReason = 'draining' | 'store-not-writable';
+export type UnreadyReason = 'starting' | 'draining' | 'store-not-writable';
 
-export interface ConsoleOptions {
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
+export interface ConsoleOptions extends ListenAddress {
   /** Asked on every probe. */
   unreadyReasons(): readonly UnreadyReason[];
   exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** The origin that people reach it under, if that is not where it listens. */
   readonly consoleOrigin: string | null;
   readonly tokens: OwnerTokens;
-  readonly routes: RouteSources;
+  readonly routes: ApiSources;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
   onBug(error: unknown): void;
 }
@@ -25,23 +23,27 @@ export interface ConsoleOptions {
 export interface ConsoleServer {
   /** `http://host:port`, with the port that was really taken. */
   readonly origin: string;
+  /** Listens, and may be given to a process that goes on in the place of this one; null where that cannot be. */
+  readonly socket: ListeningSocket | null;
+  /** Takes no new connections; what is being answered is answered. */
+  retire(): void;
   close(): Promise<void>;
 }
 
 /** Starts the console origin. Rejects with the system's error when the address cannot be had. */
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
   const server = createAdaptorServer({ fetch: consoleRoutes(options).fetch });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  await listen(server, options);
   return {
-    origin: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    origin: originOf(server, options.host),
+    socket: socketOf(server),
+    retire() {
+      server.close();
+    },
     close() {
-      return new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
+      return new Promise((resolve) => {
+        // One that has retired listens no more, which is no trouble here.
+        server.close(() => resolve());
         // A probe half sent would otherwise hold the end of the process up.
         if ('closeAllConnections' in server) server.closeAllConnections();
       });
@@ -73,7 +75,7 @@ function consoleRoutes(options: ConsoleOptions): Hono {
     return context.body(text, 200, { 'content-type': contentType });
   });
   routes.use('/api/*', tokenGate([operator], 'operator-token'));
-  routes.route('/api', routeApi(options.routes));
+  routes.route('/api', operationsApi(options.routes));
   routes.notFound((context) =>
     sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
   );

@@ -83,12 +83,13 @@ function digest(token: string): Uint8Array {
 
 /** An error of the console: every one has this shape. */
 export interface ConsoleProblem {
-  readonly status: 400 | 401 | 403 | 404 | 413 | 415 | 421 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 500;
   readonly code:
     | 'invalid_request'
     | 'unauthenticated'
     | 'forbidden_origin'
     | 'not_found'
+    | 'not_restarted'
     | 'payload_too_large'
     | 'unsupported_media_type'
     | 'misdirected_request'

@@ -1,7 +1,8 @@
 import { request } from 'node:http';
-import { fail } from '@headgate/protocols';
+import { fail, type Result, succeed } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainRoute } from '../../admin/explain-route.ts';
+import type { Restarted } from '../../admin/serving.ts';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
 import { Rights } from '../../catalogue/rights.ts';
@@ -48,6 +49,7 @@ function catalogueOf(): Catalogue {
   };
 }
 
+let restarted: Result<Restarted, string> = fail('there is another one');
 let server: ConsoleServer;
 /** Everything that was answered: searched for what must never be in an answer. */
 let heard: string[] = [];
@@ -70,6 +72,7 @@ beforeEach(async () => {
     routes: {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
+      restart: () => Promise.resolve(restarted),
     },
     onBug: () => {},
   });
@@ -230,6 +233,18 @@ describe('a body that is no question is answered by what to mend', () => {
   });
 });
 
+test('a restart says which process serves, or why none took over', async () => {
+  expect(await ask('/api/restart', { method: 'POST' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'not_restarted', message: 'there is another one' } },
+  });
+  restarted = succeed({ processId: 7 });
+  expect(await ask('/api/restart', { method: 'POST' })).toMatchObject({
+    status: 200,
+    json: { processId: 7 },
+  });
+});
+
 test('a bug is an answer like any other that says nothing of itself, and is told to the operator', async () => {
   await server.close();
   const bugs: unknown[] = [];
@@ -243,6 +258,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
+      restart: () => Promise.resolve(restarted),
     },
     onBug: (error) => bugs.push(error),
   });
