@@ -56,7 +56,7 @@ export interface Reading {
   /** The terms that the answer says it was given on; absent where it says nothing. */
   readonly terms?: UsageTerms;
   /** The cost that the upstream states, in USD as a plain decimal; absent where it states none. */
-  readonly statedCostUsd?: string;
+  readonly statedCostUsd?: string | null;
 }
 
 export type AnswerReading =

@@ -55,6 +55,11 @@ export interface Dialect {
   readonly thoughtSwitch: 'effort' | 'thinking' | 'enable_thinking';
   /** Says that a model that thinks refuses its own words of before when no `reasoning_content` is beside them. */
   readonly reasoningExpected: boolean;
+  /**
+   * The member of `usage` in which the upstream states its own price of an answer, with points between the steps, and how many
+   * places the point of the amount has to be moved to the left to be in USD. Null where it states none.
+   */
+  readonly statedCost: { readonly member: string; readonly digits: number } | null;
 }
 
 /** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
@@ -187,4 +192,5 @@ export const defaultDialect: Dialect = {
   callIds: 'any',
   thoughtSwitch: 'effort',
   reasoningExpected: false,
+  statedCost: null,
 };

@@ -3,7 +3,7 @@ import { readSseEvent } from './bytes/sse.ts';
 import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from './protocol.ts';
 import { parseJson, refusalOf } from './refusal.ts';
 import { type FinishReason, readFinishReason } from './turn-event.ts';
-import type { Usage } from './usage.ts';
+import type { Usage, UsageTerms } from './usage.ts';
 
 const decoder = new TextDecoder();
 
@@ -59,6 +59,7 @@ export abstract class FrameReader implements StreamReader {
 /** One answer as far as it has been read. */
 export abstract class RunningReading implements Reading {
   abstract usage: Usage | null;
+  abstract terms: UsageTerms;
   finishReasonRaw: string | null = null;
   modelServed: string | null = null;
   answerId: string | null = null;
@@ -66,6 +67,7 @@ export abstract class RunningReading implements Reading {
   hasOutput = false;
   outputBytes = 0;
   usageAtOutputBytes = 0;
+  statedCostUsd: string | null = null;
   protected hasCalls = false;
   protected hasRefusal = false;
   protected readonly readReason: (raw: string) => FinishReason = readFinishReason;
@@ -75,6 +77,11 @@ export abstract class RunningReading implements Reading {
     const reason = this.finishReasonRaw === null ? null : this.readReason(this.finishReasonRaw);
     if (reason === 'stop' && this.hasCalls) return 'tool-calls';
     return reason === 'stop' && this.hasRefusal ? 'refusal' : reason;
+  }
+
+  /** Takes a word of the answer's on its terms; null is none. */
+  protected takeTerm(name: 'service' | 'region' | 'searchContext', word: string | null): void {
+    if (word !== null && word !== this.terms[name]) this.terms = { ...this.terms, [name]: word };
   }
 
   /** Usage is cumulative where it is repeated: the last one counts, and it covers the output it came with. */

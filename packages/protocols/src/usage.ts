@@ -1,4 +1,4 @@
-import { recordOf, tokenCount } from './wire-values.ts';
+import { isRecord, recordOf, tokenCount, type WireRecord } from './wire-values.ts';
 
 /**
  * The consumption of one call, in tokens, or in pieces of what has a fee. The parts never overlap, but for images beside
@@ -142,9 +142,12 @@ export function termWord(value: unknown): string | null {
 export const usualService = 'standard';
 export const usualRegion = 'global';
 
+/** The terms of an answer that says no more than that its tier was the usual one. */
+export const usualTerms: UsageTerms = { ...noTerms, service: usualService };
+
 /** Takes the answer's word, or else the request's: an upstream may give another tier than it was asked for. */
 export function mergeTerms(said: UsageTerms, asked: UsageTerms): UsageTerms {
-  if (said === noTerms && asked === noTerms) return noTerms;
+  if (asked === noTerms && (said === noTerms || said === usualTerms)) return noTerms;
   const service = said.service ?? asked.service;
   const region = said.region ?? asked.region;
   const terms = {
@@ -177,11 +180,26 @@ export interface ImageCount {
 export function readInputParts(input: number, wire: unknown, cached: unknown = null) {
   const details = recordOf(wire);
   const rest = new Remainder(input);
-  const inputCacheRead = rest.take(tokenCount(details['cached_tokens']) ?? tokenCount(cached));
+  const cacheRead = rest.take(tokenCount(details['cached_tokens']) ?? tokenCount(cached));
+  const inputCacheReadAudio = 'cached_tokens_details' in details ? cachedAudioIn(details, cacheRead) : 0;
   const inputCacheWrite5m = rest.take(tokenCount(details['cache_write_tokens']));
-  const inputAudio = rest.take(tokenCount(details['audio_tokens']));
+  const sound = tokenCount(details['audio_tokens']) ?? 0;
+  // Sound that was cached is among the cached tokens, and may be among the sound, too.
+  const inputAudio = rest.take(sound < inputCacheReadAudio ? sound : sound - inputCacheReadAudio);
   const inputImage = rest.take(tokenCount(details['image_tokens']));
-  return { inputFresh: rest.left, inputCacheRead, inputCacheWrite5m, inputAudio, inputImage };
+  return {
+    inputFresh: rest.left,
+    inputCacheRead: cacheRead - inputCacheReadAudio,
+    inputCacheReadAudio,
+    inputCacheWrite5m,
+    inputAudio,
+    inputImage,
+  };
+}
+
+function cachedAudioIn(details: WireRecord, cacheRead: number): number {
+  const audio = tokenCount(recordOf(details['cached_tokens_details'])['audio_tokens']) ?? 0;
+  return audio < cacheRead ? audio : cacheRead;
 }
 
 export function readOutputParts(total: number, wire: unknown, reasoning: number | null) {
@@ -210,4 +228,57 @@ export class Remainder {
     this.left -= taken;
     return taken;
   }
+}
+
+/** The parts of usage that count something else than what the model read and wrote. */
+export type CountedFee = 'citation' | 'webSearches' | 'fileSearches' | 'codeSessions' | 'pages';
+
+/**
+ * The members of a `usage` object that count fees, in whichever protocol: of each fee the first line counts that is there,
+ * and it is the sum of its members.
+ */
+export const feeMembers: Readonly<Record<CountedFee, readonly (readonly string[])[]>> = {
+  citation: [['citation_tokens']],
+  webSearches: [
+    ['num_search_queries'],
+    ['server_tool_use.web_search_requests'],
+    ['server_tool_use_details.web_search_requests'],
+    ['server_side_tool_usage_details.web_search_calls', 'server_side_tool_usage_details.x_search_calls'],
+  ],
+  fileSearches: [
+    [
+      'server_side_tool_usage_details.file_search_calls',
+      'server_side_tool_usage_details.document_search_calls',
+    ],
+  ],
+  codeSessions: [['server_side_tool_usage_details.code_interpreter_calls']],
+  pages: [['pages_processed']],
+};
+
+const feeLines = Object.entries(feeMembers).flatMap(
+  ([fee, lines]) =>
+    lines.map((members) => ({ fee: fee as CountedFee, members: members.map((member) => member.split('.')) })), // As the table's keys are.
+);
+
+/** The members that begin the paths above: a `usage` without any of them has no fees. */
+const feeRoots = [...new Set(feeLines.flatMap(({ members }) => members.map(([root = '']) => root)))];
+
+/** Usage without counts of tokens: all that the object says of fees. */
+export function readFees(wire: WireRecord): Usage {
+  let hasFees = false;
+  for (const root of feeRoots) hasFees ||= root in wire;
+  if (!hasFees) return noUsage;
+  const counts: { -readonly [Part in keyof Usage]: number } = { ...noUsage };
+  for (const { fee, members } of feeLines) {
+    if (counts[fee] !== 0) continue;
+    for (const path of members) counts[fee] += tokenCount(memberAt(wire, path)) ?? 0;
+  }
+  return counts;
+}
+
+/** The value behind a path of members; undefined where there is none. */
+export function memberAt(wire: WireRecord, path: readonly string[]): unknown {
+  let value: unknown = wire;
+  for (const name of path) value = isRecord(value) ? value[name] : undefined;
+  return value;
 }

@@ -251,6 +251,7 @@ function costOf(
   shares: readonly Share[] | null,
   asked: UsageTerms,
 ): NanoUsd {
+  if (target.cost === null && shares === null) return zeroNanoUsd;
   const terms = mergeTerms(readingOf(outcome)?.terms ?? noTerms, asked);
   if (shares !== null) return costOfShares(shares, target, usage, terms);
   return target.cost === null ? zeroNanoUsd : priceUsage(usage, target.cost, 1_000_000n, terms);
@@ -258,7 +259,7 @@ function costOf(
 
 function statedCostOf(reading: Reading | null): NanoUsd | null {
   const stated = reading?.statedCostUsd;
-  return stated === undefined ? null : readNanoUsd(stated);
+  return stated == null ? null : readNanoUsd(stated);
 }
 
 /** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */

@@ -74,6 +74,21 @@ const dialect = z.strictObject({
     .boolean()
     .exactOptional()
     .describe('Whether what a thinking model said must have its reasoning beside it in a chat request.'),
+  statedCost: z
+    .strictObject({
+      member: z
+        .string()
+        .regex(/^[a-z_]+(\.[a-z_]+)*$/, 'must be a path within usage, as cost.total_cost')
+        .describe('Its place within usage, with a point between the steps.'),
+      digits: z
+        .int()
+        .min(0)
+        .max(12)
+        .describe('How many decimal places its unit is smaller than a dollar; 0 where it is in USD.'),
+    })
+    .nullable()
+    .exactOptional()
+    .describe('Where its answers state what they cost; it is compared with what we reckon.'),
 } satisfies Record<keyof Dialect, z.ZodType>);
 
 const members = {

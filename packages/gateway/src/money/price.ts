@@ -101,7 +101,8 @@ export function priceUsage(
   parts: readonly PricedPart[] | null = null,
 ): NanoUsd {
   const tier = tierFor(version.tiers, terms.service, terms.promptTokens ?? totalInput(usage));
-  let price = feesInPico(usage, tier, terms);
+  const hasFees = usage.images !== 0 || tier.fees !== undefined || tier.searches !== undefined;
+  let price = hasFees ? feesInPico(usage, tier, terms) : tier.classes.perCall * million;
   if (parts === null) price += tokensInPico(usage, tier, terms);
   else {
     for (const part of parts)
@@ -139,7 +140,9 @@ function tokensInPico(usage: Usage, { classes, regions }: PriceTier, { region }:
     price += BigInt(usage.inputCacheReadAudio) * (classes.cacheReadAudio ?? classes.cacheRead);
   if (usage.inputAudio !== 0) price += BigInt(usage.inputAudio) * classes.audioInput;
   if (usage.inputImage !== 0) price += BigInt(usage.inputImage) * classes.imageInput;
-  if (usage.output !== 0) price += outputInPico(usage, classes);
+  if (usage.output !== 0)
+    price +=
+      classes.reasoning === undefined ? BigInt(usage.output) * classes.output : outputInPico(usage, classes);
   if (usage.outputAudio !== 0) price += BigInt(usage.outputAudio) * classes.audioOutput;
   if (usage.outputImage !== 0) price += BigInt(usage.outputImage) * classes.imageOutput;
   return price * (region === null ? million : (regions?.[region] ?? million));
@@ -147,8 +150,7 @@ function tokensInPico(usage: Usage, { classes, regions }: PriceTier, { region }:
 
 function outputInPico({ output, outputReasoning }: Usage, classes: PriceClasses): bigint {
   const { output: price, reasoning } = classes;
-  if (reasoning === undefined || outputReasoning === 0) return BigInt(output) * price;
-  return BigInt(output - outputReasoning) * price + BigInt(outputReasoning) * reasoning;
+  return BigInt(output - outputReasoning) * price + BigInt(outputReasoning) * (reasoning ?? price);
 }
 
 /** Whatever is not a token, and citations, in millionths of a pico-dollar: no region makes it dearer. */

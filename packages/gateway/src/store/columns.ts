@@ -127,8 +127,16 @@ const endingFields = {
   modelServed: text('model_served', (call) => quote(call.modelServed)),
   usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
   usageSource: text('usage_source', (call) => quote(call.usageSource)),
-  parts: { names: ['parts'], write: (call) => writeParts(call.parts), read: readPartList },
-  terms: { names: ['image_kind', 'terms'], write: (call) => writeTerms(call.terms), read: readTerms },
+  parts: {
+    names: ['parts'],
+    write: ({ parts }) => (parts === null ? 'null' : writeParts(parts)),
+    read: readPartList,
+  },
+  terms: {
+    names: ['image_kind', 'terms'],
+    write: ({ terms }) => (terms === null ? 'null,null' : writeTerms(terms)),
+    read: readTerms,
+  },
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
   finishReason: text('finish_reason', (call) => quote(call.finishReason)),
   finishReasonRaw: text('finish_reason_raw', (call) => quote(call.finishReasonRaw)),
@@ -147,8 +155,7 @@ const endingFields = {
 } satisfies Columns<CallEntry, Ending>;
 
 /** A list with an array for each part: its version, and its usage behind it. */
-function writeParts(parts: readonly EntryPart[] | null): string {
-  if (parts === null) return 'null';
+function writeParts(parts: readonly EntryPart[]): string {
   const written = parts.map(({ priceVersion, usage }) => `[${quote(priceVersion)},${writeUsage(usage)}]`);
   return quote(`[${written}]`);
 }
@@ -160,8 +167,7 @@ function readPartList([cell]: readonly Cell[]): readonly EntryPart[] | null {
 }
 
 /** Images had a column of their own before there were other terms. */
-function writeTerms(terms: UsageTerms | null): string {
-  if (terms === null) return 'null,null';
+function writeTerms(terms: UsageTerms): string {
   const { size, quality, service, region, searchContext, promptTokens } = terms;
   const kind = size === null && quality === null ? 'null' : quote(JSON.stringify([size, quality]));
   const words = [service, region, searchContext, promptTokens];

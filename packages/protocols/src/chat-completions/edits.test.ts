@@ -173,6 +173,7 @@ const dialects = fc.record({
   callIds: fc.constant('any' as const),
   thoughtSwitch: fc.constant('effort' as const),
   reasoningExpected: fc.constant(false),
+  statedCost: fc.constant(null),
 });
 
 type Parsed = Record<string, unknown>;

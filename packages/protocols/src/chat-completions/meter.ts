@@ -1,5 +1,5 @@
 import type { Dialect } from '../request.ts';
-import { noUsage, readInputParts, readOutputParts, type Usage } from '../usage.ts';
+import { readFees, readInputParts, readOutputParts, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 
 /**
@@ -17,7 +17,7 @@ export function readUsage(wire: unknown, dialect: Dialect): Usage | null {
   const outside = outsideReasoning(wire, prompt, completion, total, dialect);
   const reasoning = outside > 0 ? outside : reasoningTokens(wire);
   return {
-    ...noUsage,
+    ...readFees(wire),
     ...readInputParts(prompt ?? 0, wire['prompt_tokens_details'], wire['prompt_cache_hit_tokens']),
     ...readOutputParts((completion ?? 0) + outside, wire['completion_tokens_details'], reasoning),
   };

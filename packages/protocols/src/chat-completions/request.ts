@@ -1,3 +1,4 @@
+import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
@@ -17,8 +18,10 @@ import {
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
-import type { Need, SessionClue } from '../request.ts';
+import { askedTerms } from '../request/terms.ts';
+import type { Facts, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { recordOf } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers, thoughtMembers } from './wire.ts';
 
 /** The caller's word about usage in `stream_options`, and its place. */
@@ -67,6 +70,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       inputTokensEstimate: watch.estimate(body.length),
       choices: choices.value ?? 1,
       needs: readNeeds(members, watch.needs),
+      ...readTerms(members),
       ...askedThought(members.valuesOf(thoughtMembers)),
     },
     members,
@@ -74,6 +78,13 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     streamOptions: streamOptions.value,
     limitMember: limit.value.member,
   });
+}
+
+function readTerms(members: RequestMembers<RequestMember>): Pick<Facts, 'terms'> {
+  const options = members.span('web_search_options');
+  if (options === undefined && members.span('service_tier') === undefined) return {};
+  const { search_context_size: context = null } = recordOf(members.value('web_search_options'));
+  return askedTerms(serviceOf(members.value('service_tier')), null, context);
 }
 
 function readStreamOptions(members: RequestMembers<RequestMember>): Result<StreamOptions | null, Fault> {

@@ -1,10 +1,12 @@
+import { readStatedCost, serviceOf } from '../billing.ts';
 import { dataStart } from '../bytes/sse.ts';
 import type { AnswerReading, FrameRole, UpstreamRefusal } from '../protocol.ts';
 import { answeredStatus, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Dialect } from '../request.ts';
 import { FinishedChoices, FrameReader, notAnAnswer, RunningReading } from '../stream-reader.ts';
 import { readFinishReason } from '../turn-event.ts';
-import type { Usage } from '../usage.ts';
+import { noTerms, termWord, type Usage, type UsageTerms, usualTerms } from '../usage.ts';
+import { isRecord } from '../wire-values.ts';
 import { readUsage } from './meter.ts';
 import { ChunkWalk } from './walk.ts';
 
@@ -67,6 +69,7 @@ export class ChatStreamReader extends FrameReader {
 /** A stream takes a chunk at a time; a JSON answer is one. */
 class ChatReading extends RunningReading {
   usage: Usage | null = null;
+  terms: UsageTerms = noTerms;
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
@@ -79,9 +82,19 @@ class ChatReading extends RunningReading {
     this.modelServed ??= chunk.model;
     this.hasOutput ||= chunk.hasOutput;
     this.outputBytes += chunk.outputBytes;
-    if (chunk.hasUsage) this.takeUsage(readUsage(chunk.usage, this.#dialect));
+    if (chunk.hasUsage) this.#takeUsageOf(chunk.usage);
+    if (chunk.isUsualService && this.terms === noTerms) this.terms = usualTerms;
+    else if (chunk.hasService) this.takeTerm('service', serviceOf(chunk.service));
     this.hasCalls ||= chunk.hasToolCalls;
     this.hasRefusal ||= chunk.hasRefusal;
+  }
+
+  #takeUsageOf(wire: unknown): void {
+    this.takeUsage(readUsage(wire, this.#dialect));
+    const { statedCost } = this.#dialect;
+    if (statedCost !== null) this.statedCostUsd = readStatedCost(wire, statedCost) ?? this.statedCostUsd;
+    if (isRecord(wire) && 'search_context_size' in wire)
+      this.takeTerm('searchContext', termWord(wire['search_context_size']));
   }
 }
 

@@ -18,6 +18,9 @@ const deltaNames = new KeyNames(deltaMembers);
 const textNames = new KeyNames(textMembers);
 const usageName = new KeyNames(['usage']);
 
+/** The word `default` in its quotes: no other tier of seven letters begins as it does. */
+const usualServiceBytes = 9;
+
 /**
  * Walks one chunk of a stream, or one whole answer (whose `message` is read as a chunk's `delta` is), and notes where
  * things stand. Nothing is parsed but what is short: a stream passes through here frame by frame.
@@ -38,6 +41,7 @@ export class ChunkWalk {
   /** How near to the top the usage found so far stands: 3 at the top, 0 for none. */
   #usageRank = 0;
   #model: TextSpan | null = null;
+  #service: TextSpan | null = null;
   #finishSpan: TextSpan | null = null;
   #choiceIndex = 0;
   #choiceIsFinished = false;
@@ -50,6 +54,10 @@ export class ChunkWalk {
   choices = 0;
   hasOutput = false;
   hasToolCalls = false;
+  /** The chunk says on which service tier it was made. */
+  hasService = false;
+  /** It is `default`, as nearly always: then it need not be decoded. */
+  isUsualService = false;
   hasRefusal = false;
   outputBytes = 0;
 
@@ -97,6 +105,11 @@ export class ChunkWalk {
     return this.#padding === null ? [] : [this.#padding];
   }
 
+  /** The service tier that the answer was given on; undefined when the chunk does not say. */
+  get service(): unknown {
+    return decodeSpan(this.#bytes, this.#service);
+  }
+
   get model(): string | null {
     return stringOf(decodeSpan(this.#bytes, this.#model));
   }
@@ -115,12 +128,17 @@ export class ChunkWalk {
     else this.#note(name);
   }
 
-  #note(name: 'model' | 'error' | 'obfuscation'): void {
+  #note(name: 'model' | 'error' | 'service_tier' | 'obfuscation'): void {
     const start = this.#reader.at;
     const end = this.#reader.skip();
     if (end === -1 || !isFilled(this.#bytes, start, end)) return;
+    if (name === 'service_tier') {
+      this.hasService = true;
+      this.isUsualService = end - start === usualServiceBytes && this.#bytes[start + 1] === 0x64;
+    }
     if (name === 'model') this.#model = { start, end };
     else if (name === 'error') this.#error = { start, end };
+    else if (name === 'service_tier') this.#service = { start, end };
     else if (this.#bytes[start] === 0x22) this.#padding = { start, end };
   }
 

@@ -37,6 +37,8 @@ export const requestMembers = [
   'n',
   'tools',
   'functions',
+  'service_tier',
+  'web_search_options',
   'response_format',
   'modalities',
   'audio',
@@ -69,7 +71,15 @@ export const partNeeds = {
 } as const satisfies Record<string, Need>;
 
 /** Members of an answer or a chunk that are read, at any level; everything else is skipped. */
-export const answerMembers = ['choices', 'usage', 'error', 'model', 'x_groq', 'obfuscation'] as const;
+export const answerMembers = [
+  'choices',
+  'usage',
+  'error',
+  'model',
+  'service_tier',
+  'x_groq',
+  'obfuscation',
+] as const;
 export const choiceMembers = ['delta', 'message', 'finish_reason', 'usage', 'index'] as const;
 /** Members that a delta may carry without producing anything. Any other text, list or object in it is output, known or not. */
 export const metadataMembers = [

@@ -61,7 +61,7 @@ test.each<readonly [string, object, object]>([
       promptTokensDetails: [text(50), audio(50)],
       cacheTokensDetails: [text(20), audio(40)],
     },
-    { inputFresh: 30, inputCacheRead: 60, inputAudio: 10, output: 1 },
+    { inputFresh: 30, inputCacheRead: 20, inputCacheReadAudio: 40, inputAudio: 10, output: 1 },
   ],
   [
     'a picture and a sound in the answer',

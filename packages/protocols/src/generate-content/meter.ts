@@ -1,3 +1,4 @@
+import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { type AnswerReading, countReading, type UpstreamRefusal } from '../protocol.ts';
@@ -5,8 +6,8 @@ import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal
 import type { Work } from '../request.ts';
 import { notAnAnswer, RunningReading } from '../stream-reader.ts';
 import { type FinishReason, readFinishReason } from '../turn-event.ts';
-import { noUsage, Remainder, type Usage } from '../usage.ts';
-import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
+import { noTerms, noUsage, Remainder, type Usage, type UsageTerms } from '../usage.ts';
+import { isRecord, listOf, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 import { ChunkWalk } from './walk.ts';
 import { finishReasons } from './wire.ts';
 
@@ -15,6 +16,8 @@ export class NativeReading extends RunningReading {
   /** The usage that has not been read yet; null when there is none. */
   #usageBytes: Uint8Array | null = null;
   #usage: Usage | null = null;
+  #terms: UsageTerms = noTerms;
+  #grounding: unknown = null;
   #countsOutput = false;
   #isBlocked = false;
 
@@ -25,20 +28,38 @@ export class NativeReading extends RunningReading {
     this.outputBytes += chunk.outputBytes;
     this.hasCalls ||= chunk.hasCalls;
     this.#takeUsageOf(chunk);
+    if (chunk.hasGrounding) this.#grounding = chunk.grounding;
     if (!chunk.hasCandidates) this.#takeFeedback(chunk.promptFeedback);
   }
 
   /** Read when it is asked for: it is on every chunk, and only the last one counts. */
   get usage(): Usage | null {
-    if (this.#usageBytes !== null) {
-      this.#usage = readUsage(decodeJson(this.#usageBytes, 0, this.#usageBytes.length));
-      this.#usageBytes = null;
-    }
-    return this.#usage;
+    this.#readCounts();
+    return this.#grounding === null || this.#usage === null
+      ? this.#usage
+      : { ...this.#usage, ...readGrounding(this.#grounding) };
   }
 
   set usage(usage: Usage | null) {
     this.#usage = usage;
+  }
+
+  #readCounts(): void {
+    if (this.#usageBytes === null) return;
+    const wire = recordOf(decodeJson(this.#usageBytes, 0, this.#usageBytes.length));
+    this.#usageBytes = null;
+    this.#usage = readUsage(wire);
+    this.#terms = readTerms(wire);
+  }
+
+  /** Read with the counts, which it stands among. */
+  get terms(): UsageTerms {
+    this.#readCounts();
+    return this.#terms;
+  }
+
+  set terms(terms: UsageTerms) {
+    this.#terms = terms;
   }
 
   protected override readonly readReason = (raw: string): FinishReason =>
@@ -164,17 +185,39 @@ export function readUsage(wire: unknown): Usage | null {
   };
 }
 
-/** Films and documents are priced as text; what the cache read has one price, whatever it is. */
+/** The tier, in the words of either of the vendor's services; the prompt is told apart from what its tools put in. */
+function readTerms(wire: WireRecord): UsageTerms {
+  const service = serviceOf(wire['serviceTier']) ?? serviceOf(wire['trafficType']);
+  const hasLoops = (tokenCount(wire['toolUsePromptTokenCount']) ?? 0) > 0;
+  const promptTokens = hasLoops ? tokenCount(wire['promptTokenCount']) : null;
+  return service === null && promptTokens === null ? noTerms : { ...noTerms, service, promptTokens };
+}
+
+/** Searches of the web, and that the answer is grounded on them, or on something else that was looked up. */
+function readGrounding(wire: unknown): Pick<Usage, 'webSearches' | 'groundings'> {
+  const { webSearchQueries, groundingChunks } = recordOf(wire);
+  const webSearches = listOf(webSearchQueries).length;
+  return { webSearches, groundings: webSearches + listOf(groundingChunks).length > 0 ? 1 : 0 };
+}
+
+/** Films and documents are priced as text, and so are they where the cache has read them. */
 function readInput(wire: WireRecord, input: number) {
   const fresh = (modality: string): number =>
     ofModality(wire['promptTokensDetails'], modality) +
     ofModality(wire['toolUsePromptTokensDetails'], modality) -
     ofModality(wire['cacheTokensDetails'], modality);
   const rest = new Remainder(input);
-  const inputCacheRead = rest.take(tokenCount(wire['cachedContentTokenCount']));
+  const cache = new Remainder(rest.take(tokenCount(wire['cachedContentTokenCount'])));
+  const inputCacheReadAudio = cache.take(ofModality(wire['cacheTokensDetails'], 'AUDIO'));
   const inputAudio = rest.take(Math.max(0, fresh('AUDIO')));
   const inputImage = rest.take(Math.max(0, fresh('IMAGE')));
-  return { inputFresh: rest.left, inputCacheRead, inputAudio, inputImage };
+  return {
+    inputFresh: rest.left,
+    inputCacheRead: cache.left,
+    inputCacheReadAudio,
+    inputAudio,
+    inputImage,
+  };
 }
 
 function readOutput(wire: WireRecord, candidates: number, thoughts: number) {

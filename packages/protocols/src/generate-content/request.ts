@@ -1,3 +1,4 @@
+import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
@@ -15,6 +16,7 @@ import {
   type RequestMembers,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
+import { askedTerms } from '../request/terms.ts';
 import type { Need, RequestInput, SessionClue, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { markedBeginning } from './signature.ts';
@@ -54,6 +56,7 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     inputTokensEstimate: watch.estimate(body.length),
     choices: config.value.candidateCount,
     needs: readNeeds(members, config.value, watch.needs),
+    ...askedTerms(serviceOf(members.value('serviceTier') ?? members.value('service_tier'))),
     ...askedThought([config.value.thinking]),
     ...continuing(cache),
   };

@@ -22,6 +22,7 @@ export class ChunkWalk {
   readonly #start: number;
   #finish: TextSpan | null = null;
   #usage: TextSpan | null = null;
+  #grounding: TextSpan | null = null;
   #text: TextSpan | null = null;
   #outputs = 0;
 
@@ -82,6 +83,15 @@ export class ChunkWalk {
     return decodeSpan(this.#bytes, this.#spans.get('promptFeedback'));
   }
 
+  /** The searches behind the answer; undefined when the chunk tells of none. */
+  get grounding(): unknown {
+    return decodeSpan(this.#bytes, this.#grounding);
+  }
+
+  get hasGrounding(): boolean {
+    return this.#grounding !== null;
+  }
+
   get model(): string | null {
     return stringOf(decodeSpan(this.#bytes, this.#spans.get('modelVersion'))) || null;
   }
@@ -136,6 +146,8 @@ export class ChunkWalk {
       const start = reader.at;
       if (name === 'content') this.#content();
       else reader.skip();
+      if (name === 'groundingMetadata' && isFilled(this.#bytes, start, reader.at))
+        this.#grounding = { start, end: reader.at };
       if (name === 'index') index = numberIn(this.#bytes, start, reader.at);
       if (name !== 'finishReason' || !isFilled(this.#bytes, start, reader.at)) continue;
       isFinished = true;

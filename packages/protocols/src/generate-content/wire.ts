@@ -16,6 +16,8 @@ export const requestMembers = [
   'cached_content',
   'generateContentRequest',
   'generate_content_request',
+  'serviceTier',
+  'service_tier',
 ] as const;
 
 export type RequestMember = (typeof requestMembers)[number];
@@ -56,7 +58,7 @@ export const usageMembers = [
   'thoughtsTokenCount',
 ] as const;
 
-export const candidateMembers = ['content', 'finishReason', 'index'] as const;
+export const candidateMembers = ['content', 'finishReason', 'index', 'groundingMetadata'] as const;
 
 /** Members of a part that are about it, and no output of their own. */
 const partMetadata = [

@@ -72,7 +72,7 @@ export const messages: ProtocolOf<'messages'> = {
   },
   headersFor: (dialect) => upstreamHeaders({ version: null, betas: null }, dialect),
   readRequest,
-  readAnswer: (body, _dialect, work = 'answer') => readAnswer(body, work),
+  readAnswer: (body, dialect, work = 'answer') => readAnswer(body, dialect, work),
   encodeTokenCount: (tokens) => encoder.encode(JSON.stringify({ input_tokens: tokens })),
   readRefusal,
   openStream: (dialect) => new MessagesStreamReader(dialect),

@@ -1,8 +1,20 @@
+import { meanPrompt, readStatedCost, regionOf, serviceOf } from '../billing.ts';
 import { type AnswerReading, countReading } from '../protocol.ts';
 import { parseJson, refusalOf } from '../refusal.ts';
-import type { Work } from '../request.ts';
+import type { Dialect, Work } from '../request.ts';
 import { RunningReading } from '../stream-reader.ts';
-import { addUsage, type Iteration, noUsage, type Usage } from '../usage.ts';
+import {
+  addUsage,
+  type Iteration,
+  noTerms,
+  noUsage,
+  readFees,
+  termWord,
+  totalInput,
+  type Usage,
+  type UsageTerms,
+  usualService,
+} from '../usage.ts';
 import { isRecord, recordOf, tokenCount, type WireRecord } from '../wire-values.ts';
 import { emptyBlockTypes, textMembers } from './wire.ts';
 
@@ -11,10 +23,19 @@ const encoder = new TextEncoder();
 /** The message a stream opens with, then its blocks and its end. */
 export class MessageReading extends RunningReading {
   usage: Usage | null = null;
+  terms: UsageTerms = noTerms;
   iterations: readonly Iteration[] | null = null;
   containerId: string | null = null;
+  readonly #dialect: Dialect;
   #firstUsage: unknown = null;
+  #prompts = 1;
+  #isBehindResult = false;
   #isOpen = false;
+
+  constructor(dialect: Dialect) {
+    super();
+    this.#dialect = dialect;
+  }
 
   /** A second beginning, which some proxies send, begins nothing. */
   open(message: WireRecord): void {
@@ -29,6 +50,10 @@ export class MessageReading extends RunningReading {
 
   /** Takes the beginning of a block, or a whole one. Whether it is more than an opening. */
   takeBlock(block: WireRecord): boolean {
+    const isResult = isHostedResult(block['type']);
+    // The model goes on from the results of the vendor's own tools with another prompt.
+    if (this.#isBehindResult && !isResult) this.#prompts++;
+    this.#isBehindResult = isResult;
     const isEmpty = emptyBlockTypes.has(block['type']) && !hasText(block);
     if (isEmpty) return false;
     this.#count(block);
@@ -49,8 +74,18 @@ export class MessageReading extends RunningReading {
     this.#takeContainer(end);
     if (!isRecord(lastUsage)) return;
     const wire = mergeUsage(this.#firstUsage, lastUsage);
-    this.takeUsage(readUsage(wire));
+    const usage = readUsage(wire);
+    this.takeUsage(usage);
     this.iterations = readIterations(wire);
+    this.statedCostUsd = readStatedCost(wire, this.#dialect.statedCost);
+    this.#takeTerms(wire, usage);
+  }
+
+  #takeTerms(wire: WireRecord, usage: Usage | null): void {
+    this.takeTerm('service', speedOf(wire['speed']) ?? serviceOf(wire['service_tier']));
+    this.takeTerm('region', regionOf(wire['inference_geo']));
+    if (this.#prompts === 1 || usage === null) return;
+    this.terms = { ...this.terms, promptTokens: meanPrompt(totalInput(usage), this.#prompts) };
   }
 
   #takeContainer({ container }: WireRecord): void {
@@ -64,13 +99,23 @@ export class MessageReading extends RunningReading {
 }
 
 /** A whole message in one piece. */
-function readMessage(message: WireRecord): MessageReading {
-  const reading = new MessageReading();
+function readMessage(message: WireRecord, dialect: Dialect): MessageReading {
+  const reading = new MessageReading(dialect);
   reading.open({ id: message['id'], model: message['model'] });
   const content: readonly unknown[] = Array.isArray(message['content']) ? message['content'] : [];
   for (const block of content) reading.takeBlock(recordOf(block));
   reading.close(message, message['usage']);
   return reading;
+}
+
+/** `web_search_tool_result` and its like; a caller's own results are never in an answer. */
+function isHostedResult(type: unknown): boolean {
+  return typeof type === 'string' && type.endsWith('_tool_result');
+}
+
+/** The service tier that a speed is priced as; null for the usual one. */
+export function speedOf(speed: unknown): string | null {
+  return typeof speed === 'string' && speed !== usualService ? termWord(speed) : null;
 }
 
 function hasText(block: WireRecord): boolean {
@@ -92,12 +137,12 @@ function byteLength(text: string): number {
 const decoder = new TextDecoder();
 
 /** Reads a whole JSON answer of status 200, which may be an error all the same. */
-export function readAnswer(body: Uint8Array, work: Work): AnswerReading {
+export function readAnswer(body: Uint8Array, dialect: Dialect, work: Work): AnswerReading {
   const text = decoder.decode(body);
   const value = parseJson(text);
   if (work === 'count' && isRecord(value) && tokenCount(value['input_tokens']) !== null) return countReading;
   if (work === 'answer' && isRecord(value) && Array.isArray(value['content']))
-    return { kind: 'answer', reading: readMessage(value) };
+    return { kind: 'answer', reading: readMessage(value, dialect) };
   return { kind: 'refusal', refusal: refusalOf(value, text) };
 }
 
@@ -108,11 +153,9 @@ export function readAnswer(body: Uint8Array, work: Work): AnswerReading {
  */
 export function readUsage(wire: unknown): Usage | null {
   if (!isRecord(wire)) return null;
-  return (
-    readIterations(wire)
-      ?.map(({ usage }) => usage)
-      .reduce(addUsage) ?? readParts(wire)
-  );
+  const parts = readIterations(wire)?.map(({ usage }) => usage);
+  const fees = readFees(wire);
+  return parts === undefined ? readParts(wire, fees) : parts.reduce(addUsage, fees);
 }
 
 /** The requests that the vendor made for one answer, each with the model it went to where that is named; null for none. */
@@ -125,13 +168,13 @@ function readIterations({ iterations }: WireRecord): readonly Iteration[] | null
   return read.length === 0 ? null : read;
 }
 
-function readParts(wire: WireRecord): Usage | null {
+function readParts(wire: WireRecord, fees: Usage = noUsage): Usage | null {
   const input = tokenCount(wire['input_tokens']);
   const output = tokenCount(wire['output_tokens']);
   if (input === null && output === null) return null;
   const thinking = tokenCount(recordOf(wire['output_tokens_details'])['thinking_tokens']) ?? 0;
   return {
-    ...noUsage,
+    ...fees,
     inputFresh: input ?? 0,
     inputCacheRead: tokenCount(wire['cache_read_input_tokens']) ?? 0,
     ...readCacheWrites(wire),

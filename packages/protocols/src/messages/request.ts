@@ -1,3 +1,4 @@
+import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
@@ -15,9 +16,11 @@ import {
   readWhole,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
+import { askedTerms } from '../request/terms.ts';
 import type { Need, RequestInput, SessionClue, Work } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
+import { speedOf } from './meter.ts';
 import { blockNeeds, type ProtocolHeaders, type RequestMember, readHeaders, requestMembers } from './wire.ts';
 
 /** A request as read, and its headers. */
@@ -55,6 +58,7 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
+    ...(work === 'answer' ? askedTerms(tierAsked(members), members.value('inference_geo')) : {}),
     ...askedThought([members.value('thinking'), effortIn(members)]),
     ...continuing(previousId(members), containerId(members)),
     ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
@@ -68,6 +72,11 @@ function effortIn(members: RequestMembers<RequestMember>): unknown {
   if (reader === null || !enterMember(reader, effortName)) return null;
   const start = reader.at;
   return decodeJson(members.body, start, reader.skip());
+}
+
+/** A speed is a tier by another name. */
+function tierAsked(members: RequestMembers<RequestMember>): string | null {
+  return speedOf(members.value('speed')) ?? serviceOf(members.value('service_tier'));
 }
 
 /** The id of the message that a thread goes on from. */

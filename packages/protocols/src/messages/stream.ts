@@ -11,11 +11,12 @@ import { textMembers } from './wire.ts';
 
 export class MessagesStreamReader extends FrameReader {
   readonly #dialect: Dialect;
-  readonly reading = new MessageReading();
+  readonly reading: MessageReading;
 
   constructor(dialect: Dialect) {
     super();
     this.#dialect = dialect;
+    this.reading = new MessageReading(dialect);
   }
 
   protected readOther(frame: Uint8Array): FrameRole {

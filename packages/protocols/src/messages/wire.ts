@@ -18,6 +18,9 @@ export const requestMembers = [
   'container',
   'output_config',
   'output_format',
+  'service_tier',
+  'speed',
+  'inference_geo',
 ] as const;
 
 export type RequestMember = (typeof requestMembers)[number];

@@ -57,7 +57,7 @@ export const responses: ProtocolOf<'responses'> = {
   readRequest,
   readAnswer,
   readRefusal,
-  openStream: () => new ResponsesStreamReader(),
+  openStream: (dialect) => new ResponsesStreamReader(dialect),
   encodeStreamError,
   keepAliveFrame: commentFrame,
   codec: responsesCodec,

@@ -1,8 +1,15 @@
-import { KeyNames, writtenBytes } from '../bytes/json-text.ts';
+import { KeyNames, type TextSpan, writtenBytes } from '../bytes/json-text.ts';
 import type { JsonReader } from '../bytes/scan.ts';
-import { noUsage, readInputParts, readOutputParts, type Usage } from '../usage.ts';
+import { readFees, readInputParts, readOutputParts, type Usage } from '../usage.ts';
 import { isRecord, recordOf, tokenCount } from '../wire-values.ts';
-import { callItemTypes, foreignMembers, itemMembers, textItemTypes, textMembers } from './wire.ts';
+import {
+  callItemTypes,
+  feeItemTypes,
+  foreignMembers,
+  itemMembers,
+  textItemTypes,
+  textMembers,
+} from './wire.ts';
 
 /**
  * Usage in parts that never overlap, from the wire's `usage` object. Its input includes what the cache read and wrote, its
@@ -17,7 +24,7 @@ export function readUsage(wire: unknown): Usage | null {
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = wire;
   const reasoning = tokenCount(recordOf(outputDetails)['reasoning_tokens']);
   return {
-    ...noUsage,
+    ...readFees(wire),
     ...readInputParts(input ?? 0, inputDetails),
     ...readOutputParts(output ?? 0, outputDetails, reasoning),
   };
@@ -29,6 +36,7 @@ const itemNames = new KeyNames(itemMembers);
 const refusalName = new KeyNames(['refusal']);
 const textItems = new KeyNames(textItemTypes);
 const callItems = new KeyNames(callItemTypes);
+const feeItems = new KeyNames(feeItemTypes);
 
 /** Counts what the model produced in the parts of an answer it is shown. */
 export class OutputCount {
@@ -40,9 +48,14 @@ export class OutputCount {
   hasSeals = false;
   hasCalls = false;
   hasRefusal = false;
+  /** The items with a fee, where they stand in the bytes. */
+  readonly feeItems: TextSpan[] = [];
+  #hasFee = false;
 
   /** Takes the item at the reader. */
   takeItem(reader: JsonReader): void {
+    const start = reader.at;
+    this.#hasFee = false;
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
       const name = itemNames.find(reader.bytes, reader.keyStart, reader.keyEnd);
@@ -50,6 +63,7 @@ export class OutputCount {
       else if (name === 'type') this.#takeType(reader);
       else if (isFilledString(reader)) this.hasSeals = true;
     }
+    if (this.#hasFee) this.feeItems.push({ start, end: reader.at });
   }
 
   /** Takes the member at the reader: its text if it holds some, and the text within it. */
@@ -66,6 +80,7 @@ export class OutputCount {
     const end = reader.skip() - 1;
     if (textItems.find(reader.bytes, start, end) === null) this.hasActs = true;
     if (callItems.find(reader.bytes, start, end) !== null) this.hasCalls = true;
+    if (feeItems.find(reader.bytes, start, end) !== null) this.#hasFee = true;
   }
 
   #takeWithin(reader: JsonReader): void {

@@ -1,3 +1,4 @@
+import { serviceOf } from '../billing.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
@@ -17,6 +18,7 @@ import {
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
+import { askedTerms } from '../request/terms.ts';
 import type { Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
@@ -48,6 +50,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
+    ...askedTerms(serviceOf(members.value('service_tier'))),
     ...askedThought(members.valuesOf(thoughtMembers)),
     ...continuing(members.value('previous_response_id'), conversationId(members)),
     // Unless they are told not to, upstreams keep it.

@@ -1,3 +1,4 @@
+import { readStatedCost, serviceOf } from '../billing.ts';
 import type { TextSpan } from '../bytes/json-text.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
@@ -6,9 +7,11 @@ import { completionsError } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { AnswerReading, FrameRole, UpstreamRefusal } from '../protocol.ts';
 import { refusalOf } from '../refusal.ts';
+import type { Dialect } from '../request.ts';
 import { FrameReader, notAnAnswer, RunningReading } from '../stream-reader.ts';
-import type { Usage } from '../usage.ts';
+import { noTerms, type Usage, type UsageTerms } from '../usage.ts';
 import { isRecord } from '../wire-values.ts';
+import { FeeItems, promptOf } from './fees.ts';
 import type { OutputCount } from './meter.ts';
 import { readUsage } from './meter.ts';
 import { EventWalk, ResponseWalk } from './walk.ts';
@@ -18,10 +21,15 @@ const encoder = new TextEncoder();
 const deltaNames = new KeyNames(['delta', 'sequence_number', 'obfuscation']);
 
 export class ResponsesStreamReader extends FrameReader {
-  readonly reading = new ResponseReading();
+  readonly reading: ResponseReading;
   #event = new EventWalk(new Uint8Array(0), 0);
   /** The item at hand has said something: what follows only repeats it. */
   #itemHasOutput = false;
+
+  constructor(dialect: Dialect) {
+    super();
+    this.reading = new ResponseReading(dialect);
+  }
 
   protected readOther(frame: Uint8Array): FrameRole {
     const at = namedDataStart(frame);
@@ -107,6 +115,7 @@ export class ResponsesStreamReader extends FrameReader {
   #takeItemEnd(): FrameRole {
     const { output } = this.#event;
     this.reading.know(output);
+    if (output.feeItems.length > 0) for (const item of this.#event.feeItems) this.reading.takeFeeItem(item);
     const isFilled = output.hasText || output.hasActs || output.hasSeals;
     if (isFilled && this.#itemHasOutput) return 'content';
     return this.#takeOutput(isFilled);
@@ -139,6 +148,14 @@ function namedDataStart(frame: Uint8Array): number {
 /** The deltas and items of a stream, then the whole response at its end, whose words do not tell why it stopped. */
 class ResponseReading extends RunningReading {
   usage: Usage | null = null;
+  terms: UsageTerms = noTerms;
+  readonly #dialect: Dialect;
+  readonly #feeItems: unknown[] = [];
+
+  constructor(dialect: Dialect) {
+    super();
+    this.#dialect = dialect;
+  }
 
   open(response: ResponseWalk | null): void {
     this.modelServed ??= response?.model ?? null;
@@ -165,7 +182,24 @@ class ResponseReading extends RunningReading {
     if (!this.hasOutput && (output.hasText || output.hasActs || output.hasSeals)) this.take(output);
     else this.know(output);
     this.finishReasonRaw = response.finishReason;
-    this.takeUsage(readUsage(response.usage));
+    this.#closeUsage(response.usage, response.feeItems);
+    this.takeTerm('service', serviceOf(response.service));
+  }
+
+  /** Takes an item as it ends: some servers leave them out of the whole response. */
+  takeFeeItem(item: unknown): void {
+    this.#feeItems.push(item);
+  }
+
+  #closeUsage(wire: unknown, ofWhole: readonly unknown[]): void {
+    const usage = readUsage(wire);
+    this.statedCostUsd = readStatedCost(wire, this.#dialect.statedCost);
+    const items = ofWhole.length > 0 ? ofWhole : this.#feeItems;
+    if (usage === null || items.length === 0) return this.takeUsage(usage);
+    const fees = new FeeItems();
+    for (const item of items) fees.take(item);
+    this.takeUsage(fees.addTo(usage));
+    this.terms = { ...this.terms, promptTokens: promptOf(wire, usage, items.length) };
   }
 }
 
@@ -201,12 +235,12 @@ export function unknownId(id: string): UpstreamRefusal {
 }
 
 /** Reads a whole JSON answer of status 200, which may be an error all the same. */
-export function readAnswer(body: Uint8Array): AnswerReading {
+export function readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading {
   const reader = new JsonReader(body);
   const response = new ResponseWalk(reader);
   if (!reader.isAtEnd() || !response.hasOutputList) return notAnAnswer(body);
   if (response.status === 'failed') return { kind: 'refusal', refusal: refusalInResponse(response) };
-  const reading = new ResponseReading();
+  const reading = new ResponseReading(dialect);
   reading.close(response);
   return { kind: 'answer', reading };
 }

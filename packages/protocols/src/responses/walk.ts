@@ -1,4 +1,4 @@
-import { decodeJson, decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
+import { decodeJson, decodeSpan, decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { isRecord, recordOf } from '../wire-values.ts';
 import { OutputCount } from './meter.ts';
@@ -51,6 +51,11 @@ export class EventWalk {
 
   get error(): unknown {
     return this.hasError ? decodeJson(this.#bytes, this.#errorStart, this.#errorEnd) : null;
+  }
+
+  /** Items with a fee, parsed. */
+  get feeItems(): readonly unknown[] {
+    return this.output.feeItems.map((span) => decodeSpan(this.#bytes, span));
   }
 
   /** For events whose type stands in the frame alone. */
@@ -133,6 +138,15 @@ export class ResponseWalk {
     return this.#value('usage');
   }
 
+  get service(): string | null {
+    return this.#text('service_tier');
+  }
+
+  /** Items with a fee, parsed. */
+  get feeItems(): readonly unknown[] {
+    return this.output.feeItems.map((span) => decodeSpan(this.#bytes, span));
+  }
+
   /** The error's own members; null when there is none. */
   get error(): unknown {
     return this.#value('error');
@@ -150,7 +164,7 @@ export class ResponseWalk {
     while (this.hasOutputList && reader.nextElement()) this.output.takeItem(reader);
   }
 
-  #text(name: 'id' | 'model' | 'status'): string | null {
+  #text(name: 'id' | 'model' | 'status' | 'service_tier'): string | null {
     const span = this.#spans.get(name);
     return span === undefined ? null : decodeString(this.#bytes, span.start, span.end) || null;
   }

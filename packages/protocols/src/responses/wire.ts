@@ -9,6 +9,7 @@ export const requestMembers = [
   'stream',
   'background',
   'max_output_tokens',
+  'service_tier',
   'tools',
   'text',
   'conversation',
@@ -56,8 +57,12 @@ export const responseMembers = [
   'error',
   'incomplete_details',
   'usage',
+  'service_tier',
   'output',
 ] as const;
+
+/** Items that stand for something with a fee, made by the upstream itself. */
+export const feeItemTypes = ['web_search_call', 'file_search_call', 'code_interpreter_call'] as const;
 
 /** Members of an item that are read apart from the text in it. */
 export const itemMembers = ['type', 'encrypted_content'] as const;
