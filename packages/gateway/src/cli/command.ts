@@ -17,6 +17,8 @@ export interface Command {
   readonly positionals: { readonly min: number; readonly max: number };
   readonly summary: string;
   readonly options: Readonly<Record<string, CommandOption>>;
+  /** Whole command lines, as help shows them. */
+  readonly examples: readonly string[];
   /** True when help lists every setting, and not only the one that says where the data is. */
   readonly showsSettings: boolean;
   run(context: CommandContext): Promise<ExitReason>;
@@ -43,7 +45,14 @@ export interface CommandContext {
 
 /** A command with the usual answers for what it leaves out. */
 export function command(parts: Pick<Command, 'name' | 'summary' | 'run'> & Partial<Command>): Command {
-  return { usage: '', positionals: { min: 0, max: 0 }, options: {}, showsSettings: false, ...parts };
+  return {
+    usage: '',
+    positionals: { min: 0, max: 0 },
+    options: {},
+    examples: [],
+    showsSettings: false,
+    ...parts,
+  };
 }
 
 /** The codes that the process gives to the shell that started it; documented in the help of `headgate`. */

@@ -13,6 +13,7 @@ import {
   printResult,
   readTime,
 } from './command.ts';
+import { csvCell } from './csv.ts';
 import { statusText, tableText } from './table.ts';
 import { withLedger } from './workspace.ts';
 
@@ -86,7 +87,7 @@ function salvage(context: CommandContext): Promise<ExitReason> {
   });
 }
 
-function behindText(asOfMs: number): string {
+export function behindText(asOfMs: number): string {
   return `entries later than ${new Date(asOfMs).toISOString()} may not be in it yet`;
 }
 
@@ -109,9 +110,9 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
   }
   return withLedger(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
-    if (format === 'csv') output.write(`${csvColumns.map(([title]) => title).join(',')}\n`);
+    if (format === 'csv') output.write(entryCsvTitles());
     for await (const entry of store.exportEntries(filter)) {
-      output.write(format === 'csv' ? csvLine(entry) : jsonLine(entry));
+      output.write(format === 'csv' ? entryCsvLine(entry) : jsonLine(entry));
     }
     if (asOfMs !== null) output.writeError(`${behindText(asOfMs)}\n`);
     return 'ok';
@@ -177,13 +178,11 @@ function jsonLine(entry: LedgerRecord): string {
   return `${jsonText({ ...entry, route: decodeRoute(entry.route) })}\n`;
 }
 
-function csvLine(entry: LedgerRecord): string {
-  return `${csvColumns.map(([, read]) => csvCell(read(entry))).join(',')}\n`;
+/** The titles of `entryCsvLine`. */
+export function entryCsvTitles(): string {
+  return `${csvColumns.map(([title]) => title).join(',')}\n`;
 }
 
-/** Quoted where it must be; a leading sign of a formula is defused, because spreadsheets run them (OWASP, CSV injection). */
-function csvCell(value: string | number | null): string {
-  if (typeof value !== 'string') return value === null ? '' : String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+export function entryCsvLine(entry: LedgerRecord): string {
+  return `${csvColumns.map(([, read]) => csvCell(read(entry))).join(',')}\n`;
 }

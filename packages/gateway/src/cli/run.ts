@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { settingsHelp } from '../config/published-files.ts';
 import { processEnvironment } from '../config.ts';
 import { readArguments } from './arguments.ts';
+import { callsCommands } from './calls-commands.ts';
 import { channelsCommands } from './channels-commands.ts';
 import {
   type Command,
@@ -21,6 +22,7 @@ import { restartCommand } from './restart-command.ts';
 import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
 import { serveCommand } from './serve-command.ts';
+import { spendCommand } from './spend-command.ts';
 import { transferCommands } from './transfer-commands.ts';
 
 const commands: readonly Command[] = [
@@ -32,6 +34,8 @@ const commands: readonly Command[] = [
   ...modelsCommands,
   ...routeCommands,
   ...transferCommands,
+  ...callsCommands,
+  spendCommand,
   doctorCommand,
   ...ledgerCommands,
 ];
@@ -111,6 +115,8 @@ function commandText(command: Command): string {
     .filter((word) => word !== '')
     .join(' ');
   const sections = [command.summary, `Usage: ${usage}`, optionsText(command)];
+  if (command.examples.length > 0)
+    sections.push(['Examples:', ...command.examples.map((example) => `  ${example}`)].join('\n'));
   if (command.showsSettings) {
     sections.push(
       'Settings, each also by environment (HEADGATE_API_PORT for --api-port) and most by file; defaults in parentheses.',

@@ -10,19 +10,25 @@ export function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-const gap = '   ';
+const usualGap = '   ';
 
-/** Rows in columns as wide as their widest cell, under dim titles. No lines are drawn: alignment is enough. */
+/** Rows in columns as wide as their widest cell, or wider where that is asked for, under dim titles. No lines are drawn: alignment is enough. */
 export function tableText(
   titles: readonly (string | Column)[],
   rows: readonly (readonly string[])[],
   color: boolean,
+  gap = usualGap,
+  widthsMin: readonly number[] = [],
 ): string {
   const columns = titles.map((title) =>
     typeof title === 'string' ? { title, align: 'left' as const } : title,
   );
   const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ''))),
+    Math.max(
+      column.title.length,
+      widthsMin[index] ?? 0,
+      ...rows.map((row) => visibleLength(row[index] ?? '')),
+    ),
   );
   const line = (cells: readonly string[]): string =>
     columns
@@ -31,6 +37,11 @@ export function tableText(
       .trimEnd();
   const head = line(columns.map((column) => column.title.toUpperCase()));
   return [color ? dim(head) : head, ...rows.map(line)].join('\n');
+}
+
+/** A text of so many characters at the most: what is left out is marked. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function padded(cell: string, width: number, align: 'left' | 'right'): string {

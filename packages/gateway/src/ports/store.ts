@@ -1,28 +1,13 @@
+import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
-import type { CallEntry, CallStatus, Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { UsageReports } from './usage-report.ts';
+
+export type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 
 /** When a settlement resolves: `strict` once it is durable, `soon` at once, and durable within 10 ms or so. */
 export type Durability = 'strict' | 'soon';
-
-/** Which entries to export; what is left out does not restrict. */
-export interface EntryFilter {
-  readonly accountId?: string;
-  readonly keyId?: string;
-  readonly channelId?: string;
-  readonly model?: string;
-  readonly status?: CallStatus;
-  /** Start of the call; inclusive. */
-  readonly fromMs?: number;
-  /** Start of the call; exclusive. */
-  readonly toMs?: number;
-}
-
-/** An entry as the operator sees it, those included that have not ended or were cut off by a crash. */
-export interface LedgerRecord extends Omit<CallEntry, 'status' | 'finishedAtMs'> {
-  readonly status: CallStatus;
-  readonly finishedAtMs: number | null;
-}
 
 /** One broken invariant, in words for the operator. */
 export interface Finding {
@@ -84,6 +69,8 @@ export interface LedgerAlarm {
 export interface Store {
   readonly ledger: Ledger;
   readonly reports: UsageReports;
+  /** The calls of everybody, as far as they are in the store. */
+  readonly calls: CallReports;
   readonly configuration: ConfigurationStore;
   readonly routerStates: RouterStateStore;
   /**

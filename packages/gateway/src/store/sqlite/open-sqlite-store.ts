@@ -82,6 +82,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     recover: (onProgress) => recover(writer, onProgress),
     salvage: () => writer.run('salvage', () => []),
+    calls: {
+      list: (...inputs) => reader.run('calls', () => inputs),
+      ...jobsOf(reader, 'endingIn', 'spend', 'follow'),
+    },
     exportEntries: (filter) => exportEntries(reader, filter, catchUp),
     findEntry: async (...inputs) => {
       await catchUp();

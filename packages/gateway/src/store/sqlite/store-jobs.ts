@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { LedgerAlarm } from '../../ports/store.ts';
+import { SqlCallReports } from '../call-reports.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { CredentialWriter } from '../credentials.ts';
 import { Feeder } from '../feeder.ts';
@@ -64,6 +65,7 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
 
 function createReadingJobs(kysely: Kysely<Schema>) {
   const reports = new SqlUsageReports(kysely);
+  const calls = new SqlCallReports(kysely);
   return {
     totals: reports.totals.bind(reports),
     series: reports.series.bind(reports),
@@ -71,6 +73,10 @@ function createReadingJobs(kysely: Kysely<Schema>) {
     page: reports.page.bind(reports),
     find: reports.find.bind(reports),
     balance: reports.balance.bind(reports),
+    calls: calls.list.bind(calls),
+    spend: calls.spend.bind(calls),
+    follow: calls.follow.bind(calls),
+    endingIn: calls.endingIn.bind(calls),
     records: readRecords.bind(null, kysely),
     record: findRecord.bind(null, kysely),
     verify: () => verifyLedger(kysely),

@@ -1,0 +1,164 @@
+import { counted } from '../admin/banner.ts';
+import { formatNanoUsd, nanoUsd } from '../money/money.ts';
+import { type CallFilter, type Spend, type SpendDimension, spendDimensions } from '../ports/call-reports.ts';
+import { callFilterOptions, readCallFilter, readCount } from './call-filter.ts';
+import { type CommandContext, command, type ExitReason, printFailure, printResult } from './command.ts';
+import { csvText } from './csv.ts';
+import { behindText } from './ledger-commands.ts';
+import { cut, right, tableText } from './table.ts';
+import { marginPercent, usd } from './usd.ts';
+import { withLedger } from './workspace.ts';
+
+const daysBack = 30;
+const limitMax = 10_000;
+const limitUsual = 50;
+
+export const spendCommand = command({
+  name: 'spend',
+  summary: 'Sum up what calls were charged and what they cost',
+  options: {
+    by: {
+      placeholder: spendDimensions.join('|'),
+      help: 'A row for each of them (key); days are those of UTC',
+    },
+    ...callFilterOptions,
+    limit: {
+      placeholder: 'N',
+      help: `So many rows at most (${limitUsual}); the others are summed up in one`,
+    },
+    csv: { placeholder: null, help: 'As a table for programs, exact and whole' },
+  },
+  examples: [
+    'headgate spend',
+    'headgate spend --by channel --since 24h',
+    'headgate spend --by day --account partner-one --since 2026-11-01 --csv > november.csv',
+  ],
+  run: showSpend,
+});
+
+function showSpend(context: CommandContext): Promise<ExitReason> {
+  const { options, output } = context;
+  const given = options['by'] ?? 'key';
+  const by = spendDimensions.find((dimension) => dimension === given);
+  const filter = readCallFilter(options, Date.now(), daysBack);
+  const limit = readCount(options['limit'], limitMax, limitUsual);
+  if (by === undefined || !filter.ok || limit === null) {
+    const problems = [
+      ...(by === undefined ? [`--by must be one of ${spendDimensions.join(', ')}`] : []),
+      ...(filter.ok ? [] : [filter.error]),
+      ...(limit === null ? [`--limit must be a whole number from 1 to ${limitMax}`] : []),
+    ];
+    printFailure(output, problems);
+    return Promise.resolve('usage');
+  }
+  return withLedger(context, async ({ store }) => {
+    const asOfMs = await store.catchUp();
+    const rows = await store.calls.spend(by, filter.value);
+    if (options['csv'] !== undefined) output.write(csvOf(by, rows));
+    else
+      printResult(
+        output,
+        {
+          by,
+          since: new Date(filter.value.fromMs).toISOString(),
+          spend: rows.map(viewOf),
+          total: viewOf(totalOf(rows)),
+        },
+        textOf(by, rows, filter.value, limit, output.color),
+      );
+    if (asOfMs !== null) output.writeError(`${behindText(asOfMs)}\n`);
+    return 'ok';
+  });
+}
+
+function totalOf(rows: readonly Spend[]): Spend {
+  const sum = (read: (row: Spend) => number) => rows.reduce((total, row) => total + read(row), 0);
+  const amount = (read: (row: Spend) => bigint) =>
+    nanoUsd(rows.reduce((total, row) => total + read(row), 0n));
+  return {
+    name: null,
+    calls: sum(({ calls }) => calls),
+    billedCalls: sum(({ billedCalls }) => billedCalls),
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    chargeNanoUsd: amount(({ chargeNanoUsd }) => chargeNanoUsd),
+    costNanoUsd: amount(({ costNanoUsd }) => costNanoUsd),
+  };
+}
+
+/** Amounts both ways: decimals for people, integers for programs. */
+function viewOf(row: Spend): object {
+  const { chargeNanoUsd, costNanoUsd } = row;
+  const margin = nanoUsd(chargeNanoUsd - costNanoUsd);
+  return {
+    ...row,
+    marginNanoUsd: margin,
+    chargeUsd: formatNanoUsd(chargeNanoUsd),
+    costUsd: formatNanoUsd(costNanoUsd),
+    marginUsd: formatNanoUsd(margin),
+  };
+}
+
+function csvOf(by: SpendDimension, rows: readonly Spend[]): string {
+  const titles = [
+    by,
+    'calls',
+    'billed_calls',
+    'input_tokens',
+    'output_tokens',
+    'charge_usd',
+    'cost_usd',
+    'margin_usd',
+  ];
+  return csvText(
+    titles,
+    rows.map((row) => [
+      row.name,
+      ...[row.calls, row.billedCalls, row.inputTokens, row.outputTokens],
+      ...[row.chargeNanoUsd, row.costNanoUsd, nanoUsd(row.chargeNanoUsd - row.costNanoUsd)].map(
+        formatNanoUsd,
+      ),
+    ]),
+  );
+}
+
+function textOf(
+  by: SpendDimension,
+  rows: readonly Spend[],
+  { fromMs, toMs }: CallFilter,
+  limit: number,
+  color: boolean,
+): string {
+  const [from, to] = [fromMs, toMs].map((time) =>
+    time === undefined ? null : new Date(time).toISOString().slice(0, 16).replace('T', ' '),
+  );
+  const period = `${from} UTC${to === null ? '' : ` to ${to} UTC`}`;
+  if (rows.length === 0) return `There are no such calls since ${period}.`;
+  const rest = rows.slice(limit);
+  const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? 'none answered', row));
+  const others = rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest))];
+  const total = rows.length === 1 ? [] : [cellsOf('all', totalOf(rows))];
+  const columns = [by, ...['calls', 'tokens', 'charge $', 'cost $', 'margin $', '%'].map(right)];
+  return `${tableText(columns, [...shown, ...others, ...total], color, '  ')}\n\nSince ${period}`;
+}
+
+function cellsOf(name: string, row: Spend): readonly string[] {
+  const { calls, inputTokens, outputTokens, chargeNanoUsd, costNanoUsd } = row;
+  const percent = marginPercent(chargeNanoUsd, costNanoUsd);
+  return [
+    cut(name, 22),
+    calls.toLocaleString('en'),
+    countText(inputTokens + outputTokens),
+    usd(chargeNanoUsd, 4),
+    usd(costNanoUsd, 4),
+    usd(nanoUsd(chargeNanoUsd - costNanoUsd), 4),
+    percent === null ? '–' : percent.toFixed(0),
+  ];
+}
+
+/** `12.3M`: columns stay narrow however much was used. */
+function countText(count: number): string {
+  if (count < 100_000) return count.toLocaleString('en');
+  if (count < 100_000_000) return `${(count / 1e6).toFixed(1)}M`;
+  return `${(count / 1e9).toFixed(1)}B`;
+}
