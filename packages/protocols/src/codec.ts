@@ -71,7 +71,9 @@ export interface TokenRange {
 
 /** How a target is told how much to think, as far as its protocol and its dialect decide that. */
 export interface ThoughtWords {
-  /** Words that servers take of models whose own are not known. */
+  /** The words that the protocol has. */
+  readonly vocabulary: readonly ReasoningEffort[];
+  /** The ones of them that servers take of models whose own are not known. */
   readonly efforts: readonly ReasoningEffort[];
   /** Thought can be switched on and off whatever words the model takes. */
   readonly isSwitched: boolean;

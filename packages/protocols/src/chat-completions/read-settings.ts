@@ -1,5 +1,4 @@
 import {
-  efforts,
   MemberReader,
   readOutputFormat,
   serviceTiers,
@@ -7,6 +6,7 @@ import {
   textMembers,
   verbosities,
 } from '../translate/reading.ts';
+import { efforts } from '../translate/reasoning-effort.ts';
 import type { OutputFormat, ReasoningSetting, Turn, TurnSettingName, TurnSettings } from '../turn.ts';
 import { isRecord, numberOf, type WireRecord } from '../wire-values.ts';
 import { chatSurface, thoughtMembers } from './wire.ts';

@@ -5,7 +5,7 @@ import { enforce } from '../translate/json-schema/strict-schema.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
-import { effortOf, nearestEffort } from '../translate/reasoning-effort.ts';
+import { effortOf, efforts, nearestEffort } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
 import { type SchemaFormat, TurnWriting, writeOutputFormat } from '../translate/writing.ts';
 import type { Turn, TurnSettingName, TurnSettings } from '../turn.ts';
@@ -189,30 +189,29 @@ export function isThoughtful({ reasoning: { mode } }: AskedModel): boolean {
 
 /** The members that ask a model that thinks for as little thought as it takes. */
 export function writeLeastThought({ thoughtSwitch }: Dialect, known: AskedModel): WireRecord {
-  const { mode, efforts } = known.reasoning;
+  const { mode, efforts: accepted } = known.reasoning;
   const isOptional = mode === 'optional';
   if (isOptional && thoughtSwitch === 'thinking') return { thinking: { type: 'disabled' } };
   if (isOptional && thoughtSwitch === 'enable_thinking') return { enable_thinking: false };
   if (!isThoughtful(known)) return {};
   const least = nearestEffort(
     'none',
-    (efforts ?? []).filter((effort) => isOptional || effort !== 'none'),
+    (accepted ?? []).filter((effort) => isOptional || effort !== 'none'),
   );
   return least === null ? {} : { reasoning_effort: least };
 }
 
-/** Words that servers take of models whose own are not known. */
-const ownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
 
 /** Efforts; a server with a switch of its own takes them of those models only that are known to take some. */
 export function thoughtWords({ dialect, model }: TranslationTarget): ThoughtWords {
   const isSwitched = dialect.thoughtSwitch !== 'effort';
-  const common = dialect.chatVocabulary === 'own' ? ownEfforts : commonEfforts;
+  const common = dialect.chatVocabulary === 'own' ? efforts : commonEfforts;
   const takesWords = (model?.reasoning.efforts?.length ?? 0) > 0;
   const takesBudget = dialect.thoughtSwitch === 'enable_thinking' && !takesWords;
   const range = model?.reasoning.budget ?? { min: 1, max: Number.POSITIVE_INFINITY };
   return {
+    vocabulary: efforts,
     efforts: isSwitched ? [] : common,
     isSwitched,
     budget: takesBudget ? range : null,

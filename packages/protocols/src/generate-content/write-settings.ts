@@ -82,7 +82,8 @@ function writeThinking(writing: TurnWriting, generation: ModelGeneration): objec
   const known = writing.target.model?.reasoning;
   const knowsLevels =
     (known?.efforts?.length ?? 0) > 0 || (known?.budget == null && generation.knowsThinkingLevels);
-  const amount = knowsLevels ? thinkingLevel(writing, reasoning) : null;
+  const isSwitchedOff = reasoning.effort === 'none' && known?.mode === 'optional';
+  const amount = knowsLevels && !isSwitchedOff ? thinkingLevel(writing, reasoning) : null;
   if (amount !== null) return { ...shown, thinkingLevel: amount };
   const budget = budgetOf(reasoning) ?? (reasoning.isOn === true ? asTheModelLikes : null);
   const most = known?.budget?.max ?? budgetMax;
@@ -99,12 +100,16 @@ const budgetMax = 24_576;
 const levelEfforts = ['minimal', 'low', 'medium', 'high'] as const;
 
 /** Words at models that are known to take some, else tokens. */
-export function thoughtWords({ model }: TranslationTarget): ThoughtWords {
-  const takesWords = (model?.reasoning.efforts?.length ?? 0) > 0;
+export function thoughtWords({ model, upstreamModel }: TranslationTarget): ThoughtWords {
+  const efforts = model?.reasoning.efforts ?? null;
+  const takesWords = efforts !== null && efforts.length > 0;
+  const isOld = efforts === null && !generationOf(upstreamModel).knowsThinkingLevels;
+  const usual = isOld ? { min: 1, max: budgetMax } : null;
   return {
+    vocabulary: levelEfforts,
     efforts: levelEfforts,
     isSwitched: true,
-    budget: takesWords ? null : (model?.reasoning.budget ?? null),
+    budget: takesWords ? null : (model?.reasoning.budget ?? usual),
     usualBudget: null,
   };
 }

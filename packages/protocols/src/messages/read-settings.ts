@@ -1,4 +1,5 @@
-import { efforts, type TurnNotes } from '../translate/reading.ts';
+import type { TurnNotes } from '../translate/reading.ts';
+import { efforts } from '../translate/reasoning-effort.ts';
 import {
   noSettings,
   type OutputFormat,

@@ -167,6 +167,7 @@ const laterEfforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 /** Thought has a switch of its own here, and by the age of the model a budget or a word. */
 export function thoughtWords(target: TranslationTarget): ThoughtWords {
   return {
+    vocabulary: laterEfforts,
     efforts: laterEfforts,
     isSwitched: true,
     budget: budgetRange(target),

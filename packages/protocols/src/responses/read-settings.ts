@@ -1,5 +1,4 @@
 import {
-  efforts,
   MemberReader,
   noteOwnMembers,
   readOutputFormat,
@@ -8,6 +7,7 @@ import {
   textMembers,
   verbosities,
 } from '../translate/reading.ts';
+import { efforts } from '../translate/reasoning-effort.ts';
 import {
   noSettings,
   type OutputFormat,

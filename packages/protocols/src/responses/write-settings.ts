@@ -2,7 +2,7 @@ import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { enforce } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
 import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
-import { effortOf } from '../translate/reasoning-effort.ts';
+import { effortOf, efforts } from '../translate/reasoning-effort.ts';
 import { legalName, type NameRule } from '../translate/tools.ts';
 import {
   type SchemaFormat,
@@ -44,12 +44,11 @@ export function settingSupport(turn: Turn, target: TranslationTarget): SettingSu
   };
 }
 
-const ownEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
 
 export function thoughtWords({ dialect }: TranslationTarget): ThoughtWords {
-  const efforts = dialect.chatVocabulary === 'own' ? ownEfforts : commonEfforts;
-  return { efforts, isSwitched: false, budget: null, usualBudget: null };
+  const shared = dialect.chatVocabulary === 'own' ? efforts : commonEfforts;
+  return { vocabulary: efforts, efforts: shared, isSwitched: false, budget: null, usualBudget: null };
 }
 
 /** The members that settings become; what is null is left to the upstream. */

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../error.ts';
-import type { Extension, OutputFormat, ReasoningEffort } from '../turn.ts';
+import type { Extension, OutputFormat } from '../turn.ts';
 import {
   booleanOf,
   isRecord,
@@ -133,15 +133,6 @@ export function textMembers(wire: unknown): Readonly<Record<string, string>> | n
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-export const efforts = [
-  'none',
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-] as const satisfies readonly ReasoningEffort[];
 export const verbosities = ['low', 'medium', 'high'] as const;
 export const serviceTiers = ['auto', 'default', 'flex', 'priority'] as const;
 

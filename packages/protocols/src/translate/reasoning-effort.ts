@@ -1,17 +1,26 @@
 import type { ReasoningEffort, ReasoningSetting } from '../turn.ts';
 
-const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** All the words there are, the least thought first. */
+export const efforts = [
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+] as const satisfies readonly ReasoningEffort[];
 
 /** The accepted word that is nearest to another one; of two as near, the one that thinks more, as vendors do it themselves. */
 export function nearestEffort(
   wanted: ReasoningEffort,
   accepted: readonly ReasoningEffort[],
 ): ReasoningEffort | null {
-  const place = order.indexOf(wanted);
-  const distance = (effort: ReasoningEffort) => Math.abs(order.indexOf(effort) - place);
+  const place = efforts.indexOf(wanted);
+  const distance = (effort: ReasoningEffort) => Math.abs(efforts.indexOf(effort) - place);
   return accepted.reduce<ReasoningEffort | null>((nearest, effort) => {
     if (nearest === null || distance(effort) < distance(nearest)) return effort;
-    return distance(effort) === distance(nearest) && order.indexOf(effort) > place ? effort : nearest;
+    return distance(effort) === distance(nearest) && efforts.indexOf(effort) > place ? effort : nearest;
   }, null);
 }
 

@@ -1,5 +1,5 @@
 import { changed, type Loss, type ThoughtWords, type TokenRange, type TranslationTarget } from '../codec.ts';
-import type { ReasoningSetting, Turn } from '../turn.ts';
+import type { ReasoningEffort, ReasoningSetting, Turn } from '../turn.ts';
 import { spellingOf } from './losses.ts';
 import { budgetOf, effortOf, nearestEffort } from './reasoning-effort.ts';
 
@@ -35,11 +35,11 @@ export function fitThought(turn: Turn, target: TranslationTarget, words: Thought
 /** A model that cannot but think would refuse to be told not to: it is asked for the least it takes. */
 function withoutThought(asked: ReasoningSetting, target: TranslationTarget, words: ThoughtWords): Told {
   const known = target.model?.reasoning;
-  const accepted = known?.efforts ?? words.efforts;
+  const accepted = acceptedWords(target, words);
   const isAlways = target.reasoning === 'always';
   if (!isAlways && (words.isSwitched || accepted.includes('none'))) return { reasoning: asked, note: null };
   const why = isAlways ? 'the model always thinks' : 'the model cannot be told not to think';
-  const least = nearestEffort('none', (known?.efforts ?? []).filter(isSome));
+  const least = (known?.efforts ?? null) === null ? null : nearestEffort('none', accepted.filter(isSome));
   const amount = { ...asked, effort: least, budgetTokens: words.budget?.min ?? null };
   if (known !== undefined && words.budget !== null)
     return { reasoning: { ...amount, effort: null }, note: `${why}; a budget of ${words.budget.min} tokens` };
@@ -54,16 +54,25 @@ function withThought(asked: ReasoningSetting, target: TranslationTarget, words: 
   const known = target.model?.reasoning;
   if (known === undefined) return { reasoning: asked, note: null };
   if (words.budget !== null) return byBudget(asked, words.budget, words.usualBudget);
-  const accepted = (known.efforts ?? words.efforts).filter(isSome);
+  const accepted = acceptedWords(target, words).filter(isSome);
   const isLeftOpen = effortOf(asked) === null;
   const thinksAnyway = target.reasoning !== 'asked' || words.isSwitched;
   if (isLeftOpen && (asked.isOn !== true || thinksAnyway)) return { reasoning: asked, note: null };
   const effort = nearestEffort(effortOf(asked) ?? usualEffort, accepted);
   const note = effort === null ? 'as much as the model likes' : `${effort} effort`;
+  const told = { effort, budgetTokens: null, shown: asked.shown };
   return {
-    reasoning: { ...asked, effort, budgetTokens: null, isOn: true },
+    reasoning:
+      effort === null && (!words.isSwitched || target.reasoning === 'always')
+        ? told
+        : { ...told, isOn: true },
     note: effort !== null && effort === asked.effort ? null : note,
   };
+}
+
+/** The words that the protocol has for what the model takes. */
+function acceptedWords({ model }: TranslationTarget, words: ThoughtWords): readonly ReasoningEffort[] {
+  return (model?.reasoning.efforts ?? words.efforts).filter((effort) => words.vocabulary.includes(effort));
 }
 
 function isSome(effort: string): boolean {
