@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { settingRows } from '../packages/gateway/src/config/settings-table.ts';
-import { metricFamilies } from '../tools/generate/metrics-docs.ts';
+import { alerts, metricFamilies } from '../tools/generate/metrics-docs.ts';
 import { runCommand } from './support/process.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -12,6 +12,12 @@ const documents = globSync(['*.md', 'docs/*.md', 'docs/protocols/*.md', 'package
   cwd: root,
 });
 const pages = documents.map((path) => ({ path, text: read(path) }));
+
+/** The code that headers come from. */
+const sources = globSync('packages/{gateway,protocols}/src/**/*.ts', { cwd: root })
+  .filter((path) => !path.endsWith('.test.ts'))
+  .map(read)
+  .join('\n');
 
 /** What stands in code, in a line or in blocks: each span or line by itself. */
 function codeOf(text: string): readonly string[] {
@@ -74,6 +80,15 @@ describe.each(pages)('$path', ({ path, text }) => {
         (member) => !yaml.some((known) => known === member || known.startsWith(`${member}.`)),
       ),
       ...run.filter((script) => !scripts.includes(script)),
+    ]).toEqual([]);
+  });
+
+  test('names headers and alerts that exist', () => {
+    const headers = matches(text, /\bx-headgate-[a-z]+(?:-[a-z]+)*/g);
+    const kinds = [...matches(text, /kind="([a-z-]+)"/g), ...matches(text, /\balert `([a-z-]+)`/g)];
+    expect([
+      ...headers.filter((header) => !sources.includes(`'${header}`) && !sources.includes(` ${header}`)),
+      ...kinds.filter((kind) => !(kind in alerts)),
     ]).toEqual([]);
   });
 
