@@ -305,15 +305,28 @@ describe('a call that is too long', () => {
   });
 
   test.each([
-    ['no other declares to take more', [8000, 8000]],
-    ['nobody declares what it takes', [null, null]],
-    ['the other does not', [8000, null]],
-  ])('goes nowhere else where %s', async (_, contextWindows) => {
+    ['nobody knows what the other takes', [8000, null]],
+    ['nobody knows what either takes', [null, null]],
+    ['nobody knows what the first takes', [null, 8000]],
+  ])('is tried elsewhere where %s', async (_, contextWindows) => {
     const rig = new Rig({ channels: 2, contextWindows });
     const { done } = rig.start(false);
     await rig.refuse(400, {}, tooLong);
+    expect(rig.asked).toEqual(['c1', 'c2']);
+    rig.answer(false, wholeAnswer);
     await done;
-    expect(rig.asked).toEqual(['c1']);
+    expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
+  test.each([
+    ['no other takes more', [8000, 8000], 1],
+    ['a second one of which nobody knew says the same', [null, null, null], 2],
+  ])('goes nowhere else where %s', async (_, contextWindows, asked) => {
+    const rig = new Rig({ channels: contextWindows.length, contextWindows });
+    const { done } = rig.start(false);
+    for (let n = 0; n < asked; n++) await rig.refuse(400, {}, tooLong);
+    await done;
+    expect(rig.asked).toHaveLength(asked);
     expect(rig.reply.status).toBe(400);
     expect(rig.reply.text).toContain('context_length_exceeded');
   });

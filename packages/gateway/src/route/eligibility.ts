@@ -3,7 +3,7 @@ import { barEndsAtMs, slotsWithin } from './credential.ts';
 import type { Pool } from './estimates.ts';
 import { barOf } from './estimates.ts';
 import type { Uniform } from './health.ts';
-import type { Again, Choice, Progress, RouteRequest } from './route.ts';
+import type { Again, Choice, Progress, RouteRequest, TooLong } from './route.ts';
 import type { AnswerMemory, Keeper } from './sticky.ts';
 import type { Candidate, Excluded, Exclusion, LeftOut } from './target.ts';
 
@@ -14,8 +14,8 @@ export interface Requirement {
   readonly tried: ReadonlySet<string>;
   /** Credentials that were refused to it. */
   readonly refused: ReadonlySet<Credential>;
-  /** It was too long for a target that declares to take so many tokens; null when it was for none. */
-  readonly contextAbove: number | null;
+  /** Null while no target has found it too long. */
+  readonly tooLong: TooLong | null;
   /** True when it is sent to targets that it seems to be too long for. */
   readonly anyLength?: boolean;
 }
@@ -74,11 +74,11 @@ function sortBy(pool: Pool, need: Requirement, answers: AnswerMemory, nowMs: num
 /** Tells if a call asks more of a target than that it is well: then each is looked at by itself. */
 function asksSomething(
   pool: Pool,
-  { request, tried, refused, contextAbove }: Requirement,
+  { request, tried, refused, tooLong }: Requirement,
   keeper: Keeper | null,
 ): boolean {
   const { needs, inputTokensEstimate } = request.facts;
-  if (tried.size > 0 || refused.size > 0 || contextAbove !== null || keeper !== null || pool.hasDrained)
+  if (tried.size > 0 || refused.size > 0 || tooLong !== null || keeper !== null || pool.hasDrained)
     return true;
   return (needs.size > 0 && pool.hasLacks) || inputTokensEstimate > clearlyOver * pool.leastContext;
 }
@@ -107,13 +107,17 @@ function barTo(
  */
 const clearlyOver = 2;
 
+function takesMore(contextWindow: number | null, { above, unknownToo }: TooLong): boolean {
+  return contextWindow === null ? unknownToo : contextWindow > above;
+}
+
 /** Why a target cannot do what a call asks for, whatever state it is in; null when it can. */
 function misfitOf(
   { target: { lacks, contextWindow, channel } }: Candidate,
-  { request: { facts }, tried, contextAbove, anyLength = false }: Requirement,
+  { request: { facts }, tried, tooLong, anyLength = false }: Requirement,
   keeper: Keeper | null,
 ): Exclusion | null {
-  if (contextAbove !== null && (contextWindow ?? 0) <= contextAbove) return 'context';
+  if (tooLong !== null && !takesMore(contextWindow, tooLong)) return 'context';
   if (lacks.size > 0 && !facts.needs.isDisjointFrom(lacks)) return 'lacks';
   const isOver = contextWindow !== null && facts.inputTokensEstimate > clearlyOver * contextWindow;
   if (isOver && !anyLength) return 'context';
@@ -174,9 +178,9 @@ const noCredentials: ReadonlySet<Credential> = new Set();
 
 export function needOf(
   request: RouteRequest,
-  { tried, refused = noCredentials, contextAbove = null }: Progress,
+  { tried, refused = noCredentials, tooLong = null }: Progress,
 ): Requirement {
-  return { request: request, tried, refused, contextAbove };
+  return { request: request, tried, refused, tooLong };
 }
 
 /** The need of a call that may ask one channel again, with whatever credential. */

@@ -63,7 +63,7 @@ export type Evidence =
 export interface OutcomeRow {
   /** For the documentation. */
   readonly what: string;
-  /** `once`: a second one of this sort is believed. `larger`: only a channel that declares to take a longer prompt. */
+  /** `once`: a second one of this sort is believed. `larger`: only a channel that takes a longer prompt, or one that may. */
   readonly elsewhere: 'yes' | 'once' | 'larger' | 'no';
   /** The upstream has certainly not done what it was asked for: then even what may be done once only is asked elsewhere. */
   readonly undone: boolean;

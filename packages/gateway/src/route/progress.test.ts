@@ -54,15 +54,20 @@ describe('a call goes on', () => {
     expect(progress.mayGoOn()).toBe(false);
   });
 
-  test.each<readonly [number | null, boolean]>([
-    [8000, true],
-    [null, false],
-  ])('when it is too long for a channel that declares %s: %s', (contextWindow, mayGoOn) => {
-    const progress = new CallProgress(3);
-    endOn(progress, { ...a, contextWindow }, refusedWith('context-length'));
-    expect(progress.mayGoOn()).toBe(mayGoOn);
-    expect(progress.forNext(false).contextAbove).toBe(contextWindow);
-  });
+  test.each<readonly [number | null, number]>([
+    [8000, 8000],
+    [null, 0],
+  ])(
+    'when it is too long for a channel that takes %s: to one that takes more, and to one that may, once',
+    (contextWindow, above) => {
+      const progress = new CallProgress(3);
+      endOn(progress, { ...a, contextWindow }, refusedWith('context-length'));
+      expect(progress.mayGoOn()).toBe(true);
+      expect(progress.forNext(false).tooLong).toEqual({ above, unknownToo: true });
+      endOn(progress, { ...b, contextWindow: null }, refusedWith('context-length'));
+      expect(progress.forNext(false).tooLong).toEqual({ above, unknownToo: false });
+    },
+  );
 
   test('after what may be done once only was not done, and then alone', () => {
     const progress = new CallProgress(3, false);

@@ -1,6 +1,6 @@
 import type { Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { elsewhereAfter, type Outcome, rowOf } from './outcomes.ts';
-import type { Again, Progress } from './route.ts';
+import type { Again, Progress, TooLong } from './route.ts';
 
 /** A refusal that takes longer is an attempt like any other, and so is a connection that cannot be had. */
 const quickMs = 1000;
@@ -35,7 +35,7 @@ export class CallProgress {
   readonly #repeatable: boolean;
   #attemptsLeft: number;
   #conflictsLeft = conflictsMax;
-  #contextAbove: number | null = null;
+  #tooLong: TooLong | null = null;
   #waitMsLeft = waitMsMax;
   #last: AttemptEnd | null = null;
 
@@ -67,8 +67,10 @@ export class CallProgress {
     this.#attemptsLeft -= this.#unitsOf(attempt, credential);
     this.#last = attempt;
     this.#asked.add(target.channel.id);
-    if (row.elsewhere === 'larger' && target.contextWindow !== null)
-      this.#contextAbove = Math.max(this.#contextAbove ?? 0, target.contextWindow);
+    if (row.elsewhere === 'larger') {
+      const above = Math.max(this.#tooLong?.above ?? 0, target.contextWindow ?? 0);
+      this.#tooLong = { above, unknownToo: this.#tooLong === null };
+    }
     // No channel is asked twice for its own failures, but a refusal of one credential says nothing of the next one.
     if (credential === null || !row.otherCredential || target.channel.credentials.length < 2) return;
     this.#refused.add(credential);
@@ -90,13 +92,12 @@ export class CallProgress {
     const elsewhere = elsewhereAfter(this.#last.outcome, this.#repeatable);
     switch (elsewhere) {
       case 'yes':
+      case 'larger':
+        return true;
       case 'no':
-        return elsewhere === 'yes';
+        return false;
       case 'once':
         return this.#conflictsLeft-- > 0;
-      case 'larger':
-        // Only a target that declares what it takes is known to take less than another.
-        return this.#last.target.contextWindow !== null;
       default:
         return elsewhere satisfies never;
     }
@@ -134,7 +135,7 @@ export class CallProgress {
     return {
       tried: this.#tried,
       refused: this.#refused,
-      contextAbove: this.#contextAbove,
+      tooLong: this.#tooLong,
       attemptsLeft: this.#attemptsLeft,
     };
   }

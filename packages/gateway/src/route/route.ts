@@ -94,6 +94,14 @@ export interface RouteRequest {
   readonly session: () => string | null;
 }
 
+/** The call was too long for a target: only one that takes more is asked, or one that may. */
+export interface TooLong {
+  /** The most that such a target is known to take, in tokens; 0 when it is known of none. */
+  readonly above: number;
+  /** True when one may be asked of which nobody knows what it takes: once. */
+  readonly unknownToo: boolean;
+}
+
 /** How far a call has come. */
 export interface Progress {
   /** Ids of the channels that are not asked again. */
@@ -102,8 +110,8 @@ export interface Progress {
   readonly attemptsLeft: number;
   /** Credentials of channels that may be asked again with another one: refused, or at their limit. None where left out. */
   readonly refused?: ReadonlySet<Credential>;
-  /** The most that a target declares to take which found the call too long: only one that declares more is asked. Tokens. */
-  readonly contextAbove?: number | null;
+  /** Null or left out while no target has found the call too long. */
+  readonly tooLong?: TooLong | null;
   /** Null or left out where there is nothing to wait for but what was not asked yet. */
   readonly again?: Again | null;
 }
