@@ -45,6 +45,8 @@ interface Row extends Consequence {
   readonly unsaidIn?: Surface;
   /** A channel that is alone is not asked again. */
   readonly final?: true;
+  /** It is the request that is wrong, although another channel is asked. */
+  readonly wrong?: true;
 }
 
 const failed = { next: 'yes', seen: '502 upstream_error', result: 'refused' } as const;
@@ -130,6 +132,7 @@ const rows: readonly Row[] = [
     // It may not be too long for another of which nobody knows what it takes.
     next: 'once',
     final: true,
+    wrong: true,
     seen: '400 context_length_exceeded',
   },
   {
@@ -398,10 +401,11 @@ function expectFailure({ answer, entry }: CalledCase, surface: Surface, each: Ca
 }
 
 /** How the ledger tells such an end (ledger.md, "One entry per call"). */
-function endingOf({ seen, next, result }: Case) {
+function endingOf({ seen, next, wrong, result }: Case) {
   if (seen.startsWith('200')) return { status: 'failed', unbilledReason: 'cut_after_content' };
   if (result === 'timed_out') return { status: 'timed_out', unbilledReason: 'timed_out' };
-  return { status: 'failed', unbilledReason: next === 'no' ? 'refused_by_upstream' : 'upstream_failed' };
+  const isWrong = next === 'no' || wrong === true;
+  return { status: 'failed', unbilledReason: isWrong ? 'refused_by_upstream' : 'upstream_failed' };
 }
 
 /** The private words in all that a caller received. */

@@ -35,7 +35,9 @@ const scenes = {
   unprocessable: ['fault=422,times=1', ''],
   'against-policy': ['fault=400,code=content_policy_violation,times=1', ''],
   // A second one of which nobody knows what it takes is asked as well, and is believed.
-  'too-long': repeated('fault=400,code=context_length_exceeded,retry-after=60s,times=1', 2),
+  'too-long': ['60s', '61s'].map(
+    (after) => `fault=400,code=context_length_exceeded,retry-after=${after},times=1`,
+  ),
   'tells-secrets': [`fault=400,message=${encodeURIComponent(privateWords)}`],
   'tells-of-itself': ['fault=500,message=stack%20trace%20of%20host%20db-7'],
   'strange-type': ['fault=wrong-type,tokens=5'],
