@@ -229,6 +229,34 @@ describe('the snapshot', () => {
     expect(thinks).toMatchObject([reasoning, { mode: 'optional', efforts: null }]);
   });
 
+  test('a target known not to read pictures gets none where another one is known to read them', () => {
+    const book = (second: readonly ('text' | 'image')[] | null) => {
+      const recordOf = (inputModalities: readonly ('text' | 'image')[] | null) => ({
+        name: 'M',
+        reasoning: { mode: 'none' as const },
+        inputModalities: inputModalities === null ? null : [...inputModalities],
+      });
+      const models = { 'm-at-one': recordOf(['text']), 'm-at-two': recordOf(second) };
+      const file = { asOf: '2026-11-22', vendor: true, providers: ['acme'], sources: {}, models };
+      return new ModelBook([file]);
+    };
+    const [channel] = stored.channels;
+    if (channel === undefined) throw new Error('no channel');
+    const two = {
+      ...channel,
+      id: 'other',
+      models: [{ modelId: 'm', upstreamModel: 'm-at-two', cost: null, contextWindow: null, lacks: [] }],
+    };
+    const lacksOf = (second: readonly ('text' | 'image')[] | null) => {
+      const { catalogue } = build({ book: book(second), stored: { ...stored, channels: [channel, two] } });
+      return catalogue.models.get('m')?.targets.map(({ lacks }) => [...lacks]);
+    };
+    expect(lacksOf(['text', 'image'])).toEqual([['image-input'], []]);
+    // With no better one, or none that is known, nothing is kept from it.
+    expect(lacksOf(['text'])).toEqual([[], []]);
+    expect(lacksOf(null)).toEqual([[], []]);
+  });
+
   test('a channel without its secret or its address is off, with the reason', () => {
     const noSecret = build({ secret: () => fail('it is not there') });
     expect(noSecret.catalogue.channels.get('one')).toMatchObject({ enabled: false, credentials: [] });

@@ -14,7 +14,13 @@ import {
   type Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
-import { type ModelBook, type ModelFacts, takesReasoning, unknownModel } from './model-facts.ts';
+import {
+  type Modality,
+  type ModelBook,
+  type ModelFacts,
+  takesReasoning,
+  unknownModel,
+} from './model-facts.ts';
 import { Rights } from './rights.ts';
 import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
 import { servedByChannel } from './served.ts';
@@ -203,7 +209,26 @@ function targetsByModel(
       targets.set(modelId, [...(targets.get(modelId) ?? []), target]);
     }
   }
-  return targets;
+  return new Map([...targets].map(([modelId, all]) => [modelId, withKnownLacks(all)]));
+}
+
+/** The media that a target may be known to read or not. */
+const mediaNeeds = [
+  ['image-input', 'image'],
+  ['audio-input', 'audio'],
+] as const satisfies readonly (readonly [Need, Modality])[];
+
+/** Calls that need a medium go to the targets that are known to read it, as far as others of the model are known not to. */
+function withKnownLacks(targets: readonly Target[]): readonly Target[] {
+  const contested = mediaNeeds.filter(([, modality]) =>
+    targets.some(({ facts }) => facts.inputModalities?.includes(modality) === true),
+  );
+  return targets.map((target) => {
+    const reads = target.facts.inputModalities ?? [];
+    const lacking = contested.filter(([, modality]) => reads.length > 0 && !reads.includes(modality));
+    if (lacking.length === 0) return target;
+    return { ...target, lacks: new Set([...target.lacks, ...lacking.map(([need]) => need)]) };
+  });
 }
 
 /** The facts as the operator has them: the word of a file stands before what is known. */

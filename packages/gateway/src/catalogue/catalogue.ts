@@ -61,7 +61,7 @@ export interface Target {
   readonly cost: PriceVersion | null;
   /** Tokens of prompt and answer together that it takes: what the channel declares, else the model's; null when not known. */
   readonly contextWindow: number | null;
-  /** Needs that it cannot serve although the model can, as far as the operator has said. */
+  /** Needs that it cannot serve although the model can: as the operator says, or as it is known where another target can. */
   readonly lacks: ReadonlySet<Need>;
   /** The word by which sealed state is known to come from here; see `originOf`. */
   readonly origin: string;

@@ -70,7 +70,7 @@ export function canProbe(model: Model, { target }: Candidate): boolean {
 export type Exclusion =
   | 'disabled' // or it speaks nothing that the call could be put into
   | 'not-allowed' // to calls of this group
-  | 'lacks' // what the call needs, as the operator has said
+  | 'lacks' // what the call needs, as the operator has said or as it is known
   | 'context' // the call is clearly too long for it
   | 'drained' // by the operator
   | 'elsewhere' // the earlier answer this call goes on from was given on another channel
