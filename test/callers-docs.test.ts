@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claudeCode } from '../tools/agents/claude-code.ts';
 import { codex } from '../tools/agents/codex.ts';
 import { geminiCli } from '../tools/agents/gemini-cli.ts';
-import { type ServingProcess, serveHeadgate, temporaryDirectory } from './support/process.ts';
+import { runCommand, type ServingProcess, serveHeadgate, temporaryDirectory } from './support/process.ts';
 
 const page = readFileSync(new URL('../docs/callers.md', import.meta.url), 'utf8');
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -94,6 +94,24 @@ test.concurrent.each(calls('sh'))('line $line: $heading, by curl', async (snippe
   const { stdout } = await promisify(execFile)('sh', ['-euc', snippet.code], { env });
   expect(stdout).toMatch(/simulated|"object":"usage"/i);
   expect(stdout).not.toContain('"error":{');
+});
+
+test("README's look at a route is in the words of the command", async () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [, key = '', block = ''] =
+    /\$ headgate route explain --key (\S+) .*\n([\s\S]*?)```/.exec(readme) ?? [];
+  const { stdout: keys } = await runCommand(['keys', 'list'], { dataDir: folder.path });
+  const own = /demo-completions-\w+/.exec(keys)?.[0] ?? '';
+  const asked = ['route', 'explain', '--key', own, '--model', 'demo-fast'];
+  const { stdout } = await runCommand(asked, { dataDir: folder.path });
+  const told = stdout.split('\n').map((line) => line.trim());
+  const constant = block
+    .replaceAll(key, own)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => !/^\d|^goes to|^As a gateway|^$/.test(line));
+  expect(constant.filter((line) => !told.includes(line))).toEqual([]);
+  expect(constant.length).toBeGreaterThanOrEqual(4);
 });
 
 test('sets up agents as those that are tested are set up', () => {

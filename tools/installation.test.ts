@@ -74,6 +74,12 @@ interface Run {
   readonly error: string;
 }
 
+// npm gives its scripts to a shell that looks in this folder first.
+test('the word that scripts begin with is one on Windows too, and hands on what follows', () => {
+  expect(readFileSync(join(root, 'package.json'), 'utf8')).toContain('"exec node tools/run.mjs');
+  expect(readFileSync(join(root, 'exec.cmd'), 'utf8').trimEnd().split('\n').at(-1)).toBe('@%*');
+});
+
 /** A clone with one package to run and one to test with, and an npm that writes down what it is asked for. */
 interface Clone {
   readonly folder: string;
