@@ -1,12 +1,25 @@
 /**
- * Writes `catalogue/prices/*.json`, the seed of prices and context windows, from @pydantic/genai-prices.
- * `node tools/generate/prices.ts`; the result is committed and depends on nothing but the package's version.
+ * Writes `catalogue/prices/*.json`, list prices and context windows, from @pydantic/genai-prices and from litellm, which also knows
+ * service tiers, regions and fees. Where the two differ the newer one holds; a change that is announced for later is kept.
+ * `node tools/generate/prices.ts [--packages DIRECTORY]`; the result is committed and depends on nothing but the packages' versions.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import type { MatchLogic, ModelInfo } from '@pydantic/genai-prices';
 import { findProvider } from '@pydantic/genai-prices';
+import { withoutDate } from '../../packages/gateway/src/catalogue/model-facts.ts';
 import { formatDecimal } from '../../packages/gateway/src/money/money.ts';
+import {
+  isPiece,
+  type PriceText,
+  type PriceTierText,
+  priceClassNames,
+} from '../../packages/gateway/src/money/price-terms.ts';
+import { type PackageSource, unpackedPackage } from './models/packages.ts';
+import { type ListedTerms, readListedTerms } from './prices/listed-terms.ts';
 
 interface PriceSource {
   /** The provider's id in the package. */
@@ -15,6 +28,10 @@ interface PriceSource {
   readonly vendor?: boolean;
   /** Models that do not answer in text, or that the provider has retired. */
   readonly leaveOut?: string;
+  /** The provider's name at litellm, where it is not ours. */
+  readonly terms?: string;
+  /** Fees in USD that hold for all of its models, from its price page. */
+  readonly fees?: PriceText;
 }
 
 type SourcePrice =
@@ -26,7 +43,7 @@ interface SourceVersion {
   readonly prices: SourcePrices;
 }
 
-/** The package's price keys and our names for them; what is missing here (searches, pages, hours) is not metered per token. */
+/** The package's price keys and our names for them; what is missing here (searches, pages) the other source tells. */
 const classOf = {
   input_mtok: 'input',
   cache_read_mtok: 'cacheRead',
@@ -63,7 +80,7 @@ function thresholds(prices: SourcePrices): readonly number[] {
   return [...new Set([0, ...starts])].sort((a, b) => a - b);
 }
 
-function tiersOf(prices: SourcePrices): readonly object[] {
+function tiersOf(prices: SourcePrices): readonly PriceTierText[] {
   return thresholds(prices).map((aboveInputTokens) => ({
     aboveInputTokens,
     prices: Object.fromEntries(
@@ -114,39 +131,86 @@ function isPricedPerToken(model: ModelInfo): boolean {
   );
 }
 
-function describeModel(model: ModelInfo): object {
+/** As the newer source has it, and what the other one announces for later. */
+function newestVersions(model: ModelInfo, listed: ListedTerms | undefined): readonly object[] {
+  const versions = versionsOf(model).map(({ from, prices }) => ({ from, tiers: tiersOf(prices) }));
+  if (listed === undefined) return versions;
+  const later = versions.filter(({ from }) => from !== null && from > termsDate);
+  return [
+    { from: null, tiers: listed.tiers },
+    ...later.map(({ from, tiers }) => ({ from, tiers: withFees(tiers, listed) })),
+  ];
+}
+
+/** Fees stay as they are when prices of tokens change; those of service tiers are not known before. */
+function withFees(
+  [base, ...others]: readonly PriceTierText[],
+  { tiers: [now] }: ListedTerms,
+): readonly PriceTierText[] {
+  if (base === undefined || now === undefined) return [];
+  const fees = priceClassNames.flatMap((name) =>
+    isPiece(name) || name === 'citation' ? [[name, now.prices[name]] as const] : [],
+  );
+  const { searches, regions } = now;
+  const lists = {
+    ...(searches === undefined ? {} : { searches }),
+    ...(regions === undefined ? {} : { regions }),
+  };
+  const known = Object.fromEntries(fees.filter(([, fee]) => fee !== undefined));
+  return [{ ...base, prices: { ...base.prices, ...known }, ...lists }, ...others];
+}
+
+function describeListed(id: string, { contextWindow, tiers }: ListedTerms): object {
+  return { name: id, contextWindow, equals: [], versions: [{ from: null, tiers }] };
+}
+
+function describeModel(model: ModelInfo, listed: ListedTerms | undefined): object {
   const names = new Set(otherNames(model.match));
   return {
     name: model.name ?? model.id,
-    contextWindow: model.context_window ?? null,
+    contextWindow: model.context_window ?? listed?.contextWindow ?? null,
     equals: [...names].filter((name) => name !== model.id).sort(),
-    versions: versionsOf(model).map(({ from, prices }) => ({ from, tiers: tiersOf(prices) })),
+    versions: newestVersions(model, listed),
   };
 }
 
-/** The day of the package's data, which the package does not say itself. */
-const asOf = dateOf('genai-prices');
+// The file is ours; the tests of what is written would show a wrong shape.
+const { sources: packages } = JSON.parse(readFileSync(`${catalogue}model-sources.json`, 'utf8')) as {
+  readonly sources: Readonly<Record<string, PackageSource>>;
+};
+const { values: options } = parseArgs({
+  options: { packages: { type: 'string', default: join(tmpdir(), 'headgate-model-sources') } },
+});
+const listings = packages['litellm'];
+if (listings === undefined) throw new Error('model-sources.json does not name litellm');
+const directory = unpackedPackage(listings, options.packages);
+/** The day of litellm's data, which is the newer one. */
+const termsDate = listings.date;
 
 function dateOf(source: string): string {
-  const { sources } = JSON.parse(readFileSync(`${catalogue}model-sources.json`, 'utf8')) as {
-    readonly sources: Readonly<Record<string, { readonly date: string }>>;
-  };
-  const date = sources[source]?.date;
+  const date = packages[source]?.date;
   if (date === undefined) throw new Error(`model-sources.json does not date ${source}`);
   return date;
 }
 
-function seedOf(source: PriceSource): object {
+function seedOf(id: string, source: PriceSource): object {
   const provider = findProvider({ providerId: source.from });
   if (provider === undefined) throw new Error(`the package has no provider ${source.from}`);
   const leaveOut = source.leaveOut === undefined ? null : new RegExp(source.leaveOut);
-  const models = provider.models
-    .filter((model) => model.deprecated !== true && isPricedPerToken(model) && !leaveOut?.test(model.id))
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const listed = readListedTerms(directory, source.terms ?? id, source.fees ?? {});
+  const known = provider.models.filter(
+    (model) => model.deprecated !== true && isPricedPerToken(model) && !leaveOut?.test(model.id),
+  );
+  const names = new Set(known.flatMap((model) => [model.id, ...otherNames(model.match)]));
+  const models = new Map(known.map((model) => [model.id, describeModel(model, listed.get(model.id))]));
+  for (const [model, terms] of source.vendor === true ? listed : [])
+    if (!names.has(model) && !names.has(withoutDate(model)) && (terms.isSpecial || !leaveOut?.test(model)))
+      models.set(model, describeListed(model, terms));
+  const isListed = known.some((model) => listed.has(model.id)) || (source.vendor === true && listed.size > 0);
   return {
-    asOf,
+    asOf: isListed ? termsDate : dateOf('genai-prices'),
     vendor: source.vendor === true,
-    models: Object.fromEntries(models.map((model) => [model.id, describeModel(model)])),
+    models: Object.fromEntries([...models].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
@@ -158,5 +222,5 @@ const sources = JSON.parse(readFileSync(`${catalogue}price-sources.json`, 'utf8'
 rmSync(`${catalogue}prices`, { recursive: true, force: true });
 mkdirSync(`${catalogue}prices`);
 for (const [id, source] of Object.entries(sources)) {
-  writeFileSync(`${catalogue}prices/${id}.json`, `${JSON.stringify(seedOf(source), null, 1)}\n`);
+  writeFileSync(`${catalogue}prices/${id}.json`, `${JSON.stringify(seedOf(id, source), null, 1)}\n`);
 }

@@ -11,6 +11,8 @@ const root = new URL('../../../../catalogue/', import.meta.url);
 const seedNames = readdirSync(new URL('prices/', root)).map((file) => file.replace('.json', ''));
 const nowMs = Date.parse('2026-11-21T00:00:00Z');
 
+const decimal = z.string().regex(/^\d+(\.\d{1,12})?$/);
+
 const seedShape = z.record(
   z.string().min(1),
   z.strictObject({
@@ -25,7 +27,15 @@ const seedShape = z.record(
             .array(
               z.strictObject({
                 aboveInputTokens: z.int().min(0),
-                prices: z.partialRecord(z.enum(priceClassNames), z.string().regex(/^\d+(\.\d{1,6})?$/)),
+                service: z
+                  .string()
+                  .regex(/^[a-z]+$/)
+                  .exactOptional(),
+                prices: z.partialRecord(z.enum(priceClassNames), decimal),
+                searches: z
+                  .array(z.strictObject({ context: z.enum(['low', 'medium', 'high']), perCall: decimal }))
+                  .exactOptional(),
+                regions: z.record(z.string(), decimal).exactOptional(),
               }),
             )
             .min(1),
@@ -122,13 +132,50 @@ describe('price seed', () => {
     expect(priceAt(model, Date.parse('2027-06-01T00:00:00Z'))?.[0]?.classes.input).toBe(1_500_000n);
   });
 
-  test('context tiers survive', () => {
-    const model = files.priceList('google').find('gemini-2.5-pro');
-    const tiers = model === null ? null : priceAt(model, nowMs);
-    expect(tiers?.map((tier) => [tier.aboveInputTokens, tier.classes.input])).toEqual([
+  const tiersOf = (list: string, id: string) => {
+    const model = files.priceList(list).find(id);
+    return model === null ? null : priceAt(model, nowMs);
+  };
+
+  test('context tiers survive, in each service tier', () => {
+    const tiers = tiersOf('google', 'gemini-2.5-pro');
+    const priority = tiers?.filter(({ service }) => service === 'priority');
+    expect(priority?.map((tier) => [tier.aboveInputTokens, tier.classes.input])).toEqual([
+      [0, 2_250_000n],
+      [200_000, 4_500_000n],
+    ]);
+    expect(
+      tiers
+        ?.filter(({ service }) => service === undefined)
+        .map((tier) => [tier.aboveInputTokens, tier.classes.input]),
+    ).toEqual([
       [0, 1_250_000n],
       [200_000, 2_500_000n],
     ]);
+  });
+
+  test('what vendors bill by beside tokens is known', () => {
+    const openai = tiersOf('openai', 'gpt-5.4');
+    expect(openai?.map(({ service = 'standard' }) => service)).toContain('flex');
+    expect(openai?.[0]?.fees).toMatchObject({
+      perWebSearch: 10_000_000_000n,
+      perCodeSession: 30_000_000_000n,
+    });
+    const opus = tiersOf('anthropic', 'claude-opus-4-8');
+    expect(opus?.[0]?.regions).toEqual({ us: 1_100_000n });
+    expect(opus?.find(({ service }) => service === 'fast')?.classes.output).toBe(50_000_000n);
+    expect(tiersOf('google', 'gemini-2.5-pro')?.[0]?.fees).toMatchObject({ perGrounding: 35_000_000_000n });
+    expect(tiersOf('google', 'gemini-3-flash-preview')?.[0]?.fees).toMatchObject({
+      perWebSearch: 14_000_000_000n,
+    });
+    expect(tiersOf('perplexity', 'sonar')?.[0]?.searches?.map(({ perCall }) => perCall)).toEqual([
+      5_000_000_000n,
+      8_000_000_000n,
+      12_000_000_000n,
+    ]);
+    const research = tiersOf('perplexity', 'sonar-deep-research')?.[0];
+    expect([research?.fees?.citation, research?.classes.reasoning]).toEqual([2_000_000n, 3_000_000n]);
+    expect(tiersOf('openai', 'gpt-image-1')?.[0]?.classes.imageOutput).toBe(40_000_000n);
   });
 
   test('a dated model id finds its model, and another beginning of a name nothing', () => {

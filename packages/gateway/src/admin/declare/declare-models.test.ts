@@ -111,10 +111,17 @@ describe('an entry of prices that leaves something out', () => {
   test('keeps the tiers of the list price, but for what it says', () => {
     const name = 'gemini-2.5-pro';
     const list = modelsOf(on(name))[0]?.price ?? [];
+    const standard = list.filter(({ service }) => service === undefined);
     const own = modelsOf(`${on(name)}prices: { ${name}: { output: 20 } }`)[0]?.price ?? [];
     expect(own.map(({ aboveInputTokens }) => aboveInputTokens)).toEqual([0, 200_000]);
     expect(own.map(({ classes }) => classes.output)).toEqual([20_000_000n, 20_000_000n]);
-    expect(own.map(({ classes }) => classes.input)).toEqual(list.map(({ classes }) => classes.input));
+    expect(own.map(({ classes }) => classes.input)).toEqual(standard.map(({ classes }) => classes.input));
+    // Fees are the list's; its other service tiers would not fit to another price.
+    expect(list.length).toBeGreaterThan(standard.length);
+    expect(own[0]?.fees).toEqual(list[0]?.fees);
+    const withFee = modelsOf(`${on(name)}prices: { ${name}: { perGrounding: 0.05 } }`)[0]?.price ?? [];
+    expect(withFee.length).toBe(list.length);
+    expect(withFee.at(-1)?.fees?.perGrounding).toBe(50_000_000_000n);
     const tiered = `prices: { ${name}: { tiers: [{ aboveInputTokens: 1000, output: 30 }], output: 20 } }`;
     const ofOwnTiers = modelsOf(`${on(name)}${tiered}`)[0]?.price ?? [];
     expect(ofOwnTiers.map(({ aboveInputTokens }) => aboveInputTokens)).toEqual([0, 1000]);
