@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { ConfigurationChange, ConfigurationStore, Declaration } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
 import { declareFile } from './declare/declare-file.ts';
-import { hashKey } from './keys.ts';
+import { keyHashes } from './keys.ts';
 import type { Peppers } from './owner-files.ts';
 import { automaticSources } from './self-configuration.ts';
 
@@ -45,7 +45,7 @@ export async function applyFile(
   const declared = declareFile(file, {
     catalogue: tools.catalogueFiles,
     environment: tools.environment,
-    hashKey: (key) => hashKey(key, tools.peppers[0]),
+    ...keyHashes(tools.peppers),
     nowMs,
   });
   if (!declared.ok) return declared;

@@ -159,7 +159,10 @@ async function applyRead(
     return succeed(null);
   }
   for (const { kind, id } of applied.value.changes.filter(({ change }) => change === 'refused')) {
-    parts.logger.warn(`${kind} ${id} is refused: another source declares it already`, { file: file.path });
+    parts.logger.warn(
+      `${kind} ${id} is refused: another source declares it already, or its secret is revoked`,
+      { file: file.path },
+    );
   }
   const { deployment, settings } = read.shape;
   const settingsText = JSON.stringify([deployment, settings]);

@@ -24,9 +24,15 @@ import type { StoredConfiguration, StoredKey } from '../ports/configuration-stor
 
 /**
  * Everything configured as a configuration file that declares the same again. Keys are written as hashes, which mean
- * something only under the same pepper; those that do not work any more are left out.
+ * something only under the same pepper: `fingerprints` name it, so that no other takes them in. Keys that do not work any more
+ * are left out; one that was rotated works until its grace is over, and expires then.
  */
-export function exportConfiguration(stored: StoredConfiguration): string {
+export function exportConfiguration(
+  stored: StoredConfiguration,
+  fingerprints: readonly string[],
+  nowMs: number,
+): string {
+  const keys = stored.keys.filter((key) => key.status === 'active' && worksUntilMs(key) > nowMs);
   return stringify(
     {
       providers: byId(
@@ -53,9 +59,8 @@ export function exportConfiguration(stored: StoredConfiguration): string {
           };
         }),
       ),
-      keys: byId(
-        stored.keys.filter((key) => key.status === 'active' && key.retiresAtMs === null).map(exportKey),
-      ),
+      ...(keys.length === 0 ? {} : { peppers: fingerprints }),
+      keys: byId(keys.map(exportKey)),
     },
     { lineWidth: 0 },
   );
@@ -103,7 +108,14 @@ function exportCredentials(sources: readonly SecretSource[]): object {
 
 function exportKey(key: StoredKey) {
   const { id, hash, hint } = key;
-  return { id, ...exported(keyFields, id, key), secret: { hash, hint } };
+  const untilMs = worksUntilMs(key);
+  const expiresAtMs = Number.isFinite(untilMs) ? untilMs : null;
+  return { id, ...exported(keyFields, id, { ...key, expiresAtMs }), secret: { hash, hint } };
+}
+
+function worksUntilMs({ expiresAtMs, retiresAtMs }: StoredKey): number {
+  const never = Number.POSITIVE_INFINITY;
+  return Math.min(expiresAtMs ?? never, retiresAtMs ?? never);
 }
 
 /** A price without what follows from the rest of it, and the word that nothing else is to be put in its place. */

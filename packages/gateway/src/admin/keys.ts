@@ -16,6 +16,28 @@ export function hashKey(key: string, pepper: Pepper): string {
   return createHmac('sha256', pepper.secret).update(key).digest('hex');
 }
 
+/** Everything that the declaration of keys needs of the peppers. */
+export interface KeyHashes {
+  /** HMAC of a well-formed key under the current pepper. */
+  readonly hashKey: (key: string) => string;
+  /** The same under each older pepper: a key that was revoked then must be known again. */
+  readonly olderHashes: (key: string) => readonly string[];
+  /** Names of the peppers that betray nothing of them. */
+  readonly fingerprints: readonly string[];
+}
+
+export function keyHashes(peppers: Peppers): KeyHashes {
+  const [newest, ...older] = peppers;
+  return {
+    hashKey: (key) => hashKey(key, newest),
+    olderHashes: (key) => older.map((pepper) => hashKey(key, pepper)),
+    fingerprints: peppers.map((pepper) => hashKey('fingerprint', pepper).slice(0, fingerprintDigits)),
+  };
+}
+
+/** 64 bits: enough to tell peppers from each other, and of no use to who searches for one. */
+const fingerprintDigits = 16;
+
 /**
  * How authentication hashes a key: null when its checksum is wrong, else the hash under the pepper that knows it, or
  * under the newest when none does.

@@ -320,7 +320,10 @@ export interface DeclaredGroup extends Named, ValuesOf<typeof groupFields> {
 }
 
 /** `hash` is the lower-case hex of the key's HMAC-SHA256; `hint` its first and last characters, for recognising it in a list. */
-export interface DeclaredKey extends Named, ValuesOf<typeof keyFields>, ValuesOf<typeof secretFields> {}
+export interface DeclaredKey extends Named, ValuesOf<typeof keyFields>, ValuesOf<typeof secretFields> {
+  /** Its hashes under older peppers, where the key itself is known: it may have been revoked under one of them. Not stored. */
+  readonly olderHashes?: readonly string[];
+}
 
 function isBaseUrl(address: string): boolean {
   const url = URL.parse(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { reasonToWithhold } from '../admin/apply-file.ts';
 import { counted } from '../admin/banner.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
-import { hashKey } from '../admin/keys.ts';
+import { keyHashes } from '../admin/keys.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
@@ -134,7 +134,7 @@ async function checkFile(
   const tools = {
     catalogue: catalogueFiles,
     environment,
-    hashKey: (key: string) => hashKey(key, peppers[0]),
+    ...keyHashes(peppers),
     nowMs: clock.now(),
   };
   const path = file.name;

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { succeed } from '@headgate/protocols';
@@ -230,12 +238,35 @@ describe('import and export', () => {
     ])
       expect(exported).toContain(words);
     writeFileSync(join(directory, 'exported.yaml'), exported);
+    const elsewhere = await headgate('import exported.yaml --data-dir elsewhere', credentials);
+    expect(elsewhere).toMatchObject({ code: 3, out: '' });
+    expect(elsewhere.err).toContain('were made under another pepper');
+    mkdirSync(join(directory, 'second'));
+    copyFileSync(join(directory, 'data', 'pepper'), join(directory, 'second', 'pepper'));
     const second = await headgate('import exported.yaml --data-dir second', credentials);
     expect(second).toMatchObject({ code: 0, err: '' });
     expect((await headgate('export --data-dir second')).out).toBe(exported);
     expect((await headgate('models list --data-dir second')).out).toMatch(
       /gpt-5-mini +Mini, the .* 0\.25 +2\.00 +main/,
     );
+  });
+
+  test('a rotated key goes along until its grace is over, and a revoked one never comes back', async () => {
+    await configured();
+    const old = json(await headgate('keys create --group team --name a --json'));
+    const successor = json(await headgate(`keys rotate ${old['id']} --grace 2h --json`));
+    const revoked = json(await headgate('keys create --group team --name b --json'));
+    const before = (await headgate('export', credentials)).out;
+    await headgate(`keys revoke ${revoked['id']}`);
+    const exported = (await headgate('export', credentials)).out;
+    for (const { id } of [old, successor]) expect(exported).toContain(`${id}:`);
+    expect(exported).not.toContain(`${revoked['id']}:`);
+    const renamed = before.replaceAll(`${revoked['id']}:`, 'back-again:');
+    const ids = renamed.replaceAll(`${old['id']}:`, 'old:').replaceAll(`${successor['id']}:`, 'new:');
+    writeFileSync(join(directory, 'renamed.yaml'), ids);
+    const imported = await headgate('import renamed.yaml --json', credentials);
+    expect(json(imported)['changes']).toContainEqual({ kind: 'key', id: 'back-again', change: 'refused' });
+    expect((await headgate('keys list')).out).not.toContain('back-again');
   });
 
   test('importing the same again changes nothing', async () => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { applyFile } from '../admin/apply-file.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
-import { hashKey } from '../admin/keys.ts';
+import { keyHashes } from '../admin/keys.ts';
 import { automaticSources } from '../admin/self-configuration.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import { describeProblem } from '../config/yaml-source.ts';
@@ -84,7 +84,7 @@ function importFile(context: CommandContext): Promise<ExitReason> {
     const tools = {
       catalogue: catalogueFiles,
       environment: context.environment,
-      hashKey: (key: string) => hashKey(key, peppers[0]),
+      ...keyHashes(peppers),
       nowMs: clock.now(),
     };
     const declared = file.ok ? declareFile(file.value, tools) : file;
@@ -111,15 +111,17 @@ function changesText(changes: readonly ConfigurationChange[], color: boolean): s
     added: 'added',
     changed: 'changed',
     removed: 'removed',
-    refused: 'left alone: another source declares it',
+    refused: 'left alone: another source declares it, or its secret is revoked',
   };
   const rows = changes.map(({ kind, id, change }) => [kind, id, words[change]]);
   return tableText(['kind', 'id', 'change'], rows, color);
 }
 
 function exportFile(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async ({ store }) => {
-    const configuration = exportConfiguration(await store.configuration.load());
+  return withWorkspace(context, async ({ store, peppers, clock }) => {
+    const { fingerprints } = keyHashes(peppers);
+    const stored = await store.configuration.load();
+    const configuration = exportConfiguration(stored, fingerprints, clock.now());
     printResult(context.output, { configuration }, configuration.trimEnd());
     return 'ok';
   });

@@ -175,6 +175,12 @@ const group = z.strictObject({
   routing: z.strictObject(membersOf(routingFields)).exactOptional().describe('How its calls are routed.'),
 });
 
+const pepperNames = z
+  .array(z.string().regex(/^[0-9a-f]{16}$/, 'must be a fingerprint of 16 hexadecimal digits'))
+  .describe(
+    'Fingerprints of the peppers that hashes of keys were made with, as `headgate export` writes them.',
+  );
+
 const key = z.strictObject({
   ...membersOf(keyFields),
   secret: z
@@ -266,6 +272,7 @@ export const configurationSchema = z.strictObject({
     .record(identifier, group)
     .exactOptional()
     .describe('What keys have in common: their surface, their models, their price.'),
+  peppers: pepperNames.exactOptional(),
   keys: z.record(identifier, key).exactOptional().describe('Keys of callers.'),
 });
 

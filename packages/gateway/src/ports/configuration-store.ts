@@ -65,7 +65,7 @@ export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
 export interface ConfigurationChange {
   readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price';
   readonly id: string;
-  /** `refused`: another source declares a row of this id, or has this very key; what it declares was left alone. */
+  /** `refused`: another source declares a row of this id, or has this very key, or the key was revoked; what it declares was left alone. */
   readonly change: 'added' | 'changed' | 'removed' | 'refused';
 }
 

@@ -34,6 +34,7 @@ import {
   modelPriceSubject,
 } from './load-configuration.ts';
 import { raiseRevision } from './revision.ts';
+import { noteRevoked, revivedKeys } from './revoked-secrets.ts';
 import type { Schema } from './schema.ts';
 
 const nothing: Declaration = {
@@ -110,6 +111,7 @@ export class ConfigurationWriter {
         .where('removed', '=', 0n)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
+      if (status === 'revoked') await noteRevoked(transaction, id);
       await raiseRevision(transaction);
       return true;
     });
@@ -186,8 +188,9 @@ async function applyDeclaration(
   declaration: Declaration,
   nowMs: number,
 ): Promise<readonly ConfigurationChange[]> {
+  const revived = await revivedKeys(transaction, declaration.keys);
   const replace = (kind: Kind, rows: readonly EntityRow[], onInsert: Cells = {}) =>
-    replaceRows(transaction, kind, source, rows, onInsert);
+    replaceRows(transaction, kind, source, rows, onInsert, kind === 'key' ? revived : nobody);
   const providers = Object.entries(declaration.providers).map(([id, document]) => ({ id, document }));
   const changes = [
     ...(await replace('provider', providers)),
@@ -248,19 +251,24 @@ async function storedRows(database: Kysely<Schema>, kind: Kind): Promise<readonl
   return (await sql<ExistingRow>`select * from ${sql.table(tableOf[kind])}`.execute(database)).rows;
 }
 
+const nobody: ReadonlySet<string> = new Set();
+
 async function replaceRows(
   transaction: Kysely<Schema>,
   kind: Kind,
   source: ConfigurationSource,
   rows: readonly EntityRow[],
   onInsert: Cells,
+  refused: ReadonlySet<string>,
 ): Promise<ConfigurationChange[]> {
   const stored = await storedRows(transaction, kind);
   const existing = new Map(stored.map((row) => [row.id, row]));
   const foreign = new Set(stored.flatMap((row) => (row.source === source ? [] : (row.hash ?? []))));
   const changes: ConfigurationChange[] = [];
   const declared = new Map(
-    rows.filter(({ hash }) => hash === undefined || !foreign.has(hash)).map((row) => [row.id, row]),
+    rows
+      .filter(({ id, hash }) => !refused.has(id) && (hash === undefined || !foreign.has(hash)))
+      .map((row) => [row.id, row]),
   );
   for (const { id, source: owner, removed, hash } of stored) {
     if (owner !== source || removed === 1n) continue;

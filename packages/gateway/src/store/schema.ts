@@ -125,6 +125,7 @@ export interface Schema {
   channels: Declared;
   channel_models: ChannelModelsTable;
   keys: KeysTable;
+  revoked_secrets: { hash: string };
   credentials: CredentialsTable;
   meta: MetaTable;
   router_states: RouterStatesTable;

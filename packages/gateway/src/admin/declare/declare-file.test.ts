@@ -19,6 +19,8 @@ function declare(yaml: string, variables: Readonly<Record<string, string>> = {})
     catalogue,
     environment: environmentOf(variables),
     hashKey: (key: string) => `hash of ${key}`,
+    olderHashes: () => [],
+    fingerprints: ['00000000000000aa'],
     nowMs,
   };
   return declareFile(file.value, tools);

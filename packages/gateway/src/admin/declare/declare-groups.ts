@@ -71,11 +71,12 @@ export function declareKeys(
     return secret === null ? [] : [{ id, ...key, ...secret }];
   });
   refuseSharedSecrets(declaring, keys);
+  refuseOtherPeppers(declaring);
   return keys;
 }
 
 /** The hash and the hint of a key; its text is never kept. */
-type KeptSecret = Pick<DeclaredKey, 'hash' | 'hint'>;
+type KeptSecret = Pick<DeclaredKey, 'hash' | 'hint' | 'olderHashes'>;
 
 function secretOf(declaring: Declaring, id: string, { secret }: KeyShape): KeptSecret | null {
   if ('hash' in secret) return secret;
@@ -90,13 +91,27 @@ function secretOf(declaring: Declaring, id: string, { secret }: KeyShape): KeptS
     );
     return null;
   }
-  if (isWellFormedKey(key)) return { hash: declaring.tools.hashKey(key), hint: keyHint(key) };
+  const { hashKey, olderHashes } = declaring.tools;
+  if (isWellFormedKey(key)) return { hash: hashKey(key), hint: keyHint(key), olderHashes: olderHashes(key) };
   complain(
     declaring,
     path,
     `the variable ${name} does not hold a Headgate key (sk- and 49 letters and digits); \`headgate keys generate\` prints one`,
   );
   return null;
+}
+
+/** Under another pepper no hash of the file would ever match a key, and every caller would be turned away. */
+function refuseOtherPeppers(declaring: Declaring): void {
+  const { peppers = [], keys = {} } = declaring.file.shape;
+  const hasHashes = Object.values(keys).some(({ secret }) => 'hash' in secret);
+  const { fingerprints } = declaring.tools;
+  if (!hasHashes || peppers.every((name) => fingerprints.includes(name))) return;
+  complain(
+    declaring,
+    ['peppers'],
+    'the hashes of these keys were made under another pepper, so none of the keys would work: bring the pepper of the data directory they come from (its file `pepper`, or HEADGATE_PEPPER), or leave the keys out and make new ones',
+  );
 }
 
 function refuseSharedSecrets(declaring: Declaring, keys: readonly DeclaredKey[]): void {

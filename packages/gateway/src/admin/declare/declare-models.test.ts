@@ -10,6 +10,8 @@ const tools = {
   catalogue: openCatalogueFiles(),
   environment: environmentOf({ OPENAI_API_KEY: 'a', GROQ_API_KEY: 'b', TOGETHER_API_KEY: 'c' }),
   hashKey: (key: string) => key,
+  olderHashes: () => [],
+  fingerprints: ['00000000000000aa'],
   nowMs: Date.parse('2026-11-21T00:00:00Z'),
 };
 

@@ -17,13 +17,12 @@ import {
   type SearchPriceText,
 } from '../../money/price-terms.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
+import type { KeyHashes } from '../keys.ts';
 
 /** The facts that a file is declared against. */
-export interface DeclareTools {
+export interface DeclareTools extends KeyHashes {
   readonly catalogue: CatalogueFiles;
   readonly environment: Environment;
-  /** HMAC of a well-formed key under the current pepper. */
-  readonly hashKey: (key: string) => string;
   readonly nowMs: number;
 }
 

@@ -311,6 +311,27 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     expect(await store.configuration.revision()).toBe(revision);
   });
 
+  test('a revoked secret stays dead, whatever id it is declared under, and by whom', async () => {
+    await apply('file', declaration);
+    const { hash } = sampleKey('key-1');
+    await store.configuration.setKeyStatus('key-1', 'revoked');
+    expect(await apply('file', declaration, later)).toEqual([]);
+    const renamed = { ...sampleKey('key-2'), hash };
+    expect(await apply('file', { ...declaration, keys: [renamed] }, later)).toEqual([
+      { kind: 'key', id: 'key-1', change: 'removed' },
+      { kind: 'key', id: 'key-2', change: 'refused' },
+    ]);
+    const elsewhere = { ...nothing, keys: [{ ...sampleKey('key-3'), hash }] };
+    expect(await apply('demo', elsewhere, later)).toEqual([{ kind: 'key', id: 'key-3', change: 'refused' }]);
+    const repeppered = { ...sampleKey('key-4'), olderHashes: [hash] };
+    expect(await apply('file', { ...declaration, keys: [repeppered] }, later)).toEqual([
+      { kind: 'key', id: 'key-4', change: 'refused' },
+    ]);
+    expect((await store.configuration.load()).keys.filter(({ status }) => status === 'active')).toEqual([]);
+    await apply('file', { ...declaration, keys: [sampleKey('key-5')] }, later);
+    expect(await statusOf('key-5')).toBe('active');
+  });
+
   test('says so when there is no such key', async () => {
     expect(await store.configuration.setKeyStatus('nobody', 'disabled')).toBe(false);
   });

@@ -273,6 +273,12 @@ CREATE TABLE credentials (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const revokedSecrets = `
+CREATE TABLE revoked_secrets (hash TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO revoked_secrets (hash)
+  SELECT hash FROM keys WHERE status = 'revoked' AND hash NOT LIKE 'removed:%';
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -286,6 +292,7 @@ const steps: readonly string[] = [
   salePrices,
   priceDimensions,
   credentials,
+  revokedSecrets,
 ];
 
 /**
