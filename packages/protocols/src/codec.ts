@@ -88,6 +88,15 @@ export interface WrittenTurn {
   readonly losses: readonly Loss[];
   /** The caller's names of tools by the ones that were sent; empty when all are the same. */
   readonly names: ToolNames;
+  /** The tool whose arguments are the answer, where a schema had to go by one; null or left out for most. */
+  readonly answerTool?: AnswerTool | null;
+}
+
+/** A tool of ours: its arguments are what the caller gets as the text of the answer. */
+export interface AnswerTool {
+  readonly name: string;
+  /** The answer is their one member, since it is no object. */
+  readonly isWrapped: boolean;
 }
 
 /** A tool as the caller names it. */

@@ -12,6 +12,7 @@ import { type Fault, fault } from './error.ts';
 import type { PlainFrame } from './protocol.ts';
 import type { EncodedRequest } from './request.ts';
 import { fail, type Result, succeed } from './result.ts';
+import { AnswerToolReader, answerByTool } from './translate/answer-tool.ts';
 import { fitSettings, unreadMedia } from './translate/model-fit.ts';
 import { pairCalls } from './translate/turn-order.ts';
 import type { Turn } from './turn.ts';
@@ -60,12 +61,17 @@ export class Translation {
   /** A whole answer, JSON to JSON. */
   whole(body: Uint8Array): Uint8Array {
     const { caller, upstream } = this.#languages;
-    return caller.writeAnswer(upstream.readAnswer(body, this.#readerContext()), this.#context);
+    const { answerTool = null } = this.#written;
+    const answer = upstream.readAnswer(body, this.#readerContext());
+    return caller.writeAnswer(answerTool === null ? answer : answerByTool(answer, answerTool), this.#context);
   }
 
   openStream(): StreamTranslator {
     const { caller, upstream } = this.#languages;
-    return new StreamTranslator(upstream.openReader(this.#readerContext()), caller.openWriter(this.#context));
+    const { answerTool = null } = this.#written;
+    const reader = upstream.openReader(this.#readerContext());
+    const answer = answerTool === null ? reader : new AnswerToolReader(reader, answerTool);
+    return new StreamTranslator(answer, caller.openWriter(this.#context));
   }
 
   #readerContext() {

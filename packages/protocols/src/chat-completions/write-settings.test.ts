@@ -133,7 +133,7 @@ describe('settings', () => {
     };
     expect(schemaName('an answer')).toMatch(/^[\w-]{1,64}$/);
     const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
-    expect(json_schema({ type: 'object' })).toMatchObject({
+    expect(json_schema({ type: 'object', additionalProperties: false })).toMatchObject({
       rest: {
         response_format: {
           json_schema: { name: schemaName('an answer'), schema: closed, strict: true },

@@ -67,7 +67,7 @@ const schema = {
   type: 'object',
   properties: {
     zone: { type: ['string', 'null'], enum: ['UTC'] },
-    n: { oneOf: [{ const: 1 }, { type: 'array' }] },
+    n: { oneOf: [{ const: 'one' }, { type: 'array' }] },
   },
   required: ['zone'],
   additionalProperties: false,

@@ -297,15 +297,16 @@ describe('thinking', () => {
 });
 
 describe('schemas', () => {
-  const schema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { const: 1 } } };
+  const schema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: { const: 'one' } } };
+  const asEnum = { ...schema, $defs: { a: { enum: ['one'] } } };
   const native = {
     type: 'OBJECT',
-    properties: { a: { type: 'STRING', enum: ['1'] } },
+    properties: { a: { type: 'STRING', enum: ['one'] } },
     propertyOrdering: ['a'],
   };
   test.each([
-    ['m-2.5-pro', { parametersJsonSchema: schema }, { responseJsonSchema: schema }],
-    ['m-latest', { parametersJsonSchema: schema }, { responseJsonSchema: schema }],
+    ['m-2.5-pro', { parametersJsonSchema: schema }, { responseJsonSchema: asEnum }],
+    ['m-latest', { parametersJsonSchema: schema }, { responseJsonSchema: asEnum }],
     ['m-1.5-pro', { parameters: native }, { responseSchema: native }],
   ])('for %s', (upstreamModel, parameters, format) => {
     const turn = turnOf({

@@ -1,11 +1,14 @@
 import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
+import { nativeJsonSchema } from '../translate/json-schema/native-json-schema.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
-import type { SettingSupport } from '../translate/losses.ts';
+import { findObstacle, nativeJsonLimits, nativeLimits } from '../translate/json-schema/obstacles.ts';
+import { type SettingSupport, spellingOf } from '../translate/losses.ts';
 import { budgetOf } from '../translate/reasoning-effort.ts';
 import { type TurnWriting, withoutNulls } from '../translate/writing.ts';
 import type { MediaBlock, ReasoningEffort, ReasoningSetting, Turn, TurnSettings } from '../turn.ts';
-import { generationOf, type ModelGeneration } from './wire.ts';
+import type { WireRecord } from '../wire-values.ts';
+import { generateContentSurface, generationOf, type ModelGeneration } from './wire.ts';
 
 /** Not to think at all is nothing that has to be said to a model that does not. */
 export function settingSupport({ settings }: Turn, { reasoning }: TranslationTarget): SettingSupport {
@@ -46,7 +49,7 @@ export function writeSettings(writing: TurnWriting): object {
     presencePenalty: settings.presencePenalty,
     frequencyPenalty: settings.frequencyPenalty,
     thinkingConfig: target.reasoning ? writeThinking(writing, generation) : null,
-    ...writeFormat(settings.outputFormat, generation),
+    ...writeFormat(writing, settings.outputFormat, generation),
     mediaResolution: mediaResolution(turn),
   });
   const serviceTier = tiers[settings.serviceTier ?? 'auto'];
@@ -131,7 +134,11 @@ function thinkingLevel(writing: TurnWriting, { effort }: ReasoningSetting): stri
   return level;
 }
 
-function writeFormat(format: TurnSettings['outputFormat'], { knowsJsonSchema }: ModelGeneration): object {
+function writeFormat(
+  writing: TurnWriting,
+  format: TurnSettings['outputFormat'],
+  generation: ModelGeneration,
+): object {
   const responseMimeType = 'application/json';
   switch (format?.kind) {
     case undefined:
@@ -140,12 +147,27 @@ function writeFormat(format: TurnSettings['outputFormat'], { knowsJsonSchema }: 
     case 'json':
       return { responseMimeType };
     case 'json-schema':
-      return knowsJsonSchema
-        ? { responseMimeType, responseJsonSchema: format.schema }
-        : { responseMimeType, responseSchema: toNativeSchema(format.schema) };
+      return { responseMimeType, ...writeSchema(writing, format.schema, generation) };
     default:
       return unreachable(format);
   }
+}
+
+/** A schema that would mean something else, such as a map that could only be empty, is refused by the place that is to blame. */
+function writeSchema(writing: TurnWriting, schema: WireRecord, { knowsJsonSchema }: ModelGeneration): object {
+  const obstacle = findObstacle(schema, knowsJsonSchema ? nativeJsonLimits : nativeLimits);
+  if (obstacle !== null) {
+    const part = obstacle === '' ? 'the schema as a whole' : `\`${obstacle}\` of its schema`;
+    writing.refuse(
+      spellingOf(writing.turn, 'outputFormat'),
+      `${part} cannot be said there: write it otherwise`,
+    );
+  }
+  if (!knowsJsonSchema) return { responseSchema: toNativeSchema(schema) };
+  if (writing.surface === generateContentSurface) return { responseJsonSchema: schema };
+  const { schema: responseJsonSchema, isLooser } = nativeJsonSchema(schema);
+  if (isLooser) writing.changeSetting('outputFormat', 'some constraints are not enforced');
+  return { responseJsonSchema };
 }
 
 /** One for all images: as close as the one that is to be looked at most closely. */

@@ -1,5 +1,6 @@
 import { unreachable } from '../result.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
+import { findObstacle, nativeLimits } from '../translate/json-schema/obstacles.ts';
 import { customAsFunction, customToolLosses, type NameRule, type ToolNaming } from '../translate/tools.ts';
 import type { TurnWriting } from '../translate/writing.ts';
 import type { Tool, ToolChoice } from '../turn.ts';
@@ -16,13 +17,34 @@ export function writeToolMembers(writing: TurnWriting): object {
   if (tools.length === 0) return {};
   writing.lose(customToolLosses(tools));
   const { knowsJsonSchema } = generationOf(target.upstreamModel);
-  const functionDeclarations = tools.map((tool) => writeTool(tool, naming.sent(tool), knowsJsonSchema));
+  const functionDeclarations = tools.map((tool) => {
+    if (!knowsJsonSchema) refuseUnsaid(writing, tool);
+    return writeTool(tool, naming.sent(tool), knowsJsonSchema);
+  });
   const isStrict = knowsJsonSchema && tools.every((tool) => tool.kind === 'function' && tool.strict === true);
   const functionCallingConfig = writeChoice(toolChoice, naming, isStrict);
   return {
     tools: [{ functionDeclarations }],
     ...(functionCallingConfig === null ? {} : { toolConfig: { functionCallingConfig } }),
   };
+}
+
+/** Older models would be held to other arguments than a strict tool's; any other tool's are as near to it as can be said. */
+function refuseUnsaid(writing: TurnWriting, tool: Tool): void {
+  const parameters = tool.kind === 'function' ? tool.parameters : null;
+  const obstacle = parameters === null ? null : findObstacle(parameters, nativeLimits);
+  if (
+    tool.kind === 'custom' ||
+    obstacle === null ||
+    (obstacle === 'properties' && parameters !== null && isEmptyObject(parameters))
+  )
+    return;
+  if (tool.strict === true)
+    writing.refuse(
+      'tools[].strict',
+      `\`${obstacle}\` of the tool ${tool.name} cannot be said there: write it otherwise, or ask without it`,
+    );
+  else writing.change('tools[].parameters', `without ${obstacle}`);
 }
 
 function writeTool(tool: Tool, name: string, knowsJsonSchema: boolean): object {

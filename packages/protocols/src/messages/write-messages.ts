@@ -2,6 +2,8 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import { askByTool } from '../translate/answer-tool.ts';
+import { findObstacle, structuredLimits } from '../translate/json-schema/obstacles.ts';
 import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { showMedia } from '../translate/media.ts';
@@ -43,10 +45,25 @@ export const support: Support = { settings: settingSupport, traits, thoughts: 'c
 
 /** Writes the turn for an upstream of this protocol. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {
-  const writing = new MessagesWriting(turn, target);
+  const { writing, answerTool } = writingOf(turn, target);
+  writing.answerTool = answerTool;
   writing.noteLosses(messagesSurface, settingSupport, traits);
   const headers = upstreamHeaders({ version: null, betas: null }, target.dialect);
   return writing.finish(jsonRequest(target.path, writeBody(writing), headers));
+}
+
+/** A schema that this vendor would hold an answer to in another sense goes by a tool, to which it goes as it is. */
+function writingOf(turn: Turn, target: TranslationTarget) {
+  const { outputFormat: format } = turn.settings;
+  const obstacle = format?.kind === 'json-schema' ? findObstacle(format.schema, structuredLimits) : null;
+  if (format?.kind !== 'json-schema' || obstacle === null)
+    return { writing: new MessagesWriting(turn, target), answerTool: null };
+  const asked = askByTool(turn, format);
+  const unformatted = { ...turn, settings: { ...turn.settings, outputFormat: null } };
+  const writing = new MessagesWriting(asked?.turn ?? unformatted, target);
+  if (asked === null) writing.dropSetting('outputFormat', 'a tool is called in any case');
+  else writing.changeSetting('outputFormat', `by a tool, for ${obstacle || 'all of it'}`);
+  return { writing, answerTool: asked?.tool ?? null };
 }
 
 function writeBody(writing: MessagesWriting): WireRecord {

@@ -1,10 +1,11 @@
 import type { ThoughtWords, TokenRange, TranslationTarget } from '../codec.ts';
+import { isToolForced } from '../translate/answer-tool.ts';
 import { structuredSchema } from '../translate/json-schema/strict-schema.ts';
 import type { SettingSupport } from '../translate/losses.ts';
 import { wordOn } from '../translate/model-fit.ts';
 import { budgetOf, effortOf } from '../translate/reasoning-effort.ts';
 import type { TurnWriting } from '../translate/writing.ts';
-import type { ReasoningSetting, Turn } from '../turn.ts';
+import type { ReasoningSetting } from '../turn.ts';
 import type { WireRecord } from '../wire-values.ts';
 import { messagesSurface } from './wire.ts';
 
@@ -200,15 +201,6 @@ function turnedOff(writing: TurnWriting, note: string): Thinking {
   const isAlways = writing.target.reasoning === 'always';
   writing.changeSetting('reasoning', isAlways ? 'left to the model, which always thinks' : note);
   return isAlways ? silent : off;
-}
-
-function isToolForced({ toolChoice, tools }: Turn): boolean {
-  if (toolChoice === null || tools.length === 0) return false;
-  return (
-    toolChoice.kind === 'required' ||
-    toolChoice.kind === 'named' ||
-    (toolChoice.kind === 'allowed' && toolChoice.mode === 'required')
-  );
 }
 
 function byBudget(writing: TurnWriting, setting: ReasoningSetting, maxTokens: number): Thinking {

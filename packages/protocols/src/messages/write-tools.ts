@@ -1,5 +1,6 @@
 import type { TranslationTarget } from '../codec.ts';
 import { objectSchema, tellArguments } from '../translate/json-schema/object-schema.ts';
+import { findObstacle, structuredToolLimits } from '../translate/json-schema/obstacles.ts';
 import { structuredSchema } from '../translate/json-schema/strict-schema.ts';
 import { customAsFunction, customToolLosses, type NameRule, type ToolNaming } from '../translate/tools.ts';
 import { TurnWriting } from '../translate/writing.ts';
@@ -47,11 +48,24 @@ function writeTool(given: Tool, writing: MessagesWriting): WireRecord {
     name: writing.naming.sent(tool),
     ...(description === '' ? {} : { description }),
     // Strictness would forbid what is told in words only.
-    ...(tool.strict === true && words === ''
+    ...(isEnforced(tool, schema, words, writing)
       ? { input_schema: structuredSchema(schema).schema, strict: true }
       : { input_schema: schema }),
     ...writing.breakpoints.write(tool.cacheTtl),
   };
+}
+
+/** Strictness that would change what the schema means is asked for in vain. */
+function isEnforced(
+  { strict }: FunctionTool,
+  schema: WireRecord,
+  words: string,
+  writing: MessagesWriting,
+): boolean {
+  if (strict !== true || words !== '') return false;
+  if (findObstacle(schema, structuredToolLimits) === null) return true;
+  writing.change('tools[].strict', 'asked for, but not enforced');
+  return false;
 }
 
 function calledNames({ turn, naming }: MessagesWriting): readonly string[] {

@@ -2,6 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import { enforce } from '../translate/json-schema/strict-schema.ts';
 import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { dataUrl } from '../translate/media.ts';
@@ -69,14 +70,26 @@ function writeInput(writing: TurnWriting): readonly object[] {
 }
 
 /** How tools are used is only said where there are any: else it is refused. */
-function toolMembers({ turn, naming }: TurnWriting): object {
+function toolMembers(writing: TurnWriting): object {
+  const { turn, naming } = writing;
   const { tools, toolChoice, settings } = turn;
   if (tools.length === 0) return {};
   const nameOf = upstreamNames(naming);
   const choice = toolChoice === null ? {} : { tool_choice: writeToolChoice(toolChoice, tools, nameOf) };
   const { parallelToolCalls } = settings;
   const parallel = parallelToolCalls === null ? {} : { parallel_tool_calls: parallelToolCalls };
+  noteAdvice(writing);
   return { tools: writeTools(turn, nameOf), ...choice, ...parallel };
+}
+
+/** A strict tool whose schema is not enforced as it stands is one that is told of its schema. */
+function noteAdvice(writing: TurnWriting): void {
+  const { tools, surface } = writing.turn;
+  const isAdvice = tools.some((tool) => {
+    if (tool.kind === 'custom' || tool.strict !== true || tool.parameters === null) return false;
+    return !enforce({ schema: tool.parameters, strict: true }, surface).strict;
+  });
+  if (isAdvice) writing.change('tools[].strict', 'asked for, but not enforced');
 }
 
 export const callIdRule: NameRule = { legal: /^[\x21-\x7e]$/, legalFirst: /^[\x21-\x7e]$/, lengthMax: 64 };

@@ -1,4 +1,11 @@
-import { changed, dropped, type Loss, type TranslationTarget, type WrittenTurn } from '../codec.ts';
+import {
+  type AnswerTool,
+  changed,
+  dropped,
+  type Loss,
+  type TranslationTarget,
+  type WrittenTurn,
+} from '../codec.ts';
 import type { Fault } from '../error.ts';
 import type { EncodedRequest } from '../request.ts';
 import { fail, type Result, succeed, unreachable } from '../result.ts';
@@ -23,6 +30,7 @@ export class TurnWriting {
   readonly target: TranslationTarget;
   readonly naming: ToolNaming;
   fault: Fault | null = null;
+  answerTool: AnswerTool | null = null;
   readonly #losses = new Map<string, Loss>();
 
   constructor(turn: Turn, target: TranslationTarget, toolNames: NameRule) {
@@ -74,7 +82,8 @@ export class TurnWriting {
   /** The request, unless something of it cannot be said. */
   finish(request: EncodedRequest): Result<WrittenTurn, Fault> {
     if (this.fault !== null) return fail(this.fault);
-    return succeed({ request, losses: [...this.#losses.values()], names: this.naming.names });
+    const { answerTool } = this;
+    return succeed({ request, losses: [...this.#losses.values()], names: this.naming.names, answerTool });
   }
 
   #take(losses: Result<readonly Loss[], Fault>): void {

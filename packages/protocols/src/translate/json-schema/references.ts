@@ -61,13 +61,13 @@ const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'exampl
 
 const anyObject: WireRecord = { type: 'object' };
 
-function memberOf(value: unknown, name: string): unknown {
+export function memberOf(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return listOf(value)[Number(name)];
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6901#section-4 */
-function unescapeToken(token: string): string {
+export function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 

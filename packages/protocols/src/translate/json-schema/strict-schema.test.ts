@@ -12,7 +12,7 @@ test('objects are closed, and what may be null is required', () => {
     properties: {
       a: { ...text, default: 'x', format: 'uri', description: 'A.' },
       b: maybeText,
-      c: { anyOf: [{ type: 'object', properties: {} }, { type: 'null' }] },
+      c: { anyOf: [{ type: 'object', properties: {}, additionalProperties: false }, { type: 'null' }] },
       d: { type: 'array', items: { $ref: '#/$defs/leaf' } },
     },
     required: ['a', 'd'],
@@ -33,13 +33,13 @@ test('objects are closed, and what may be null is required', () => {
   });
 });
 
-test('an object without properties is an empty one', () => {
-  expect(strictSchema({ type: 'object' })).toEqual({
-    type: 'object',
-    properties: {},
-    required: [],
-    additionalProperties: false,
-  });
+test('an object without properties is an empty one where it says so, as the arguments of a tool do', () => {
+  const empty = { type: 'object', properties: {}, required: [], additionalProperties: false };
+  expect(strictSchema({ type: 'object', additionalProperties: false })).toEqual(empty);
+  expect(strictSchema({ type: 'object', properties: {} })).toEqual(empty);
+  expect(strictSchema({ type: 'object' })).toBeNull();
+  const within = { type: 'object', properties: { a: { type: 'object', properties: {} } }, required: ['a'] };
+  expect(strictSchema(within)).toBeNull();
 });
 
 test.each([
@@ -49,6 +49,11 @@ test.each([
     { type: 'object', properties: { a: { ...maybeText, enum: ['x'] } } },
   ],
   ['one that is said elsewhere', { type: 'object', properties: { a: { $ref: '#/$defs/x' } } }],
+  ['anything at all', { type: 'object', properties: { a: {} }, required: ['a'] }],
+  [
+    'a schema of elsewhere',
+    { type: 'object', properties: { a: { $ref: 'https://x.example/y' } }, required: ['a'] },
+  ],
   ['members of any name', { type: 'object', additionalProperties: text }],
   ['a required member that is not described', { type: 'object', properties: {}, required: ['a'] }],
   ['a root that is no object', text],
@@ -73,7 +78,7 @@ test.each([
 test('a schema nested too deep can only be advice', () => {
   const nested = (depth: number): object =>
     depth === 0
-      ? { type: 'object', properties: {} }
+      ? { type: 'object', properties: {}, additionalProperties: false }
       : { type: 'object', properties: { a: nested(depth - 1) }, required: ['a'] };
   expect(strictSchema({ ...nested(10) })).not.toBeNull();
   expect(strictSchema({ ...nested(11) })).toBeNull();

@@ -1,5 +1,6 @@
 import type { Surface } from '../../turn.ts';
-import { isRecord, listOf, type WireRecord, wordSet } from '../../wire-values.ts';
+import { isRecord, listOf, recordOf, type WireRecord, wordSet } from '../../wire-values.ts';
+import { isAnything } from './obstacles.ts';
 import { mapSubSchemas } from './references.ts';
 
 /** Says nothing about what a value may be, and is not known where schemas are enforced: left out. */
@@ -26,7 +27,7 @@ export function strictSchema(schema: WireRecord): WireRecord | null {
 }
 
 function strictNode(schema: unknown, depth: number): WireRecord | null {
-  if (!isRecord(schema) || depth > depthMax) return null;
+  if (!isRecord(schema) || depth > depthMax || isAnything(schema)) return null;
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (annotations.has(keyword)) continue;
@@ -34,11 +35,12 @@ function strictNode(schema: unknown, depth: number): WireRecord | null {
     if (kept === undefined) return null;
     setOwn(strict, keyword, kept);
   }
-  return isObjectSchema(schema) ? closedObject(schema, strict) : strict;
+  return isObjectSchema(schema) ? closedObject(schema, strict, depth === 0) : strict;
 }
 
 /** The value that is sent for a keyword; undefined for one that is not enforced. */
 function strictKeyword(keyword: string, value: unknown, depth: number): unknown {
+  if (keyword === '$ref' && !String(value).startsWith('#')) return undefined;
   if (plainKeywords.has(keyword)) return value;
   switch (keyword) {
     case 'properties':
@@ -79,9 +81,18 @@ function isObjectSchema({ type, properties }: WireRecord): boolean {
   return type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'));
 }
 
-/** Requires what may be null anyway. Null when something may be left out that may not be null, or anything be added. */
-function closedObject(schema: WireRecord, strict: Record<string, unknown>): WireRecord | null {
+/**
+ * Requires what may be null anyway. Null when something may be left out that may not be null, or anything be added: an object of
+ * which nothing is said could only be empty. A tool without arguments has an empty one of its own.
+ */
+function closedObject(
+  schema: WireRecord,
+  strict: Record<string, unknown>,
+  isRoot: boolean,
+): WireRecord | null {
   const { properties = {}, additionalProperties: additional } = schema;
+  const isBare = additional === undefined && Object.keys(recordOf(properties)).length === 0;
+  if (isBare && !(isRoot && schema['properties'] !== undefined)) return null;
   if (!isRecord(properties) || (additional !== undefined && additional !== false)) return null;
   const required = listOf(schema['required']);
   const names = Object.keys(properties);
