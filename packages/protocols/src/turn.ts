@@ -217,6 +217,8 @@ export interface ReasoningSetting {
   readonly shown: boolean | null;
   /** It is to think, even where nothing says how much. */
   readonly isOn?: true;
+  /** Tokens of thoughts and answer together, where one limit covers both and the budget comes on top of the answer's. */
+  readonly limitTokens?: number;
 }
 
 export type OutputFormat =

@@ -40,7 +40,7 @@ export function writeSettings(writing: TurnWriting): object {
   const { settings } = turn;
   const generation = generationOf(target.upstreamModel);
   const generationConfig = withoutNulls({
-    maxOutputTokens: settings.maxOutputTokens,
+    maxOutputTokens: writing.limitWithThoughts(),
     temperature: settings.temperature,
     topP: settings.topP,
     topK: settings.topK,

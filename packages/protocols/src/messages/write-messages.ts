@@ -72,12 +72,13 @@ function writeBody(writing: MessagesWriting): WireRecord {
   const ordered = orderTurns(showMedia(withOwnThoughts(writing)));
   const maxTokens = writeMaxTokens(writing);
   const thinking = writeThinking(writing, maxTokens, isUnsignedLoop(ordered));
+  const withThoughts = thinking.isOn ? writing.limitWithThoughts() : null;
   // In the order of the prompt, in which cache breakpoints are counted: tools, system, messages.
   const tools = writeTools(writing);
   const system = writeSystem(writing);
   return {
     model: target.upstreamModel,
-    max_tokens: maxTokens,
+    max_tokens: withThoughts ?? maxTokens,
     ...system,
     messages: trimmedEnd(ordered).map((message) => writeMessage(message, writing)),
     ...tools,

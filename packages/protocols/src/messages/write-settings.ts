@@ -184,6 +184,7 @@ export function writeThinking(writing: TurnWriting, maxTokens: number, isLoopUns
   const { turn, target } = writing;
   const { reasoning } = turn.settings;
   if (reasoning === null) return silent;
+  const room = reasoning.limitTokens ?? maxTokens;
   if (!target.reasoning) {
     if (reasoning.effort !== 'none') writing.dropSetting('reasoning', 'the model does not reason');
     return silent;
@@ -193,8 +194,8 @@ export function writeThinking(writing: TurnWriting, maxTokens: number, isLoopUns
   if (!thinksByBudget(target)) return byWord(writing, reasoning);
   // A turn that thinks must begin with its thoughts, signed.
   if (isLoopUnsigned) return turnedOff(writing, 'off for this turn, whose thoughts are not from here');
-  if (maxTokens > budgetMin) return byBudget(writing, reasoning, maxTokens);
-  return turnedOff(writing, `off, since ${maxTokens} tokens leave no room for it`);
+  if (room > budgetMin) return byBudget(writing, reasoning, room);
+  return turnedOff(writing, `off, since ${room} tokens leave no room for it`);
 }
 
 function turnedOff(writing: TurnWriting, note: string): Thinking {

@@ -219,7 +219,7 @@ describe('a budget', () => {
       1_024,
       [
         'changed reasoning: a budget of 1024 tokens, beside the answer',
-        'changed maxOutputTokens: 32000, 1024 of them for thought',
+        'changed maxOutputTokens: limited to 32000',
       ],
     ],
     // Nobody has said how long the answer may be.
@@ -389,4 +389,23 @@ describe('a server with a switch of its own', () => {
   ] as const)('%s: %j of a model with %j is %j', (thoughtSwitch, asked, known, members, losses) => {
     expect(told(thoughtSwitch, asked, known)).toMatchObject({ members, losses });
   });
+});
+
+test('where thought is off after all, the limit is the answer’s alone', () => {
+  const model = modelOf({ budget: { min: 1_024, max: 31_999 } });
+  const settings = { ...noSettings, maxOutputTokens: 500, reasoning: thinking('high') };
+  const tool = {
+    kind: 'function',
+    name: 'look',
+    namespace: null,
+    description: '',
+    parameters: null,
+  } as const;
+  const tools = [{ ...tool, strict: null, cacheTtl: null }];
+  const turn = turnOf({ settings, tools, toolChoice: { kind: 'required' } });
+  const written = translated('messages', turn, model, { maxOutputTokens: 32_000 });
+  if (!written.ok) throw new Error(written.error.message);
+  const body: unknown = JSON.parse(Buffer.concat(written.value.request.body).toString());
+  expect(body).toMatchObject({ max_tokens: 500, thinking: { type: 'disabled' } });
+  expect(written.value.losses.map(({ field }) => field)).toEqual(['reasoning']);
 });

@@ -111,14 +111,12 @@ function besideAnswer(
   const answer = limit === null ? answerMin : isWithin ? limit - named : limit;
   const total = Math.min(budget + answer, most);
   const left = total - Math.min(answer, Math.max(total - min, 1));
-  const sent = limit === null ? null : total;
-  const losses: Loss[] = [];
   if (left < Math.max(min, 1)) return withoutRoom(turn, target, told);
-  if (left < budget)
-    losses.push(changed(spellingOf(turn, 'reasoning'), `a budget of ${left} tokens, beside the answer`));
-  if (sent !== limit)
-    losses.push(changed(spellingOf(turn, 'maxOutputTokens'), `${sent}, ${left} of them for thought`));
-  return { reasoning: { ...told, budgetTokens: left }, maxOutputTokens: sent, losses };
+  const sum = limit === null ? {} : { limitTokens: total };
+  const { losses, ...fitted } = limited(turn, target, { ...told, budgetTokens: left, ...sum });
+  if (left >= budget) return { ...fitted, losses };
+  const shrunk = changed(spellingOf(turn, 'reasoning'), `a budget of ${left} tokens, beside the answer`);
+  return { ...fitted, losses: [shrunk, ...losses] };
 }
 
 function withoutRoom(turn: Turn, target: TranslationTarget, told: ReasoningSetting): FittedThought {

@@ -74,6 +74,15 @@ export class TurnWriting {
     this.change(spellingOf(this.turn, name), note);
   }
 
+  /** The limit where it covers thoughts as well: the caller hears of it where they come on top of its own. */
+  limitWithThoughts(): number | null {
+    const { maxOutputTokens: limit, reasoning } = this.turn.settings;
+    const { limitTokens = limit, budgetTokens } = reasoning ?? {};
+    if (limitTokens !== limit)
+      this.changeSetting('maxOutputTokens', `${limitTokens}, ${budgetTokens} of them for thought`);
+    return limitTokens;
+  }
+
   /** The answer would not be what was asked for. */
   refuse(field: string, remedy?: string): void {
     this.fault ??= unsupported(field, remedy);
