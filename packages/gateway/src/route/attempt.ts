@@ -11,9 +11,6 @@ import type { Candidate } from './target.ts';
 import type { SteadyTime } from './time.ts';
 import type { Demand } from './traffic.ts';
 
-/** A model the upstream does not know will not be there in a minute. */
-const missingBlockMs = 3_600_000;
-
 /** A trial may take as long as it takes to write so many mean answers, and then as long as first content may. */
 const trialAnswers = 3;
 
@@ -114,7 +111,7 @@ export class TargetAttempt implements RoutedAttempt {
     if (!wasClosed && state.circuit.isClosed) onService(target, 'back');
     slot.use.capacity.succeeded(nowMs);
     demand.attempted(nowMs, false);
-    slot.standing.accepted();
+    slot.standing.accepted(slot.use);
     load.hang.began(this.#startMs);
     candidates.changed(candidate, slot, request.model.id, nowMs);
     this.#touch();
@@ -178,11 +175,11 @@ export class TargetAttempt implements RoutedAttempt {
       case 'credential':
         state.circuit.released();
         candidates.pulses.beat(candidate.load.pulse);
-        return slot.standing.refused(nowMs);
+        return slot.standing.refused(slot.use, isProbe, nowMs);
       case 'missing':
         state.circuit.released();
         // The model may be there for what it is made for, if it is not made for answers.
-        if (!isProbe) state.missingUntilMs = nowMs + missingBlockMs;
+        if (!isProbe) state.missing(nowMs);
         return;
       case 'nothing':
         return state.circuit.released();

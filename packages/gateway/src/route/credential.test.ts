@@ -46,13 +46,52 @@ describe('several credentials', () => {
     expect([0, 1, 2, 3, 4].map((nowMs) => call(router, nowMs))).toEqual(['a', 'b', 'c', 'a', 'b']);
   });
 
-  test('one that is refused is left out for a minute by itself, for all models; then it is tried again', () => {
+  const other = { ...target, upstreamModel: 'other' };
+
+  test('one that is refused is left out for a minute, for that model alone; then it is tried again', () => {
     const router = openRouter();
     call(router, 0, refusedWith('credential'));
-    const other = { ...target, upstreamModel: 'other' };
     expect([1, 2, 3].map((nowMs) => call(router, nowMs))).toEqual(['b', 'c', 'b']);
-    expect([1, 2].map((nowMs) => call(router, nowMs, answered(), { to: other }))).toEqual(['b', 'c']);
+    expect([1, 2, 3].map((nowMs) => call(router, nowMs, answered(), { to: other }))).toContain('a');
     expect(call(router, 60_001)).toBe('a');
+  });
+
+  test('one that two models are refused with is left out for all, longer each time, until it is accepted', () => {
+    const router = openRouter();
+    const refuse = (nowMs: number, to = target) =>
+      router.attempt(withCredentials(to, a), request, nowMs).noteEnd(refusedWith('credential'), nowMs);
+    const third = { ...target, upstreamModel: 'third' };
+    refuse(0);
+    refuse(1, other);
+    expect([2, 3, 4].map((nowMs) => call(router, nowMs, answered(), { to: third }))).not.toContain('a');
+    // What is known of the credential needs no second witness.
+    refuse(60_002, third);
+    expect(
+      [120_003, 120_004, 120_005].map((nowMs) => call(router, nowMs, answered(), { to: third })),
+    ).not.toContain('a');
+    expect(
+      [180_003, 180_004, 180_005].map((nowMs) => call(router, nowMs, answered(), { to: third })),
+    ).toContain('a');
+    refuse(180_006);
+    expect(
+      [180_007, 180_008, 180_009].map((nowMs) => call(router, nowMs, answered(), { to: third })),
+    ).toContain('a');
+  });
+
+  test('a probe that is refused needs no second witness', () => {
+    const router = openRouter();
+    router.probe(withCredentials(target, a), model, 0).noteEnd(refusedWith('credential'), 0);
+    expect([1, 2, 3].map((nowMs) => call(router, nowMs, answered(), { to: other }))).not.toContain('a');
+  });
+
+  test('however often one model is refused, the others go on, and it is asked again after five minutes at the latest', () => {
+    const router = openRouter();
+    let nowMs = 0;
+    for (let n = 0; n < 8; n++) {
+      router.attempt(withCredentials(target, a), request, nowMs).noteEnd(refusedWith('credential'), nowMs);
+      nowMs += 300_000;
+      expect([1, 2, 3].map((later) => call(router, nowMs + later, answered(), { to: other }))).toContain('a');
+    }
   });
 
   test('answers to one burst of refusals count once', () => {

@@ -7,21 +7,33 @@ import { type Cache, type Session, warmPrefix } from './sticky.ts';
 /** A credential that was refused is left alone this long, and twice as long each time it is refused again. */
 const blockMsMin = 60_000;
 const blockMsMax = 3_600_000;
+/** For one model, which is on one caller's word. */
+const useBlockMsMax = 300_000;
 
 /** The health of a credential at its upstream, whatever the model. Times on a steady clock. */
 export class Standing {
   blockedUntilMs = 0;
   #strikes = 0;
+  /** The model by which it was refused last, since it was accepted. */
+  #accuser: CredentialUse | null = null;
 
-  /** A call that was sent before the block says nothing new. */
-  refused(nowMs: number): void {
+  /**
+   * One refusal may be about the model or about what a caller asked for, so it stands for that model. A second model or a probe
+   * says that it is the credential, and so does any model once that was known. A call sent before the block says nothing new.
+   */
+  refused(use: CredentialUse, isProbe: boolean, nowMs: number): void {
     if (this.blockedUntilMs > nowMs) return;
+    const isCertain = isProbe || this.#strikes > 0 || (this.#accuser ?? use) !== use;
+    this.#accuser = use;
+    if (!isCertain) return use.refused(nowMs);
     this.blockedUntilMs = nowMs + Math.min(blockMsMax, blockMsMin * 2 ** this.#strikes);
     this.#strikes++;
   }
 
-  accepted(): void {
+  accepted(use: CredentialUse): void {
     this.#strikes = 0;
+    this.#accuser = null;
+    use.accepted();
   }
 
   save(shiftMs: number): SavedParts {
@@ -39,6 +51,9 @@ export class Standing {
 /** The calls a credential can take of one model, and the caches that are its account's. */
 export class CredentialUse implements Cache {
   readonly capacity = new Capacity();
+  /** It was refused for this model, and perhaps for this one only. */
+  refusedUntilMs = 0;
+  #strikes = 0;
   /** Grows from call to call: the one used longest ago has the lowest. */
   turn = 0;
   /** How faithful caches are is the channel's, whoever asks. */
@@ -46,6 +61,28 @@ export class CredentialUse implements Cache {
 
   constructor(target: Cache) {
     this.#target = target;
+  }
+
+  refused(nowMs: number): void {
+    if (this.refusedUntilMs > nowMs) return;
+    this.refusedUntilMs = nowMs + Math.min(useBlockMsMax, blockMsMin * 2 ** this.#strikes);
+    this.#strikes++;
+  }
+
+  accepted(): void {
+    this.#strikes = 0;
+  }
+
+  save(shiftMs: number): SavedParts {
+    const use = { refusedUntilMs: this.refusedUntilMs + shiftMs, strikes: this.#strikes };
+    return { capacity: this.capacity.save(shiftMs), use };
+  }
+
+  restore({ capacity, use }: SavedParts, shiftMs: number): void {
+    this.capacity.restore(capacity ?? {}, shiftMs);
+    if (use?.['refusedUntilMs'] === undefined) return;
+    this.refusedUntilMs = use['refusedUntilMs'] + shiftMs;
+    this.#strikes = use['strikes'] ?? 0;
   }
 
   get cacheShare(): number {
@@ -97,7 +134,7 @@ function barTo(
   nowMs: number,
 ): SlotBar | null {
   if (credential !== null && refused.has(credential)) return 'tried';
-  if (standing.blockedUntilMs > nowMs) return 'credential';
+  if (standing.blockedUntilMs > nowMs || use.refusedUntilMs > nowMs) return 'credential';
   const capacity = use.capacity.state(nowMs, tokens);
   return capacity === 'free' ? null : capacity;
 }
@@ -140,8 +177,17 @@ function severity(bar: SlotBar | null): number {
 }
 
 /** Tells if a call that nobody waits for may be made with it. */
-export function mayProbeWith({ standing, use }: CredentialSlot, nowMs: number): boolean {
-  return standing.blockedUntilMs <= nowMs && use.capacity.blockedUntilMs <= nowMs;
+export function mayProbeWith(slot: CredentialSlot, nowMs: number): boolean {
+  return !isRefused(slot, nowMs) && slot.use.capacity.blockedUntilMs <= nowMs;
+}
+
+/** Tells if the upstream has lately refused the credential, at all or for this model. */
+export function isRefused(slot: CredentialSlot, nowMs: number): boolean {
+  return refusedUntilMs(slot) > nowMs;
+}
+
+function refusedUntilMs({ standing, use }: CredentialSlot): number {
+  return Math.max(standing.blockedUntilMs, use.refusedUntilMs);
 }
 
 /** When a reason ends for which all of them are left out: that of the first one. */
@@ -154,13 +200,10 @@ export function barEndsAtMs(
 }
 
 /** Infinite where another reason holds. */
-function endOf(
-  { standing, use: { capacity } }: CredentialSlot,
-  bar: Exclude<SlotBar, 'tried'>,
-  nowMs: number,
-): number {
-  if (bar === 'credential') return standing.blockedUntilMs;
-  if (standing.blockedUntilMs > nowMs) return Number.POSITIVE_INFINITY;
+function endOf(slot: CredentialSlot, bar: Exclude<SlotBar, 'tried'>, nowMs: number): number {
+  const { capacity } = slot.use;
+  if (bar === 'credential') return refusedUntilMs(slot);
+  if (isRefused(slot, nowMs)) return Number.POSITIVE_INFINITY;
   if (bar === 'capped') return capacity.freeAtMs(nowMs);
   if (bar === 'no-headroom') return capacity.resetsAtMs;
   return capacity.blockedUntilMs > nowMs ? capacity.blockedUntilMs : Number.POSITIVE_INFINITY;

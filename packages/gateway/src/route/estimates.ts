@@ -1,5 +1,5 @@
 import type { Model, Target } from '../catalogue/catalogue.ts';
-import { barEndsAtMs, barToAll, type CredentialSlot, type SlotNeed } from './credential.ts';
+import { barEndsAtMs, barToAll, type CredentialSlot, isRefused, type SlotNeed } from './credential.ts';
 import { type PriceRates, ratesFor } from './price-rates.ts';
 import type { Cache } from './sticky.ts';
 import {
@@ -244,8 +244,8 @@ function endOf({ state, slots }: Candidate, bar: LeftOut, nowMs: number): number
 
 function roomOf(slots: readonly CredentialSlot[], nowMs: number): number {
   let room = 0;
-  for (const { standing, use } of slots)
-    if (standing.blockedUntilMs <= nowMs) room = Math.max(room, use.capacity.roomTokens(nowMs));
+  for (const slot of slots)
+    if (!isRefused(slot, nowMs)) room = Math.max(room, slot.use.capacity.roomTokens(nowMs));
   return room;
 }
 

@@ -1,7 +1,7 @@
 import type { ProtocolId } from '@headgate/protocols';
 import { type Credential, canServe, type Model, speaks, type Target } from '../catalogue/catalogue.ts';
 import type { RouterState } from '../ports/store.ts';
-import { type CredentialSlot, CredentialUse, Standing } from './credential.ts';
+import { type CredentialSlot, CredentialUse, isRefused, Standing } from './credential.ts';
 import { Estimates, type Pool } from './estimates.ts';
 import { Hang } from './latency.ts';
 import { ratesOf } from './price-rates.ts';
@@ -129,7 +129,7 @@ export class Candidates {
       case 'credential':
         return obtain(this.#standings, key, newStanding).restore(saved, shiftMs);
       case 'capacity':
-        return this.#useOf(key).capacity.restore(saved['capacity'] ?? {}, shiftMs);
+        return this.#useOf(key).restore(saved, shiftMs);
       case 'model':
         return obtain(this.#demands, key, newDemand).restore(saved['demand'] ?? {}, shiftMs);
       default:
@@ -176,10 +176,8 @@ export class Candidates {
         return this.#states.get(key)?.save(shiftMs) ?? null;
       case 'credential':
         return this.#standings.get(key)?.save(shiftMs) ?? null;
-      case 'capacity': {
-        const use = this.#uses.get(key);
-        return use === undefined ? null : { capacity: use.capacity.save(shiftMs) };
-      }
+      case 'capacity':
+        return this.#uses.get(key)?.save(shiftMs) ?? null;
       case 'model': {
         const demand = this.#demands.get(key);
         return demand === undefined ? null : { demand: demand.save(shiftMs) };
@@ -190,8 +188,8 @@ export class Candidates {
   }
 }
 
-function isBlocked({ standing, use }: CredentialSlot, nowMs: number): boolean {
-  return Math.max(standing.blockedUntilMs, use.capacity.blockedUntilMs) > nowMs;
+function isBlocked(slot: CredentialSlot, nowMs: number): boolean {
+  return isRefused(slot, nowMs) || slot.use.capacity.blockedUntilMs > nowMs;
 }
 
 /** Keys by kind, the first changed first. */

@@ -400,9 +400,11 @@ describe('in trouble', () => {
     expect(router.route(asking(streamed, model), 4000)).toMatchObject({ targets: [], blockedRetryMs: 5000 });
   });
 
-  test('one refused credential is refused for all models of the channel, not for another credential', () => {
+  test('a credential refused to two models is refused for all models of the channel, not for another credential', () => {
     const router = openRouter();
     tryOnce(router, one, model, 0, { outcome: refusedWith('credential') });
+    const second = { ...one, upstreamModel: 'second' };
+    tryOnce(router, second, modelOf([second], 'm1'), 0, { outcome: refusedWith('credential') });
     const other = { ...one, upstreamModel: 'other' };
     expect(router.route(asking(streamed, modelOf([other], 'm2')), 1000).targets).toEqual([]);
     const renewed = { ...other, channel: { ...other.channel, credentials: [{ id: 'NEW', secret: 'new' }] } };

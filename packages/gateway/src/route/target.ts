@@ -105,6 +105,11 @@ const failingMs = 60_000;
 /** A prefix of so many tokens makes the whole step; upstreams cache none of a few hundred, which says little. */
 const tellingTokens = 4_000;
 
+/** A model that an upstream does not know is left alone this long, longer each time it says so again. */
+const missingMsMin = 60_000;
+const missingMsMax = 3_600_000;
+const missingGrowth = 4;
+
 /** All that is known of one (channel, upstream model), whichever credential it is asked with: a bounded amount, however much it is used. */
 export class TargetState {
   readonly health = new TargetHealth();
@@ -119,6 +124,7 @@ export class TargetState {
   readonly pulse: number;
   /** The upstream does not know the model: not asked again until then. */
   missingUntilMs = 0;
+  #timesMissing = 0;
   lastSentMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
   #failedMs = Number.NEGATIVE_INFINITY;
@@ -133,7 +139,15 @@ export class TargetState {
     this.circuit.sent(nowMs);
   }
 
+  /** The upstream says that it does not know the model, which one caller's request may have made it say. */
+  missing(nowMs: number): void {
+    if (this.missingUntilMs > nowMs) return;
+    this.missingUntilMs = nowMs + Math.min(missingMsMax, missingMsMin * missingGrowth ** this.#timesMissing);
+    this.#timesMissing++;
+  }
+
   succeeded(nowMs: number, startMs: number): void {
+    this.#timesMissing = 0;
     this.#answeredMs = nowMs;
     this.health.succeeded(nowMs);
     this.circuit.succeeded(nowMs, startMs, this.health);
@@ -163,6 +177,7 @@ export class TargetState {
       target: {
         cacheShare: this.cacheShare,
         missingUntilMs: this.missingUntilMs + shiftMs,
+        timesMissing: this.#timesMissing,
         lastSentMs: this.lastSentMs + shiftMs,
         answeredMs: this.#answeredMs + shiftMs,
         failedMs: this.#failedMs + shiftMs,
@@ -178,6 +193,7 @@ export class TargetState {
     const { target = {}, health = {}, latency = {}, histogram = {}, circuit = {} } = saved;
     this.cacheShare = target['cacheShare'] ?? cacheShareAssumed;
     this.missingUntilMs = (target['missingUntilMs'] ?? 0) + shiftMs;
+    this.#timesMissing = target['timesMissing'] ?? 0;
     this.lastSentMs = (target['lastSentMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
     this.#answeredMs = (target['answeredMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
     this.#failedMs = (target['failedMs'] ?? Number.NEGATIVE_INFINITY) + shiftMs;
