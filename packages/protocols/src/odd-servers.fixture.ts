@@ -179,6 +179,41 @@ const chat: readonly Omit<OddAnswer, 'protocol'>[] = [
     says: { text: 'Hello', thoughts: 'hm', reason: 'stop', tokens },
   },
   {
+    name: 'blank lines before a whole answer, for as long as it took',
+    body: `\n\n \n${chatWhole('"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"')}\n`,
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a call without arguments, which are null',
+    body: events(
+      chunk(
+        '{"tool_calls":[{"index":0,"id":"x1","type":"function","function":{"name":"look","arguments":null}}]}',
+      ),
+      chunk('{}', '"tool_calls"', `,${usage}`),
+      done,
+    ),
+    says: { calls: [['look', '']], reason: 'tool-calls', tokens },
+  },
+  {
+    name: 'thoughts under another name, and usage on every chunk',
+    body: events(
+      chunk(
+        '{"role":"assistant","reasoning":"hm"}',
+        'null',
+        ',"usage":{"prompt_tokens":9,"completion_tokens":1}',
+      ),
+      chunk('{"content":"Hello"}', 'null', ',"usage":{"prompt_tokens":9,"completion_tokens":3}'),
+      chunk('{"content":""}', '"stop"', `,${usage}`),
+      done,
+    ),
+    says: { text: 'Hello', thoughts: 'hm', reason: 'stop', tokens },
+  },
+  {
+    name: 'an error as a field of its own in a stream',
+    body: 'error: {"code":500,"message":"context shift failed","type":"server_error"}\n\n',
+    says: null,
+  },
+  {
     name: 'an error in a stream of status 200',
     body: events(
       chunk('{"role":"assistant","content":""}'),
@@ -294,6 +329,30 @@ const messages: readonly Omit<OddAnswer, 'protocol'>[] = [
     says: { text: 'Hello', calls: [calledLook], reason: 'tool-calls', tokens },
   },
   {
+    name: 'no beginning of the message and of its blocks, and all usage at the end',
+    body: events(
+      '{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}',
+      '{"type":"content_block_stop","index":0}',
+      '{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Hel"}}',
+      '{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"lo"}}',
+      '{"type":"content_block_stop","index":1}',
+      '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":9,"output_tokens":4}}',
+      '{"type":"message_stop"}',
+    ),
+    says: { text: 'Hello', thoughts: 'hm', reason: 'stop', tokens },
+  },
+  {
+    name: 'no input counted at the beginning, and all of it at the end',
+    body: events(
+      started.replace('"input_tokens":9', '"input_tokens":0'),
+      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+      '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}',
+      '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":9,"output_tokens":4}}',
+      '{"type":"message_stop"}',
+    ),
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
     name: 'a whole answer without the members that say nothing',
     body: `{"id":"m-1","type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":4}}`,
     says: { text: 'Hello', thoughts: 'hm', reason: 'stop', tokens },
@@ -316,6 +375,16 @@ const native: readonly Omit<OddAnswer, 'protocol'>[] = [
       candidate('{"role":"model"}', 'STOP'),
     ),
     says: { calls: [['look', '{}']], reason: 'tool-calls', tokens },
+  },
+  {
+    name: 'counts before anything is said, and an end of its own with them',
+    body: events(
+      '{"candidates":[],"usageMetadata":{"promptTokenCount":9}}',
+      candidate('{"parts":[{"text":"Hel"}]}').replace(`,${nativeUsage}`, ''),
+      candidate('{"parts":[{"text":"lo"}],"role":"model"}').replace(`,${nativeUsage}`, ''),
+      candidate('{"parts":[{"text":""}]}', 'STOP'),
+    ),
+    says: { text: 'Hello', reason: 'stop', tokens },
   },
   ...['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'].flatMap(
     (word) => [
@@ -342,5 +411,5 @@ export const oddAnswers: readonly OddAnswer[] = [
 
 /** Tells if the answer is a stream. */
 export function isStream({ body }: OddAnswer): boolean {
-  return !body.startsWith('{');
+  return !body.trimStart().startsWith('{');
 }

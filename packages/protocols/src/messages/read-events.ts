@@ -108,7 +108,13 @@ export class MessagesEventReader implements EventReader {
     }
   }
 
+  /** Some servers leave out how a block begins: its first delta says of which kind it is. */
   #delta(wire: WireRecord): readonly TurnEvent[] {
+    const kind = this.#open === null ? impliedBlock(wire['type']) : null;
+    return kind === null ? this.#add(wire) : [...this.#openBlock({ type: kind }), ...this.#add(wire)];
+  }
+
+  #add(wire: WireRecord): readonly TurnEvent[] {
     if (this.#open === null) return [];
     switch (wire['type']) {
       case 'text_delta':
@@ -162,6 +168,12 @@ export class MessagesEventReader implements EventReader {
     const usage = readUsage(mergeUsage(this.#firstUsage, event['usage']));
     return [...before, ...explanation(wire), { kind: 'finish', ...readFinish(wire, usage) }];
   }
+}
+
+/** The input of a call that has no name is nobody's. */
+function impliedBlock(delta: unknown): 'text' | 'thinking' | null {
+  if (delta === 'text_delta') return 'text';
+  return delta === 'thinking_delta' ? 'thinking' : null;
 }
 
 function openingOf(wire: WireRecord, context: ReaderContext): OpenBlock | null {
