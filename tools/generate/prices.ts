@@ -161,7 +161,27 @@ function withFees(
 }
 
 function describeListed(id: string, { contextWindow, tiers }: ListedTerms): object {
-  return { name: id, contextWindow, equals: [], versions: [{ from: null, tiers }] };
+  return { name: id, contextWindow, equals: [], versions: [{ from: null, tiers }], source: 'litellm' };
+}
+
+/** The older source's word where it contradicts the newer one: what only one of them says is no contradiction. */
+function disputeOf(
+  model: ModelInfo,
+  listed: ListedTerms | undefined,
+): { readonly disputed?: Readonly<Record<string, readonly PriceTierText[]>> } {
+  const older = versionsOf(model).findLast(({ from }) => from === null || from <= termsDate);
+  if (listed === undefined || older === undefined) return {};
+  const said = tiersOf(older.prices);
+  const isContradicted = said.some(({ aboveInputTokens, prices }) => {
+    const same = listed.tiers.find(
+      (tier) => tier.service === undefined && tier.aboveInputTokens === aboveInputTokens,
+    );
+    return priceClassNames.some((name) => {
+      const [one, other] = [prices[name], same?.prices[name]];
+      return one !== undefined && other !== undefined && one !== other;
+    });
+  });
+  return isContradicted ? { disputed: { 'genai-prices': said } } : {};
 }
 
 function describeModel(model: ModelInfo, listed: ListedTerms | undefined): object {
@@ -171,6 +191,8 @@ function describeModel(model: ModelInfo, listed: ListedTerms | undefined): objec
     contextWindow: model.context_window ?? listed?.contextWindow ?? null,
     equals: [...names].filter((name) => name !== model.id).sort(),
     versions: newestVersions(model, listed),
+    source: listed === undefined ? 'genai-prices' : 'litellm',
+    ...disputeOf(model, listed),
   };
 }
 
@@ -193,7 +215,10 @@ function dateOf(source: string): string {
   return date;
 }
 
-function seedOf(id: string, source: PriceSource): object {
+const dates = { litellm: termsDate, 'genai-prices': dateOf('genai-prices') };
+
+/** One line for a model, so that a change of it is one line of a diff. */
+function seedOf(id: string, source: PriceSource): string {
   const provider = findProvider({ providerId: source.from });
   if (provider === undefined) throw new Error(`the package has no provider ${source.from}`);
   const leaveOut = source.leaveOut === undefined ? null : new RegExp(source.leaveOut);
@@ -206,12 +231,11 @@ function seedOf(id: string, source: PriceSource): object {
   for (const [model, terms] of source.vendor === true ? listed : [])
     if (!names.has(model) && !names.has(withoutDate(model)) && (terms.isSpecial || !leaveOut?.test(model)))
       models.set(model, describeListed(model, terms));
-  const isListed = known.some((model) => listed.has(model.id)) || (source.vendor === true && listed.size > 0);
-  return {
-    asOf: isListed ? termsDate : dateOf('genai-prices'),
-    vendor: source.vendor === true,
-    models: Object.fromEntries([...models].sort(([a], [b]) => (a < b ? -1 : 1))),
-  };
+  const lines = [...models]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([model, record]) => `  ${JSON.stringify(model)}: ${JSON.stringify(record)}`);
+  const head = ` "sources": ${JSON.stringify(dates)},\n "vendor": ${source.vendor === true},\n`;
+  return `{\n${head} "models": {\n${lines.join(',\n')}\n }\n}\n`;
 }
 
 // The file is ours, beside this script; a test of the seed would show a wrong shape.
@@ -222,5 +246,5 @@ const sources = JSON.parse(readFileSync(`${catalogue}price-sources.json`, 'utf8'
 rmSync(`${catalogue}prices`, { recursive: true, force: true });
 mkdirSync(`${catalogue}prices`);
 for (const [id, source] of Object.entries(sources)) {
-  writeFileSync(`${catalogue}prices/${id}.json`, `${JSON.stringify(seedOf(id, source), null, 1)}\n`);
+  writeFileSync(`${catalogue}prices/${id}.json`, seedOf(id, source));
 }

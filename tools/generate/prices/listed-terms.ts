@@ -158,7 +158,9 @@ function termsOf(id: string, listing: Listing, usualFees: PriceText): ListedTerm
       ]),
     );
   const { searches, prices: searchPrices } = searchFees(id, listing);
-  const perImage = base.has('imageOutput') ? null : pico(listing['output_cost_per_image']);
+  const byPiece =
+    listing['output_cost_per_image'] ?? (base.size === 0 ? listing['input_cost_per_image'] : null);
+  const perImage = base.has('imageOutput') ? null : pico(byPiece);
   const fees = {
     ...usualFees,
     ...searchPrices,

@@ -13,35 +13,32 @@ const nowMs = Date.parse('2026-11-21T00:00:00Z');
 
 const decimal = z.string().regex(/^\d+(\.\d{1,12})?$/);
 
+const tiersShape = z
+  .array(
+    z.strictObject({
+      aboveInputTokens: z.int().min(0),
+      service: z
+        .string()
+        .regex(/^[a-z]+$/)
+        .exactOptional(),
+      prices: z.partialRecord(z.enum(priceClassNames), decimal),
+      searches: z
+        .array(z.strictObject({ context: z.enum(['low', 'medium', 'high']), perCall: decimal }))
+        .exactOptional(),
+      regions: z.record(z.string(), decimal).exactOptional(),
+    }),
+  )
+  .min(1);
+
 const seedShape = z.record(
   z.string().min(1),
   z.strictObject({
     name: z.string().min(1),
     contextWindow: z.int().positive().nullable(),
     equals: z.array(z.string().min(1)),
-    versions: z
-      .array(
-        z.strictObject({
-          from: z.iso.date().nullable(),
-          tiers: z
-            .array(
-              z.strictObject({
-                aboveInputTokens: z.int().min(0),
-                service: z
-                  .string()
-                  .regex(/^[a-z]+$/)
-                  .exactOptional(),
-                prices: z.partialRecord(z.enum(priceClassNames), decimal),
-                searches: z
-                  .array(z.strictObject({ context: z.enum(['low', 'medium', 'high']), perCall: decimal }))
-                  .exactOptional(),
-                regions: z.record(z.string(), decimal).exactOptional(),
-              }),
-            )
-            .min(1),
-        }),
-      )
-      .min(1),
+    versions: z.array(z.strictObject({ from: z.iso.date().nullable(), tiers: tiersShape })).min(1),
+    source: z.string().min(1),
+    disputed: z.record(z.string().min(1), tiersShape).exactOptional(),
   }),
 ) satisfies z.ZodType<ListedModels>;
 
@@ -187,6 +184,44 @@ describe('price seed', () => {
       expect(list.find(other), other).toBeNull();
     expect(files.priceList('google').find('gemini-3.7-flash-image')).toBeNull();
     expect(files.priceList('nobody').find('gpt-5')).toBeNull();
+  });
+});
+
+describe('sources of prices', () => {
+  test('where two differ the one with the newer data is right, and the other is noted with its day', () => {
+    const lists = seedNames.map((name) => files.priceList(name));
+    const disputed = lists.flatMap((list) =>
+      Object.values(list.models).flatMap((model) =>
+        list.disputed(model).map(({ source, asOf }) => ({ source, asOf, taken: list.asOf(model) })),
+      ),
+    );
+    expect(disputed.length).toBeGreaterThan(5);
+    for (const { asOf, taken } of disputed) expect(asOf < taken).toBe(true);
+  });
+
+  test('every price is dated', () => {
+    for (const list of seedNames.map((name) => files.priceList(name)))
+      for (const model of Object.values(list.models))
+        expect(list.asOf(model), model.name).toMatch(/^20\d\d-/);
+  });
+
+  test('image models are priced, by their tokens or by the piece and never by both', () => {
+    const classesOf = (list: string, id: string) => {
+      const model = files.priceList(list).find(id);
+      return model === null ? undefined : priceAt(model, nowMs)?.[0]?.classes;
+    };
+    expect(classesOf('openai', 'gpt-image-1')).toMatchObject({
+      imageInput: 10_000_000n,
+      imageOutput: 40_000_000n,
+    });
+    expect(classesOf('google', 'gemini-2.5-flash-image')).toMatchObject({ imageOutput: 30_000_000n });
+    expect(classesOf('xai', 'grok-imagine-image')).toMatchObject({ perImage: 20_000_000_000n, output: 0n });
+    for (const name of seedNames)
+      for (const [id, model] of Object.entries(files.priceList(name).models))
+        for (const { prices } of model.versions.flatMap(({ tiers }) => tiers))
+          expect(prices.perImage === undefined || prices.imageOutput === undefined, `${name} ${id}`).toBe(
+            true,
+          );
   });
 });
 

@@ -77,7 +77,7 @@ function listNames(folder: string): readonly string[] {
     .sort();
 }
 
-const nothing: PriceFile = { asOf: '', vendor: false, models: {} };
+const nothing: PriceFile = { sources: {}, vendor: false, models: {} };
 
 function readPrices(folder: string, name: string): PriceList {
   const path = `${folder}/${name}.json`;

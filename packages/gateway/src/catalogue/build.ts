@@ -266,13 +266,15 @@ function buildModel(
       detail: `it has no price, ${fate}; headgate prices show ${declared.id} says how to give it one`,
     });
   }
-  const { id, displayName, ownedBy, created, inputModalities, outputModalities, capabilities } = declared;
+  const { id, displayName, ownedBy, pricedAs, created, inputModalities, outputModalities, capabilities } =
+    declared;
   const found = targets.map(({ channel, upstreamModel }) => book.find(channel.provider.id, upstreamModel));
   const facts = declaredFacts(found.find((each) => each !== unknownModel) ?? book.findByName(id), declared);
   return {
     id,
     displayName,
     ownedBy,
+    pricedAs,
     created: created ?? (facts.released === null ? 0 : Date.parse(facts.released) / 1000),
     contextWindow: facts.contextWindow,
     maxOutputTokens: facts.maxOutputTokens,

@@ -77,6 +77,7 @@ export function modelOf(targets: readonly Target[], id = 'demo'): Model {
   return {
     id,
     displayName: 'Demo',
+    pricedAs: null,
     ownedBy: 'test',
     created: 0,
     contextWindow: null,

@@ -71,7 +71,10 @@ export interface Target {
 
 /** A public model id, and `modelFields` as callers are told them: as the operator says, else as it is known. Tokens where a size is named. */
 export interface Model
-  extends Pick<DeclaredModel, 'id' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens'> {
+  extends Pick<
+    DeclaredModel,
+    'id' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens' | 'pricedAs'
+  > {
   /** Unix seconds; 0 when not known. */
   readonly created: number;
   readonly inputModalities: readonly string[];

@@ -18,6 +18,10 @@ export interface ListedModel {
   readonly equals: readonly string[];
   /** Oldest first. */
   readonly versions: readonly ListedVersion[];
+  /** The source it was taken from, as the file names it. */
+  readonly source: string;
+  /** Sources that say otherwise, and what they say. */
+  readonly disputed?: Readonly<Record<string, readonly PriceTierText[]>>;
 }
 
 /** Models of one provider by their id there. */
@@ -25,30 +29,50 @@ export type ListedModels = Readonly<Record<string, ListedModel>>;
 
 /** A file of `catalogue/prices`. */
 export interface PriceFile {
-  /** The day of the data it was made from. */
-  readonly asOf: string;
+  /** The day of the data of each source. */
+  readonly sources: Readonly<Record<string, string>>;
   /** True where the provider makes its models: then these are their list prices, whoever serves them. */
   readonly vendor: boolean;
   readonly models: ListedModels;
 }
 
+export interface DisputedPrice {
+  readonly source: string;
+  readonly asOf: string;
+  readonly tiers: readonly PriceTierText[];
+}
+
 /** The prices of one provider. */
 export class PriceList {
   readonly id: string;
-  readonly asOf: string;
   readonly isVendor: boolean;
   readonly models: ListedModels;
+  readonly #sources: Readonly<Record<string, string>>;
   readonly #names: ReadonlyMap<string, ListedModel>;
 
-  constructor(id: string, { asOf, vendor, models }: PriceFile) {
+  constructor(id: string, { sources, vendor, models }: PriceFile) {
     this.id = id;
-    this.asOf = asOf;
+    this.#sources = sources;
     this.isVendor = vendor;
     this.models = models;
     const entries = Object.entries(models);
     const others = entries.flatMap(([, model]) => model.equals.map((name) => [name, model] as const));
     // A model's own id stands before another one's.
     this.#names = new Map([...others, ...entries].map(([name, model]) => [name.toLowerCase(), model]));
+  }
+
+  /** The day of the data that a price was taken from. */
+  asOf({ source }: ListedModel): string {
+    return this.#sources[source] ?? '';
+  }
+
+  /** The word of each source that says otherwise, and the day of its data. */
+  disputed({ disputed = {} }: ListedModel): readonly DisputedPrice[] {
+    return Object.entries(disputed).map(([source, tiers]) => ({
+      source,
+      asOf: this.#sources[source] ?? '',
+      tiers,
+    }));
   }
 
   /** Every name that is known here, in lower case. */

@@ -45,7 +45,7 @@ function declareModel(declaring: Declaring, id: string): DeclaredModel {
   const priceOrigin = {
     by: from === null ? 'operator' : 'both',
     list: from?.list.id ?? null,
-    asOf: from?.list.asOf ?? null,
+    asOf: from === null ? null : from.list.asOf(from.model),
   } as const;
   return { ...model, price: price?.tiers ?? null, priceOrigin };
 }
@@ -69,6 +69,6 @@ export function describeModel(
     priceOrigin:
       found === null || price === null
         ? null
-        : { by: 'catalogue', list: found.list.id, asOf: found.list.asOf },
+        : { by: 'catalogue', list: found.list.id, asOf: found.list.asOf(found.model) },
   };
 }
