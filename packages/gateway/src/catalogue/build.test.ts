@@ -213,6 +213,8 @@ describe('the snapshot', () => {
     const [one, two] = asKnown?.targets ?? [];
     expect(one).toMatchObject({ contextWindow: 9000, facts: { reasoning } });
     expect(two?.facts.reasoning.mode).toBe('unknown');
+    const seeing = built({ inputModalities: ['text', 'image'] })?.targets[0]?.facts.inputModalities;
+    expect(seeing).toEqual(['text', 'image']);
     const declared = built({ reasoning: false, maxOutputTokens: 5, contextWindow: 100, created: 7 });
     expect(declared).toMatchObject({
       contextWindow: 100,

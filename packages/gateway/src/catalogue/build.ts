@@ -18,6 +18,7 @@ import {
   type Modality,
   type ModelBook,
   type ModelFacts,
+  modalities,
   takesReasoning,
   unknownModel,
 } from './model-facts.ts';
@@ -234,7 +235,7 @@ function withKnownLacks(targets: readonly Target[]): readonly Target[] {
 /** The facts as the operator has them: the word of a file stands before what is known. */
 function declaredFacts(facts: ModelFacts, declared: DeclaredModel | undefined): ModelFacts {
   if (declared === undefined) return facts;
-  const { reasoning, contextWindow, maxOutputTokens } = declared;
+  const { reasoning, contextWindow, maxOutputTokens, inputModalities } = declared;
   const isAsKnown = reasoning === null || (reasoning && takesReasoning(facts));
   return {
     ...facts,
@@ -243,6 +244,10 @@ function declaredFacts(facts: ModelFacts, declared: DeclaredModel | undefined): 
       : { ...unknownModel.reasoning, mode: reasoning ? 'optional' : 'none' },
     contextWindow: contextWindow ?? facts.contextWindow,
     maxOutputTokens: maxOutputTokens ?? facts.maxOutputTokens,
+    inputModalities:
+      inputModalities === null
+        ? facts.inputModalities
+        : modalities.filter((modality) => inputModalities.includes(modality)),
   };
 }
 

@@ -30,12 +30,13 @@ export function fitSettings(turn: Turn, target: TranslationTarget, words: Though
   const { losses, ...thought } = fitThought(turn, target, words);
   const fitted = { ...turn, settings: { ...turn.settings, ...thought } };
   const refused = (Object.keys(sampling) as SteeringParameter[]) // The keys of a table are those of its type.
-    .filter((parameter) => isRefused(fitted, target, parameter))
-    .map((parameter) => sampling[parameter]);
-  const unset = Object.fromEntries(refused.map((name) => [name, null]));
-  const lost = refused
-    .filter((name) => isAsked(turn, name))
-    .map((name) => dropped(spellingOf(turn, name), 'the model takes none'));
+    .filter((parameter) => isRefused(fitted, target, parameter));
+  const unset = Object.fromEntries(refused.map((parameter) => [sampling[parameter], null]));
+  const lost = refused.flatMap((parameter) => {
+    const why = wordOn(target, parameter) === false ? 'the model takes none' : 'not taken beside reasoning';
+    const name = sampling[parameter];
+    return isAsked(turn, name) ? [dropped(spellingOf(turn, name), why)] : [];
+  });
   return { settings: { ...fitted.settings, ...unset }, losses: [...losses, ...lost] };
 }
 

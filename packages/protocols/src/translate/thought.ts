@@ -40,11 +40,14 @@ function withoutThought(asked: ReasoningSetting, target: TranslationTarget, word
   if (!isAlways && (words.isSwitched || accepted.includes('none'))) return { reasoning: asked, note: null };
   const why = isAlways ? 'the model always thinks' : 'the model cannot be told not to think';
   const least = (known?.efforts ?? null) === null ? null : nearestEffort('none', accepted.filter(isSome));
-  const amount = { ...asked, effort: least, budgetTokens: words.budget?.min ?? null };
-  if (known !== undefined && words.budget !== null)
-    return { reasoning: { ...amount, effort: null }, note: `${why}; a budget of ${words.budget.min} tokens` };
+  const budget = known?.budget == null ? null : words.budget;
+  if (budget !== null)
+    return {
+      reasoning: { ...asked, effort: null, budgetTokens: budget.min },
+      note: `${why}; a budget of ${budget.min} tokens`,
+    };
   if (least === null) return { reasoning: null, note: why };
-  return { reasoning: { ...amount, budgetTokens: null }, note: `${why}; ${least} effort` };
+  return { reasoning: { ...asked, effort: least, budgetTokens: null }, note: `${why}; ${least} effort` };
 }
 
 /** The usual amount where a model has to be told one, and its caller wants thought and does not say how much. */
