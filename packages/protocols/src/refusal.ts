@@ -188,9 +188,14 @@ const accountWords =
   /\b(api[ _-]?keys?|accounts?|organi[sz]ations?|projects?|teams?|workspaces?|subscriptions?|your (current )?plan|billing|credits?|balance|quota|suspended|deactivated|country|region|territory|user location|ip address|unregistered callers)\b|\b(to|access|use) .{0,30}\b(this|the) model\b/;
 const policyWords = /\bviolat|\bflagged\b|\bmoderation\b|\bsafety\b|\busage guidelines\b|\bcontent policy\b/;
 
+/** Something a caller may do without: the account may well be good for all else. */
+const featureWords =
+  /\b(features?|tools?|tool use|functions?|web[ _]search|code[ _](execution|interpreter)|computer[ _]use|file[ _]search|connectors?|mcp servers?|beta headers?|betas?|(fast|background|batch|flex|priority) (mode|tier|processing)|service[ _]tiers?|prompt caching|fine-tun\w+|long context|context-1m)\b.{0,80}(\b(not|requires?|only|disabled|unavailable|denied)|n't)\b|(\b(not|cannot)|n't)\b.{0,60}\b(feature|tool|web[ _]search|code[ _]execution|computer[ _]use|service[ _]tier|beta)\b/;
+
 /** One without a reason may be tried elsewhere once; nobody is told that a key is bad, and no second channel is doubted. */
 function kindOfForbidden(plain: string): Kind {
   if (refusedContent.test(plain)) return 'content-policy';
+  if (featureWords.test(plain)) return 'conflict';
   if (accountWords.test(plain)) return 'credential';
   return policyWords.test(plain) ? 'content-policy' : 'conflict';
 }
@@ -286,7 +291,14 @@ function kindOfWords(status: number | null, words: ErrorWords): Kind | null {
   const byCode =
     kindsByCode.get(words.code?.toLowerCase() ?? '') ?? kindsByCode.get(words.type?.toLowerCase() ?? '');
   const kind = byCode ?? kindByMessage(words.message);
+  // A model within a tool is the caller's word, and not the one that was asked.
+  if (kind === 'model-missing' && isNested(words.param)) return 'invalid-request';
   return kind !== null && (status === null || isPlausible(kind, status)) ? kind : null;
+}
+
+/** `tools[0].model`, `fallbacks.1`: a place within a member. */
+function isNested(param: string | null): boolean {
+  return param !== null && /[.[]/.test(param);
 }
 
 function kindByMessage(message: string): Kind | null {

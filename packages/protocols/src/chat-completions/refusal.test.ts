@@ -189,6 +189,29 @@ describe('readRefusal', () => {
     expect(read(status, body).kind).toBe('invalid-request');
   });
 
+  test.each([
+    error('The model `m-2` does not exist', 'model_not_found', 'invalid_request_error', 'tools[0].model'),
+    error('Unknown model: m-2', null, 'invalid_request_error', 'fallbacks.1.model'),
+    error('Invalid model: m-2', 'invalid_model', 'invalid_request_error', 'plugins[0].model'),
+  ])('a model that the caller names within a member is no model the upstream lacks: %j', (body) => {
+    for (const status of [400, 403, 404]) expect(read(status, body).kind).toBe('invalid-request');
+  });
+
+  test.each([
+    'Web search is not enabled for your organization.',
+    'Your account does not have access to the computer use tool.',
+    'The code execution tool requires a paid plan for this project.',
+    'Fast mode is not available for your organization.',
+    'The long context beta is not yet available for this subscription.',
+    'Your project does not have permission to use this feature.',
+    "Your workspace can't use the beta header 'context-management'.",
+    'Service tier priority is not enabled for this project.',
+    'File search is disabled for this account.',
+    'MCP servers are not allowed in this workspace.',
+  ])('a 403 about a feature says nothing of the credential: %s', (message) => {
+    expect(read(403, error(message)).kind).toBe('conflict');
+  });
+
   test('a request beyond a limit is too long, and no rate limit', () => {
     const message =
       'Request too large for m-1 in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000.';
