@@ -234,7 +234,7 @@ function meaningOf({ const: constant, description = '' }: Schema): string {
 function usualOf({ usual, isRequired, forms }: Member): string {
   if (isRequired) return '**required**';
   if (usual === undefined || forms.some(({ properties }) => properties !== undefined)) return '–';
-  return Array.isArray(usual) && usual.length === 0 ? 'none' : code(String(usual));
+  return typeof usual === 'object' && Object.keys(usual ?? {}).length === 0 ? 'none' : code(String(usual));
 }
 
 /** On one line, as a file has it. What has rows of its own below is shown there. */

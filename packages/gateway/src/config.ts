@@ -63,7 +63,8 @@ export function readSetting<Value>(
   if (given === null) return succeed(row.defaultValue);
   const value = row.read(given.text.trim());
   if (value.ok) return value;
-  const shown = row.section === 'Secrets' ? 'the value' : `"${given.text}"`;
+  // A URL may have a password in it, where none belongs.
+  const shown = row.section === 'Secrets' || given.text.includes('@') ? 'the value' : `"${given.text}"`;
   return fail({ where: given.where, path: '', message: `${shown} ${value.error}` });
 }
 

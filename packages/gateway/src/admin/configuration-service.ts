@@ -1,7 +1,9 @@
 import { type Result, succeed } from '@headgate/protocols';
 import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
 import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
+import type { DeclaredChannel } from '../catalogue/entities.ts';
 import type { ModelBook } from '../catalogue/model-facts.ts';
+import type { SecretSource } from '../catalogue/secret-source.ts';
 import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
 import { providerDocument, toProvider } from '../config/provider-document.ts';
@@ -18,6 +20,7 @@ import { hashKey, keyHasher } from './keys.ts';
 import { credentialHasher, type Peppers, settingsPeppers } from './owner-files.ts';
 import { SecretBook } from './secrets/secret-book.ts';
 import { configureItself, type SelfConfiguration } from './self-configuration.ts';
+import { ignoredProxyVariable, type ProxyFor, usualProxy } from './usual-proxy.ts';
 
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
 const pollIntervalMs = 250;
@@ -65,8 +68,15 @@ export async function openConfigurationService(
 ): Promise<Result<ConfigurationService, readonly ConfigurationProblem[]>> {
   const peppers = settingsPeppers(options.settings);
   if (!peppers.ok) return peppers;
+  const { settings, environment, logger } = options;
+  const proxyFor = usualProxy(settings, environment);
+  if (!proxyFor.ok) return proxyFor;
+  const ignored = ignoredProxyVariable(settings, environment);
+  if (ignored !== null)
+    logger.warn(`${ignored} is set and not followed; HEADGATE_UPSTREAM_PROXY=environment follows it`);
   const parts: Parts = {
     ...options,
+    proxyFor: proxyFor.value,
     catalogueFiles: openCatalogueFiles(options.settings.dataDir),
     peppers: peppers.value,
     secrets: new SecretBook({
@@ -84,6 +94,7 @@ interface Parts extends ConfigurationServiceOptions {
   readonly catalogueFiles: CatalogueFiles;
   readonly peppers: Peppers;
   readonly secrets: SecretBook;
+  readonly proxyFor: ProxyFor;
 }
 
 /** The sources of configuration, beside the store. */
@@ -314,6 +325,7 @@ export interface CatalogueLoadTools {
   readonly store: ConfigurationStore;
   readonly catalogueFiles: CatalogueFiles;
   readonly secrets: SecretBook;
+  readonly proxyFor: ProxyFor;
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'unpricedModels'>;
   readonly variable: (name: string) => Promise<string | null>;
@@ -328,19 +340,24 @@ export async function loadCatalogue(
   const stored = await tools.store.load();
   const provider = providerLookup(stored, tools.catalogueFiles);
   const variables = await resolveGaps(stored, provider, tools.variable);
-  await secrets.use(
-    [...stored.channels.flatMap(({ credentials }) => credentials), ...stored.credentials],
-    waitsForCommands,
-  );
+  await secrets.use([...stored.channels.flatMap(secretPlaces), ...stored.credentials], waitsForCommands);
   return buildCatalogue({
     stored,
     provider,
     book: tools.catalogueFiles.models(),
     secret: (source) => secrets.read(source),
+    proxyFor: tools.proxyFor,
     variable: (name) => variables.get(name) ?? undefined,
     nowMs: tools.clock.now(),
     unpricedModels: tools.settings.unpricedModels,
   });
+}
+
+/** Every place that a channel names for a secret. */
+function secretPlaces({ credentials, headers, proxy }: DeclaredChannel): readonly SecretSource[] {
+  const values = headers.map(({ value }) => value).filter((value) => typeof value !== 'string');
+  const password = proxy === null || proxy === 'none' ? null : proxy.password;
+  return [...credentials, ...values, ...(password === null ? [] : [password])];
 }
 
 /** A stored row wins over the catalogue's; one that a newer version wrote and this one cannot read counts as missing. */

@@ -1,5 +1,6 @@
 import type { Platform } from '@headgate/protocols';
 import { plainRouting } from '../catalogue/catalogue.ts';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   channelFields,
   channelModelFields,
@@ -121,6 +122,7 @@ function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]
   return {
     id,
     ...declare(channelFields, id, { provider: 'simulator', alias, allowPrivate: true }),
+    timeouts: declare(timeoutFields, id, {}),
     credentials: [],
     models: demoModels.map((model, index) => ({
       modelId: model.id,

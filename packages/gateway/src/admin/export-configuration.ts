@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   accountFields,
   channelFields,
@@ -86,6 +87,7 @@ function exportChannel(channel: DeclaredChannel) {
   return {
     id: channel.id,
     ...exported(channelFields, channel.id, channel),
+    ...exportTimeouts(channel),
     ...exportCredentials(channel.credentials),
     models: Object.fromEntries(
       channel.models.map((model) => [
@@ -97,6 +99,11 @@ function exportChannel(channel: DeclaredChannel) {
       ]),
     ),
   };
+}
+
+function exportTimeouts({ id, timeouts }: DeclaredChannel): object {
+  const written = exported(timeoutFields, id, timeouts);
+  return Object.keys(written).length === 0 ? {} : { timeouts: written };
 }
 
 /** The places of the secrets, as they were said; what the store keeps of a channel is never written out. */

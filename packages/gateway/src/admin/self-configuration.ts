@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Platform, protocols } from '@headgate/protocols';
 import { z } from 'zod';
 import { plainRouting } from '../catalogue/catalogue.ts';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   channelFields,
   channelModelFields,
@@ -200,6 +201,7 @@ function describeChannel(
   return {
     id: provider.id,
     ...declare(channelFields, provider.id, { provider: provider.id, alias: provider.name }),
+    timeouts: declare(timeoutFields, provider.id, {}),
     credentials: [{ kind: 'environment', name: variable }],
     models: models.map(([id, listed]) => ({
       modelId: id,

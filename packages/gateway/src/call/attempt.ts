@@ -72,9 +72,10 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#encoded = encoded;
     this.startedAt = this.#now();
     const thinks = wire.thinks[errand.request.facts.thought ?? 'silent'];
-    this.#deadline = new Deadline(errand, routed, thinks, this.startedAt, sharers, isLastHope, () =>
-      this.#expire(),
-    );
+    const { timeouts } = wire.target.channel;
+    const onExpire = () => this.#expire();
+    const { startedAt } = this;
+    this.#deadline = new Deadline(errand, routed, timeouts, thinks, startedAt, sharers, isLastHope, onExpire);
   }
 
   get upstreamRequestId(): string | null {

@@ -1,3 +1,4 @@
+import type { Channel } from '../catalogue/catalogue.ts';
 import type { Guard } from '../ports/clock.ts';
 import type { RoutedAttempt } from '../route/route.ts';
 import type { Errand } from './request.ts';
@@ -18,16 +19,21 @@ export class Deadline implements Guard {
   readonly #beginsBy: number;
   /** How long a stream may take to begin there; as long as any may where that decides nothing. */
   readonly #patienceMs: number;
+  readonly #stallMs: number;
+  /** When it must have ended: the end of the call, or before it where the channel says so. */
+  readonly #endsBy: number;
   /** Nothing shows that an answer is coming, and giving it up is of some use. */
   readonly #isBlind: boolean;
 
   /**
+   * @param own what the channel says of its time-outs: it stands before the limits of all, and before what is known of the model.
    * @param sharers attempts that share the time left, so that there is some for the next one.
    * @param isLastHope no other target could be asked: then there is nothing to be won by giving up early.
    */
   constructor(
     errand: Errand,
     routed: RoutedAttempt,
+    own: Channel['timeouts'],
     thinks: boolean,
     startedAt: number,
     sharers: number,
@@ -41,13 +47,16 @@ export class Deadline implements Guard {
     this.#onExpire = onExpire;
     this.#isBlind = !stream && request.repeatable !== false && !thinks && !isLastHope;
     const isShort = this.#isBlind || (stream && !isLastHope);
-    this.#patienceMs = isShort
-      ? Math.min(limits.firstContentMs, routed.firstContentMs)
-      : limits.firstContentMs;
+    const firstContentMs = own.firstContentMs ?? limits.firstContentMs;
+    this.#patienceMs = isShort ? Math.min(firstContentMs, routed.firstContentMs) : firstContentMs;
+    this.#stallMs = own.stallMs ?? limits.stallMs;
+    this.#endsBy = own.totalMs === null ? deadlineAt : Math.min(deadlineAt, startedAt + own.totalMs);
     // The time a target usually takes says nothing of how long a model may think; images take as long as thought.
-    const slowMs = thinks || makesImages ? limits.firstContentReasoningMs : this.#patienceMs;
-    const beginsBy = startedAt + (stream ? slowMs : limits.wholeAnswerMs);
-    this.#beginsBy = Math.min(beginsBy, startedAt + (deadlineAt - startedAt) / sharers);
+    const thoughtMs = own.firstContentMs ?? limits.firstContentReasoningMs;
+    const slowMs = thinks || makesImages ? thoughtMs : this.#patienceMs;
+    const beginsBy = startedAt + (stream ? slowMs : (own.totalMs ?? limits.wholeAnswerMs));
+    const share = startedAt + (deadlineAt - startedAt) / sharers;
+    this.#beginsBy = Math.min(beginsBy, share, this.#endsBy);
   }
 
   onExpire(): void {
@@ -62,10 +71,12 @@ export class Deadline implements Guard {
 
   /** Bytes have come. A stream that has not begun gets no longer for pings and roles. */
   moveOn(now: number, hasContent: boolean): void {
-    const { limits, request, deadlineAt } = this.#errand;
-    const stallsAt = Math.min(now + limits.stallMs, deadlineAt);
+    const stallsAt = Math.min(now + this.#stallMs, this.#endsBy);
     if (hasContent) this.expiresAt = stallsAt;
-    else this.expiresAt = request.facts.stream ? this.#beginsBy : Math.min(stallsAt, this.#beginsBy);
+    else
+      this.expiresAt = this.#errand.request.facts.stream
+        ? this.#beginsBy
+        : Math.min(stallsAt, this.#beginsBy);
   }
 
   /** The answer has been read to its end: there is no more to come but the end of its body. */

@@ -273,6 +273,8 @@ function meterAttempt(outcome: Outcome, estimates: Estimates): Metered {
 function detailOf({ target, outcome }: AttemptRecord): string | null {
   let detail = wordsOn(outcome);
   if (detail === null) return null;
-  for (const { secret } of target.channel.credentials) detail = detail.replaceAll(secret, '[key]');
+  const { credentials, secrets } = target.channel;
+  for (const { secret } of credentials) detail = detail.replaceAll(secret, '[key]');
+  for (const secret of secrets) detail = detail.replaceAll(secret, '[secret]');
   return detail.slice(0, 500);
 }

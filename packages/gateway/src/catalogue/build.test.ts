@@ -85,6 +85,9 @@ const stored: StoredConfiguration = {
     enabled: true,
     drain: false,
     maxConcurrency: null,
+    headers: [],
+    proxy: null,
+    timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     allowPrivate: false,
     models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
   })),
@@ -105,6 +108,7 @@ function build(changes: Partial<CatalogueSources> = {}) {
     book: new ModelBook([]),
     secret: (source) =>
       describeSource(source) === 'ACME_KEY' ? succeed('the secret') : fail('it is not there'),
+    proxyFor: () => null,
     variable: (name) => (name === 'region' ? 'eu' : undefined),
     nowMs: 500,
     unpricedModels: 'refuse',
@@ -336,6 +340,50 @@ describe('the snapshot', () => {
           'it has no credential; set ACME_MAIN or ACME_TOKEN, or say in the file where it is, or headgate credentials add one',
       },
     ]);
+  });
+
+  test('secrets of headers and of a proxy are read and kept apart; one that is missing turns the channel off', () => {
+    const [first] = stored.channels;
+    if (first === undefined) throw new Error('a channel');
+    const place = { kind: 'file', path: '/secret' } as const;
+    const channel = {
+      ...first,
+      headers: [
+        { name: 'x-team', value: 'house' },
+        { name: 'x-token', value: place },
+      ],
+      proxy: { url: 'http://proxy.example:3128', user: 'u', password: place },
+    };
+    const changes = { stored: { ...stored, channels: [channel] } };
+    const { catalogue } = build({ ...changes, secret: (source) => succeed(`of ${describeSource(source)}`) });
+    const authorization = `Basic ${Buffer.from('u:of /secret').toString('base64')}`;
+    expect(catalogue.channels.get('one')).toMatchObject({
+      headers: ['x-team', 'house', 'x-token', 'of /secret'],
+      proxy: { url: 'http://proxy.example:3128', authorization },
+      secrets: ['of /secret', 'of /secret', authorization.slice(6)],
+      enabled: true,
+    });
+    const lacking = build(changes);
+    expect(lacking.catalogue.channels.get('one')?.enabled).toBe(false);
+    expect(lacking.problems.map(({ detail }) => detail)).toEqual([
+      'its header x-token is missing: it is not there',
+      'the password of its proxy is missing: it is not there',
+    ]);
+  });
+
+  test.each([
+    [{}, 'http://usual.example'],
+    [{ proxy: 'none' }, null],
+    [{ allowPrivate: true }, null],
+    [
+      { allowPrivate: true, proxy: { url: 'http://own.example', user: null, password: null } },
+      'http://own.example',
+    ],
+  ] as const)('a channel that says %o goes through %s', (members, url) => {
+    const channels = stored.channels.map((each) => ({ ...each, ...members }));
+    const proxyFor = () => ({ url: 'http://usual.example', authorization: null });
+    const { catalogue } = build({ stored: { ...stored, channels }, proxyFor });
+    expect(catalogue.channels.get('one')?.proxy?.url ?? null).toBe(url);
   });
 
   test('what a channel takes and lacks, and how a group is routed, is as declared', () => {

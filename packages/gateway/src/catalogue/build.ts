@@ -1,6 +1,7 @@
 import type { Need, Result } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import { wayOf } from './build-way.ts';
 import {
   type Catalogue,
   type Channel,
@@ -11,6 +12,7 @@ import {
   type Model,
   originOf,
   type Provider,
+  type ProxyServer,
   type Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
@@ -35,6 +37,8 @@ export interface CatalogueSources {
   readonly book: ModelBook;
   /** Gives a secret, or says without it why it is not there: as "the variable X is not set". */
   readonly secret: (source: SecretSource | SealedSecret) => Result<string, string>;
+  /** The proxy that the server goes through to an address where a channel says nothing; null where it goes directly. */
+  readonly proxyFor: (baseUrl: string) => ProxyServer | null;
   /** Fills a gap of a base URL, such as `{simulator}`. */
   readonly variable: (name: string) => string | undefined;
   readonly nowMs: number;
@@ -114,14 +118,20 @@ function buildChannel(
   const { baseUrl, gaps } = fillGaps(declared.baseUrl ?? provider.baseUrl, sources.variable);
   if (gaps.length > 0) note('incomplete-address', `its base URL lacks ${gaps.join(', ')}`);
   const { credentials, missing } = credentialsOf(declared, provider, sources);
-  for (const detail of missing) note('missing-credential', detail);
+  const way = wayOf(declared, baseUrl, provider, sources);
+  for (const detail of [...missing, ...way.missing]) note('missing-credential', detail);
   const { providerId: _, credentials: __, models: ___, ...options } = declared;
+  const isWhole = (credentials.length > 0 || missing.length === 0) && way.missing.length === 0;
+  const { headers, proxy, secrets } = way;
   return {
     ...options,
     provider,
     baseUrl,
     credentials,
-    enabled: declared.enabled && (credentials.length > 0 || missing.length === 0) && gaps.length === 0,
+    headers,
+    proxy,
+    secrets,
+    enabled: declared.enabled && isWhole && gaps.length === 0,
     simulated: provider.simulated,
     allowPrivate: declared.allowPrivate || provider.simulated,
   };

@@ -59,6 +59,10 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     enabled,
     drain: false,
     maxConcurrency: null,
+    headers: [],
+    proxy: null,
+    secrets: [],
+    timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     simulated: false,
     allowPrivate: false,
   };

@@ -43,12 +43,27 @@ export interface Credential {
   readonly secret: string;
 }
 
+/** A proxy that opens a tunnel to any host when it is told CONNECT. */
+export interface ProxyServer {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** The header `proxy-authorization`; null where it asks for none. */
+  readonly authorization: string | null;
+}
+
 /** One configured way to a provider: the unit that is routed to, tested and shown. Its options are `channelFields`. */
-export interface Channel extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentials' | 'models'> {
+export interface Channel
+  extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentials' | 'headers' | 'proxy' | 'models'> {
   readonly provider: Provider;
   readonly baseUrl: string;
   /** Calls take turns with them; empty when the scheme is `none`. */
   readonly credentials: readonly Credential[];
+  /** Sent with every call there: name, value, …; names in lower case. */
+  readonly headers: readonly string[];
+  /** Null where it is reached directly. */
+  readonly proxy: ProxyServer | null;
+  /** All of its secrets that are no credentials: values of headers, the password of its proxy. */
+  readonly secrets: readonly string[];
   /** Answers are made up by the simulator; said wherever a person could take them for real. */
   readonly simulated: boolean;
 }

@@ -2,6 +2,7 @@ import type { Need, Platform } from '@headgate/protocols';
 import { z } from 'zod';
 import { formatDecimal } from '../money/money.ts';
 import type { PriceTier } from '../money/price.ts';
+import { headersField, proxyField, type timeoutFields } from './channel-way.ts';
 import {
   type CellForm,
   convertedOrUnset,
@@ -171,6 +172,8 @@ export const channelFields = {
     flag,
     () => false,
   ),
+  headers: headersField,
+  proxy: proxyField,
 };
 
 /** The options of a model on one channel. */
@@ -310,6 +313,7 @@ export interface DeclaredChannel
     ValuesOf<typeof channelFields>,
     /** Empty when none is needed, or they are in the provider's usual variables or the store. */
     ValuesOf<typeof credentialFields> {
+  readonly timeouts: ValuesOf<typeof timeoutFields>;
   readonly models: readonly DeclaredChannelModel[];
 }
 

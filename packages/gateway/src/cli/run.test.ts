@@ -63,7 +63,7 @@ function json(ran: Ran): Record<string, unknown> {
 }
 
 const configuration = [
-  'channels: { main: { provider: openai, credentials: [{ environment: OPENAI_API_KEY }, { environment: SPARE_KEY }], drain: true, maxConcurrency: 9, models: { gpt-5-mini: { contextWindow: 32000, lacks: [tools], cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }], images: [{ size: 1024x1024, quality: high, price: 0.167 }, { price: 0.02 }] } } } } }',
+  'channels: { main: { provider: openai, credentials: [{ environment: OPENAI_API_KEY }, { environment: SPARE_KEY }], headers: { x-team: house, x-token: { environment: OPENAI_API_KEY } }, proxy: { url: "http://127.0.0.1:9", user: house, password: { environment: OPENAI_API_KEY } }, timeouts: { connect: 90s, total: 5m }, drain: true, maxConcurrency: 9, models: { gpt-5-mini: { contextWindow: 32000, lacks: [tools], cost: { input: 0.2, output: 1.6, tiers: [{ aboveInputTokens: 1000, input: 0.4 }], images: [{ size: 1024x1024, quality: high, price: 0.167 }, { price: 0.02 }] } } } } }',
   'models: { gpt-5-mini: { displayName: "Mini, the", created: 2026-02-03 } }',
   'groups: { team: { platform: completions, multiplier: 1.05, models: [gpt-5-mini] }, other: { platform: native, routing: { preset: cost, channels: [main], hedging: true } } }',
   'accounts: { payer: { name: Payer } }',

@@ -2,6 +2,7 @@ import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-file
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
 import { SecretBook } from '../admin/secrets/secret-book.ts';
+import { type ProxyFor, usualProxy } from '../admin/usual-proxy.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { ConfigurationFile } from '../config/configuration-file.ts';
 import { type LoadedSettings, loadSettings } from '../config/load-settings.ts';
@@ -23,6 +24,7 @@ export interface Workspace {
   readonly peppers: Peppers;
   readonly catalogueFiles: CatalogueFiles;
   readonly secrets: SecretBook;
+  readonly proxyFor: ProxyFor;
   readonly clock: Clock;
 }
 
@@ -58,6 +60,11 @@ export function withWorkspace(
       printFailure(context.output, peppers.error.map(describeProblem));
       return 'configuration';
     }
+    const proxyFor = usualProxy(settings, context.environment);
+    if (!proxyFor.ok) {
+      printFailure(context.output, proxyFor.error.map(describeProblem));
+      return 'configuration';
+    }
     const store = await openStore(settings, context.openLane);
     if (store === null) {
       printFailure(context.output, [
@@ -77,6 +84,7 @@ export function withWorkspace(
         peppers: peppers.value,
         catalogueFiles: openCatalogueFiles(dataDir),
         secrets,
+        proxyFor: proxyFor.value,
         clock: systemClock,
       });
     } finally {
@@ -108,12 +116,9 @@ export const builtIn = 'http://built-in.invalid';
 
 /** The catalogue as a gateway on this data directory would build it. `simulator` tells the address of one, if one is needed. */
 export function workspaceCatalogue(
-  { store, catalogueFiles, secrets, clock, settings }: Workspace,
+  { store, ...workspace }: Workspace,
   simulator: () => Promise<string> = () => Promise.resolve(builtIn),
 ): Promise<BuiltCatalogue> {
   const variable = (name: string) => (name === 'simulator' ? simulator() : Promise.resolve(null));
-  return loadCatalogue(
-    { store: store.configuration, catalogueFiles, secrets, clock, settings, variable },
-    true,
-  );
+  return loadCatalogue({ ...workspace, store: store.configuration, variable }, true);
 }

@@ -64,6 +64,32 @@ describe('the shape of a configuration file', () => {
     expect(problems.join('\n')).not.toContain('very-secret');
   });
 
+  test.each([
+    ['headers: { Authorization: x }', 'the name must be the name of a header in lower case'],
+    ['headers: { authorization: x }', 'cannot be set'],
+    ['headers: { host: x }', 'cannot be set'],
+    ['headers: { x-forwarded-for: x }', 'cannot be set'],
+    ['headers: { content-type: x }', 'cannot be set'],
+    ['headers: { proxy-authorization: canary }', 'cannot be set'],
+    ['headers: { x-a: "canary\\r\\nx-b: c" }', 'must be text of plain characters on one line'],
+    ['headers: { x-a: { command: [a] } }', '.command: there is no such member'],
+    [
+      'proxy: http://user:canary@proxy.example',
+      'must be the URL of a proxy such as http://proxy.example:3128',
+    ],
+    ['proxy: socks5://proxy.example', 'must be the URL of a proxy'],
+    ['proxy: [http://proxy.example]', 'must be none, a URL such as http://proxy.example:3128'],
+    ['proxy: { url: http://proxy.example, password: canary }', '.password: must be { environment: NAME }'],
+    ['proxy: { url: http://proxy.example, password: { environment: A } }', 'has a password without a user'],
+    ['timeouts: { connect: 5 }', '.connect: must be text'],
+    ['timeouts: { total: 2d }', '.total: must be a duration'],
+    ['timeouts: { stal: 5s }', 'did you mean "stall"?'],
+  ])('the member %s is refused, and what should be secret is not repeated', (member, reason) => {
+    const problems = problemsOf(`channels: { a: { provider: p, models: [m], ${member} } }`);
+    expect(problems.join('\n')).toContain(reason);
+    expect(problems.join('\n')).not.toContain('canary');
+  });
+
   test('syntax errors and repeated members have places too', () => {
     expect(problemsOf('a: [1\nb: 2')).toEqual([expect.stringMatching(/^headgate\.yaml:2:1: /)]);
     expect(problemsOf('groups: {}\ngroups: {}')).toEqual([

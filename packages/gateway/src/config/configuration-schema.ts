@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   accountFields,
   channelFields,
@@ -141,6 +142,10 @@ const channelModel = z.strictObject({
 
 const channel = z.strictObject({
   ...membersOf(channelFields),
+  timeouts: z
+    .strictObject(membersOf(timeoutFields))
+    .exactOptional()
+    .describe('Its own time-outs, before the server’s and what is known of its models.'),
   credential: writtenSecret
     .exactOptional()
     .describe(

@@ -1,4 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { isProxyUrl } from '../catalogue/channel-way.ts';
 import { readMeasure, timeUnits, type Units } from '../catalogue/duration.ts';
 
 export type SettingSection =
@@ -164,4 +165,15 @@ function readOrigin(given: string): string | null {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   return url.pathname === '/' && url.search === '' && url.username === '' ? url.origin : null;
+}
+
+/** How connections go where a channel says nothing: through this proxy, through those that the environment names, or directly. */
+export type UsualProxy = 'none' | 'environment' | { readonly url: string };
+
+export function proxyForm(): SettingForm<UsualProxy> {
+  const accepts = 'none, environment, or a URL such as http://proxy.example:3128 without user';
+  return setting<UsualProxy>('none', 'none', accepts, 'URL', (given) => {
+    if (given === 'none' || given === 'environment') return succeed(given);
+    return isProxyUrl(given) ? succeed({ url: given }) : fail(`is not ${accepts}`);
+  });
 }

@@ -7,6 +7,7 @@ import {
   optionalText,
   origin,
   origins,
+  proxyForm,
   type Setting,
   type SettingSection,
   size,
@@ -175,6 +176,11 @@ export const settingsTable = {
       'Retiring an idle connection to an upstream',
       duration('4s', '10ms', '1h'),
     ),
+    upstreamProxy: given(
+      'upstream.proxy',
+      'Proxy that channels without one of their own are reached through, by CONNECT; `environment` follows HTTPS_PROXY and NO_PROXY',
+      proxyForm(),
+    ),
     mediaAllowPrivate: given(
       'upstream.mediaAllowPrivate',
       'Fetching images and files that callers name by URL from private and loopback addresses, too',
@@ -216,6 +222,11 @@ export const settingsTable = {
       null,
       "Secret mixed into the hashes of keys, instead of the data directory's own; VERSION:SECRET pairs, newest first, separated by commas",
       optionalText('the file `pepper` in the data directory', 'text of 32 characters or more', 'SECRET'),
+    ),
+    upstreamProxyCredential: given(
+      null,
+      'User and password for the proxy of the server',
+      optionalText('none', 'USER:PASSWORD', 'SECRET'),
     ),
   }),
 } satisfies Record<string, Setting<unknown>>;

@@ -1,4 +1,4 @@
-import type { Channel, Credential } from '../catalogue/catalogue.ts';
+import type { Channel, Credential, ProxyServer } from '../catalogue/catalogue.ts';
 
 /** The headers of an answer. Names are asked for in lower case; a repeated header is joined with ", ". */
 export interface UpstreamHeaders extends Iterable<readonly [string, string]> {
@@ -67,6 +67,10 @@ export interface UpstreamRequest {
   /** The channel on whose connections it travels: channels share no sockets. */
   readonly channelId: string;
   readonly allowPrivate: boolean;
+  /** The proxy it goes through; directly if left out. */
+  readonly proxy?: ProxyServer | null;
+  /** From the look-up of the name to the end of the last handshake; as the client has it if left out. */
+  readonly connectTimeoutMs?: number | null;
   /** On a new connection, for what must not be sent twice. */
   readonly fresh: boolean;
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   accountFields,
   channelFields,
@@ -160,6 +161,7 @@ const channelRow = (channel: DeclaredChannel): EntityRow => ({
   id: channel.id,
   ...writeCells(channelFields, channel),
   ...writeCells(credentialFields, channel),
+  ...writeCells(timeoutFields, channel.timeouts),
 });
 
 /** A key is looked for by its hash, too. */

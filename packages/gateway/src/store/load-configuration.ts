@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   accountFields,
   channelFields,
@@ -131,6 +132,7 @@ async function loadChannels(
   return channels.map(({ row, ...channel }) => ({
     ...channel,
     ...readCells(credentialFields, row),
+    timeouts: readCells(timeoutFields, row),
     models: (modelsOf.get(channel.id) ?? []).map((model) => ({
       ...model,
       cost: priceOf(channelPriceSubject(channel.id, model.modelId))?.tiers ?? null,

@@ -8,8 +8,8 @@ export class LiveSecrets {
   readonly #words = new Set<string>();
 
   take(catalogue: Catalogue): ReadonlySet<string> {
-    for (const { credentials } of catalogue.channels.values()) {
-      for (const { secret } of credentials) {
+    for (const { credentials, secrets } of catalogue.channels.values()) {
+      for (const secret of [...credentials.map((each) => each.secret), ...secrets]) {
         this.#words.delete(secret);
         this.#words.add(secret);
       }

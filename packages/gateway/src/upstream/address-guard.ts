@@ -25,6 +25,21 @@ export function checkLiteralAddress(hostname: string): ForbiddenAddressError | n
 }
 
 /**
+ * Why a host may not be asked for through a proxy; null when it may. Names are resolved by the proxy, so no address can be checked and
+ * pinned here. What is pinned is the certificate: only TLS is spoken there, nothing of a request is sent before the far end has
+ * proven that it is the host, and nothing on a private network can.
+ */
+export function checkBehindProxy(hostname: string, secure: boolean): ForbiddenAddressError | null {
+  const literal = checkLiteralAddress(hostname);
+  if (literal !== null) return literal;
+  if (/(^|\.)localhost$/i.test(hostname)) return new ForbiddenAddressError(`${hostname} is this machine`);
+  if (secure) return null;
+  return new ForbiddenAddressError(
+    `${hostname} would be asked for through a proxy without TLS, so nothing proves that it is not a private address`,
+  );
+}
+
+/**
  * A `lookup` for sockets that answers with checked addresses only. The socket connects to exactly these, so a name
  * cannot pass the check and then lead elsewhere. One private address among public ones refuses the name.
  */

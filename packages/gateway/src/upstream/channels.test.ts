@@ -36,6 +36,10 @@ function channelAt(baseUrl: string): Channel {
     enabled: true,
     drain: false,
     maxConcurrency: null,
+    headers: [],
+    proxy: null,
+    secrets: [],
+    timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     simulated: false,
     allowPrivate: true,
   };
@@ -79,4 +83,16 @@ test.each([
   ['http://127.0.0.1:9', 'sk-1\r\nx: y', 'unreachable'],
 ])('a call to %s with the credential %j fails before it is sent', async (baseUrl, credential, kind) => {
   expect((await call(channelAt(baseUrl), credential)).failure?.kind).toBe(kind);
+});
+
+test('the headers of a channel stand in the place of others of their name, and never of its credential', async () => {
+  const upstream = await workbench.upstream(async (connection) => {
+    received.push(await connection.request());
+    connection.write(okAnswer);
+  });
+  const headers = ['x-own', 'ours', 'x-team', 'house'];
+  await call({ ...channelAt(upstream.origin), headers }, 'sk-1');
+  const head = received[0]?.head ?? '';
+  expect(head).toContain('\r\nx-own: ours\r\nx-team: house\r\nauthorization: Bearer sk-1\r\n');
+  expect(head.match(/x-own/g)).toHaveLength(1);
 });

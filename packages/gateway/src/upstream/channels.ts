@@ -9,7 +9,7 @@ import type {
   UpstreamPlace,
 } from '../ports/upstream.ts';
 import { bodyLength, type HttpClient, headerLines, lengthLines, openingOf, refuseRequest } from './client.ts';
-import { credentialHeaders, withCredential } from './credentials/headers.ts';
+import { credentialHeaders, namesOf, withChannelHeaders } from './credentials/headers.ts';
 import type { Pool } from './pool.ts';
 
 /** The way to channels over a client: adds address and credential, once for each line. */
@@ -29,11 +29,13 @@ function writeLine(client: HttpClient, place: UpstreamPlace): Result<UpstreamLin
   const made = credentialHeaders(channel.provider.credential, credential?.secret ?? null);
   if (!made.ok) return fail({ kind: 'unreachable', detail: made.error });
   const { origin, basePath } = address.value;
-  const pool = client.pool(origin, channel.id, channel.allowPrivate);
+  const { id: channelId, allowPrivate, proxy, timeouts } = channel;
+  const pool = client.pool({ origin, channelId, allowPrivate, proxy, connectTimeoutMs: timeouts.connectMs });
   if (!pool.ok) return pool;
   const { authority } = pool.value;
-  const opening = openingOf(method, basePath + path, authority, withCredential(headers, made.value));
-  return succeed(new ChannelLine(pool.value, opening, method, made.value[0] ?? null));
+  const own = [...channel.headers, ...made.value];
+  const opening = openingOf(method, basePath + path, authority, withChannelHeaders(headers, own));
+  return succeed(new ChannelLine(pool.value, opening, method, namesOf(own)));
 }
 
 function addressOf({ baseUrl }: Channel): Result<{ origin: string; basePath: string }, UpstreamFailure> {
@@ -51,13 +53,13 @@ class ChannelLine implements UpstreamLine {
   readonly #pool: Pool;
   readonly #opening: string;
   readonly #method: UpstreamPlace['method'];
-  readonly #credentialName: string | null;
+  readonly #own: ReadonlySet<string>;
 
-  constructor(pool: Pool, opening: string, method: UpstreamPlace['method'], credentialName: string | null) {
+  constructor(pool: Pool, opening: string, method: UpstreamPlace['method'], own: ReadonlySet<string>) {
     this.#pool = pool;
     this.#opening = opening;
     this.#method = method;
-    this.#credentialName = credentialName;
+    this.#own = own;
   }
 
   send(
@@ -68,7 +70,7 @@ class ChannelLine implements UpstreamLine {
   ): UpstreamExchange {
     const length = bodyLength(body);
     // Most calls have no header of their own.
-    const own = headers.length === 0 ? '' : headerLines(withCredential(headers, [], this.#credentialName));
+    const own = headers.length === 0 ? '' : headerLines(withChannelHeaders(headers, [], this.#own));
     const head = this.#opening + own + lengthLines(this.#method, length);
     return this.#pool.send(head, body, length, fresh, handler);
   }

@@ -29,16 +29,22 @@ export interface UpstreamClientOptions {
   readonly gathering?: Pick<Gathering, 'holds'>;
 }
 
+/** The far end of a pool's connections, and the way they take. */
+type PoolPlace = Pick<
+  UpstreamRequest,
+  'origin' | 'channelId' | 'allowPrivate' | 'proxy' | 'connectTimeoutMs'
+>;
+
 /**
  * Our own HTTP/1.1 client: nothing between the socket and the handler that a relay does not need. Every channel and origin
  * has a pool of its own, which stays: its TLS session is worth more than its memory.
  */
 export class HttpClient implements UpstreamClient {
-  readonly #dialerOptions: DialerOptions;
+  readonly #dialerOptions: Omit<DialerOptions, 'proxy'>;
   readonly #poolSettings: PoolSettings;
   readonly #buffers = new SharedBuffers();
   readonly #gathering: Pick<Gathering, 'holds'>;
-  /** By leave to connect to private addresses, origin and channel. */
+  /** By all that a `PoolPlace` says. */
   readonly #pools = new Map<string, Pool>();
   #closed = false;
 
@@ -57,8 +63,8 @@ export class HttpClient implements UpstreamClient {
   }
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamExchange {
-    const { origin, channelId, allowPrivate, body, method, fresh } = request;
-    const pool = this.pool(origin, channelId, allowPrivate);
+    const { body, method, fresh } = request;
+    const pool = this.pool(request);
     const opening = openingOf(method, request.path, pool.ok ? pool.value.authority : '', request.headers);
     if (!pool.ok) return refuseRequest(handler, pool.error);
     const length = bodyLength(body);
@@ -71,14 +77,22 @@ export class HttpClient implements UpstreamClient {
     return Promise.resolve();
   }
 
-  /** The connections of one channel to one origin. */
-  pool(origin: string, channelId: string, allowPrivate: boolean): Result<Pool, UpstreamFailure> {
-    const key = `${allowPrivate} ${origin} ${channelId}`;
+  /** The connections of one channel to one origin, one way. */
+  pool({
+    origin,
+    channelId,
+    allowPrivate,
+    proxy = null,
+    connectTimeoutMs = null,
+  }: PoolPlace): Result<Pool, UpstreamFailure> {
+    const key = JSON.stringify([origin, channelId, allowPrivate, proxy, connectTimeoutMs]);
     const known = this.#pools.get(key);
     if (known !== undefined) return succeed(known);
     const destination = readDestination(origin, allowPrivate);
     if (!destination.ok) return fail(destination.error);
-    const dialer = new Dialer(destination.value, this.#dialerOptions);
+    const usual = this.#dialerOptions;
+    const options = { ...usual, proxy, connectTimeoutMs: connectTimeoutMs ?? usual.connectTimeoutMs };
+    const dialer = new Dialer(destination.value, options);
     const pool = new Pool(dialer, this.#poolSettings, this.#buffers, this.#gathering);
     if (this.#closed) pool.close();
     this.#pools.set(key, pool);

@@ -1,8 +1,23 @@
-import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+} from 'node:tls';
 import { fail, type Result, succeed } from '@headgate/protocols';
+import type { ProxyServer } from '../catalogue/catalogue.ts';
 import type { UpstreamFailure } from '../ports/upstream.ts';
-import { checkLiteralAddress, ForbiddenAddressError, guardedLookup, type Resolve } from './address-guard.ts';
+import {
+  checkBehindProxy,
+  checkLiteralAddress,
+  type ForbiddenAddressError,
+  guardedLookup,
+  type Resolve,
+} from './address-guard.ts';
+import { connectFailure, connectionOf, type OnDialled, tcpOptions } from './socket.ts';
+import { nameOfProxy, openTunnel } from './tunnel.ts';
 
 export const abortedFailure: UpstreamFailure = {
   kind: 'aborted',
@@ -53,6 +68,8 @@ function isBareOrigin(url: URL): boolean {
 export interface DialerOptions {
   /** From the look-up of the name to the end of the TLS handshake. */
   readonly connectTimeoutMs: number;
+  /** Null where connections go directly. */
+  readonly proxy: ProxyServer | null;
   readonly resolve: Resolve;
   /** Shared by all connections: building one for each costs a millisecond. Asked for with the first TLS connection. */
   readonly secureContext: () => SecureContext;
@@ -69,11 +86,6 @@ export function lazySecureContext(extraAuthorities: readonly string[]): () => Se
     return context;
   };
 }
-
-type OnDialled = (result: Result<Socket, UpstreamFailure>) => void;
-
-/** An idle peer behind a dead route is noticed by probes of the operating system. */
-const probeAfterMs = 60_000;
 
 /** Opens connections to one destination. TLS sessions are resumed: a full handshake costs both sides a signature. */
 export class Dialer {
@@ -95,75 +107,87 @@ export class Dialer {
    * @returns gives up: the socket is destroyed and `onDialled` is not called any more.
    */
   dial(onDialled: OnDialled, onread?: TcpNetConnectOpts['onread']): () => void {
-    const forbidden = this.#destination.allowPrivate ? null : checkLiteralAddress(this.#destination.hostname);
+    const forbidden = this.#forbidden();
     if (forbidden !== null) {
       const report = setImmediate(() => onDialled(fail(connectFailure(forbidden))));
       return () => clearImmediate(report);
     }
-    return this.#watch(this.#open(onread), onDialled);
+    const { connectTimeoutMs, proxy } = this.#options;
+    const timer = setTimeout(() => {
+      giveUp();
+      const way = proxy === null ? '' : `, through ${nameOfProxy(proxy)}`;
+      onDialled(
+        fail({ kind: 'connect-timeout', detail: `no connection within ${connectTimeoutMs} ms${way}` }),
+      );
+    }, connectTimeoutMs);
+    const finish: OnDialled = (result) => {
+      clearTimeout(timer);
+      onDialled(result);
+    };
+    const giveUp =
+      proxy === null ? this.#connect(onread, finish) : this.#connectThrough(proxy, onread, finish);
+    return () => {
+      clearTimeout(timer);
+      giveUp();
+    };
   }
 
-  #open(onread: TcpNetConnectOpts['onread']): Socket {
-    const { hostname, port, secure, serverName, allowPrivate } = this.#destination;
-    const { resolve, secureContext } = this.#options;
+  #forbidden(): ForbiddenAddressError | null {
+    const { hostname, secure, allowPrivate } = this.#destination;
+    if (allowPrivate) return null;
+    return this.#options.proxy === null ? checkLiteralAddress(hostname) : checkBehindProxy(hostname, secure);
+  }
+
+  #connect(onread: TcpNetConnectOpts['onread'], onDialled: OnDialled): () => void {
+    const { hostname, port, secure, allowPrivate } = this.#destination;
     const tcp: TcpNetConnectOpts = {
-      host: hostname,
-      port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: probeAfterMs,
-      autoSelectFamily: true,
-      ...(allowPrivate ? {} : { lookup: guardedLookup(resolve) }),
+      ...tcpOptions(hostname, port),
+      ...(allowPrivate ? {} : { lookup: guardedLookup(this.#options.resolve) }),
       ...(onread === undefined ? {} : { onread }),
     };
-    if (!secure) return connectTcp(tcp);
+    return secure
+      ? connectionOf(this.#secure(tcp), 'secureConnect', onDialled)
+      : connectionOf(connectTcp(tcp), 'connect', onDialled);
+  }
+
+  #connectThrough(proxy: ProxyServer, onread: TcpNetConnectOpts['onread'], onDialled: OnDialled): () => void {
+    const { hostname, port, secure } = this.#destination;
+    const { secureContext } = this.#options;
+    const authority = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+    let giveUp = openTunnel(proxy, authority, secureContext, secure ? undefined : onread, (tunnel) => {
+      if (!tunnel.ok || !secure) return onDialled(tunnel);
+      giveUp = connectionOf(this.#secure({ socket: tunnel.value }), 'secureConnect', (secured) => {
+        if (secured.ok && onread !== undefined) readInto(secured.value, onread);
+        onDialled(secured);
+      });
+    });
+    return () => giveUp();
+  }
+
+  #secure(options: ConnectionOptions): Socket {
+    const { serverName } = this.#destination;
     const socket = connectTls({
-      ...tcp,
-      secureContext: secureContext(),
+      ...options,
+      secureContext: this.#options.secureContext(),
       ALPNProtocols: ['http/1.1'],
       rejectUnauthorized: true,
-      ...(serverName === null ? {} : { servername: serverName }),
+      ...(serverName === null ? { host: this.#destination.hostname } : { servername: serverName }),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });
     return socket.on('session', (session) => {
       this.#session = session;
     });
   }
-
-  #watch(socket: Socket, onDialled: OnDialled): () => void {
-    const connectedEvent = this.#destination.secure ? 'secureConnect' : 'connect';
-    const stopWatching = () => {
-      clearTimeout(timer);
-      socket.off('error', onError).off(connectedEvent, onConnected);
-    };
-    const giveUp = () => {
-      stopWatching();
-      socket.on('error', ignoreError).destroy();
-    };
-    const onError = (error: Error) => {
-      giveUp();
-      onDialled(fail(connectFailure(error)));
-    };
-    const onConnected = () => {
-      stopWatching();
-      onDialled(succeed(socket));
-    };
-    const timer = setTimeout(() => {
-      giveUp();
-      const detail = `no connection within ${this.#options.connectTimeoutMs} ms`;
-      onDialled(fail({ kind: 'connect-timeout', detail }));
-    }, this.#options.connectTimeoutMs);
-    socket.on('error', onError).on(connectedEvent, onConnected);
-    return giveUp;
-  }
 }
 
-/** Why no connection came about, from what the socket reported; with several addresses tried, of every one. */
-function connectFailure(error: Error): UpstreamFailure {
-  if (error instanceof ForbiddenAddressError) return { kind: 'forbidden-address', detail: error.message };
-  const detail = error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
-  return { kind: 'unreachable', detail };
+/** A socket that is laid over another one does not read into the buffer that it is given: its bytes are copied there. */
+function readInto(socket: Socket, { buffer, callback }: OnReadOpts): void {
+  const place = buffer instanceof Uint8Array ? buffer : buffer();
+  socket.on('data', (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; at += place.length) {
+      const piece = chunk.subarray(at, at + place.length);
+      place.set(piece);
+      if (!callback(piece.length, place)) socket.pause();
+    }
+  });
 }
-
-/** A socket that was given up may still report why it failed; nobody is waiting for that. */
-function ignoreError(): void {}

@@ -1,3 +1,4 @@
+import { timeoutFields } from '../../catalogue/channel-way.ts';
 import {
   channelFields,
   channelModelFields,
@@ -27,9 +28,11 @@ export function declareChannels(declaring: Declaring, providers: ProviderLookup)
       return [];
     }
     checkAddress(declaring, id, options, provider);
+    checkHeaders(declaring, id, options, provider);
+    const timeouts = declare(timeoutFields, id, shape.timeouts ?? {});
     const credentials = credentialsOf(declaring, id, shape);
     const models = modelEntries(shape).map((entry) => declareChannelModel(declaring, id, entry, provider));
-    return [{ id, ...options, credentials, models }];
+    return [{ id, ...options, timeouts, credentials, models }];
   });
 }
 
@@ -80,6 +83,21 @@ function checkAddress(
       `leads to this machine (${address}); add allowPrivate: true if that is meant`,
     );
   }
+}
+
+function checkHeaders(
+  declaring: Declaring,
+  id: string,
+  { headers }: ValuesOf<typeof channelFields>,
+  { credential }: ProviderDocument,
+): void {
+  if (credential.scheme !== 'header' || !headers.some(({ name }) => name === credential.header.toLowerCase()))
+    return;
+  complain(
+    declaring,
+    ['channels', id, 'headers', credential.header],
+    'carries the credential; write it as credential',
+  );
 }
 
 function isLoopback(address: string): boolean {

@@ -91,6 +91,29 @@ groups:
     ]);
   });
 
+  test('the way to a channel: headers, a proxy and time-outs', () => {
+    const yaml = `channels:
+  a:
+    provider: openai
+    models: [m]
+    headers: { x-team: house, x-token: { file: /run/secrets/token } }
+    proxy: { url: http://proxy.example:3128, user: house, password: { environment: PROXY_PASSWORD } }
+    timeouts: { connect: 2s, stall: 90s, total: 1h }
+  b: { provider: openai, models: [m], proxy: none }
+`;
+    expect(declaration(yaml).channels).toMatchObject([
+      {
+        headers: [
+          { name: 'x-team', value: 'house' },
+          { name: 'x-token', value: { kind: 'file', path: '/run/secrets/token' } },
+        ],
+        proxy: { url: 'http://proxy.example:3128', user: 'house', password: { name: 'PROXY_PASSWORD' } },
+        timeouts: { connectMs: 2000, firstContentMs: null, stallMs: 90_000, totalMs: 3_600_000 },
+      },
+      { headers: [], proxy: 'none', timeouts: { connectMs: null } },
+    ]);
+  });
+
   test('the example of docs/configuration.md, whole', () => {
     const page = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8');
     const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';

@@ -102,6 +102,16 @@ export const declaration: Declaration = {
       drain: true,
       maxConcurrency: 20,
       allowPrivate: false,
+      headers: [
+        { name: 'x-team', value: 'house' },
+        { name: 'x-token', value: { kind: 'file', path: '/run/secrets/token' } },
+      ],
+      proxy: {
+        url: 'http://proxy.acme.example:3128',
+        user: 'house',
+        password: { kind: 'environment', name: 'P' },
+      },
+      timeouts: { connectMs: 2000, firstContentMs: null, stallMs: 15_000, totalMs: 600_000 },
       models: [
         { modelId: 'beta', upstreamModel: 'beta-2026', cost: null, contextWindow: 32_000, lacks: ['tools'] },
         { modelId: 'alpha', upstreamModel: 'alpha-2026', cost: tiers, contextWindow: null, lacks: [] },

@@ -279,6 +279,16 @@ INSERT OR IGNORE INTO revoked_secrets (hash)
   SELECT hash FROM keys WHERE status = 'revoked' AND hash NOT LIKE 'removed:%';
 `;
 
+/** Headers, a proxy and time-outs of one channel. */
+const waysOfChannels = `
+ALTER TABLE channels ADD COLUMN headers TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE channels ADD COLUMN proxy TEXT;
+ALTER TABLE channels ADD COLUMN connect_timeout_ms INTEGER;
+ALTER TABLE channels ADD COLUMN first_content_timeout_ms INTEGER;
+ALTER TABLE channels ADD COLUMN stall_timeout_ms INTEGER;
+ALTER TABLE channels ADD COLUMN total_timeout_ms INTEGER;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -293,6 +303,7 @@ const steps: readonly string[] = [
   priceDimensions,
   credentials,
   revokedSecrets,
+  waysOfChannels,
 ];
 
 /**

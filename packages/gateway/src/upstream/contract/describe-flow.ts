@@ -62,8 +62,10 @@ export function describeFlow(open: OpenClient): void {
 
   test('a request is being sent until its upstream has taken all of it, whatever it answers', async () => {
     const upstream = await workbench.upstream(({ socket }) => {
-      socket.removeAllListeners('data').pause();
-      socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo');
+      socket.removeAllListeners('data').once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 9\r\n\r\ntoo');
+      });
     });
     const body = [Buffer.alloc(floodBytes)];
     const answer = sendRecorded(workbench.client(), requestTo(upstream.origin, { body }));

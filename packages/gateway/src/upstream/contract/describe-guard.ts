@@ -54,6 +54,14 @@ export function describeGuard(open: OpenClient): void {
     expect(failure?.detail).toContain('10.0.0.7');
   });
 
+  test('a name that does not resolve is unreachable', async () => {
+    const client = workbench.client({
+      resolve: (hostname, done) => setImmediate(() => done(new Error(`no ${hostname}`), [])),
+    });
+    const request = requestTo('http://nowhere.example', { allowPrivate: false });
+    expect((await outcomeOf(client, request)).failure?.kind).toBe('unreachable');
+  });
+
   test('leave to connect to private addresses does not carry over to a request without it', async () => {
     const upstream = await workbench.upstream(answerAlways(okAnswer));
     const client = workbench.client();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { credentialHeaders, withCredential } from './headers.ts';
+import { credentialHeaders, withChannelHeaders } from './headers.ts';
 
 test.each([
   [{ scheme: 'bearer' }, 'sk-1', ['authorization', 'Bearer sk-1']],
@@ -44,18 +44,13 @@ test.each([
   'x-goog-api-key',
   'x-neutral-api-key',
 ])("the caller's %s never goes upstream", (name) => {
-  expect(withCredential(['accept', 'a', name, 'b', 'x-kept', 'c'], ['authorization', 'Bearer k'])).toEqual([
-    'accept',
-    'a',
-    'x-kept',
-    'c',
-    'authorization',
-    'Bearer k',
-  ]);
+  expect(
+    withChannelHeaders(['accept', 'a', name, 'b', 'x-kept', 'c'], ['authorization', 'Bearer k']),
+  ).toEqual(['accept', 'a', 'x-kept', 'c', 'authorization', 'Bearer k']);
 });
 
 test('a header with the name of the credential gives way to it', () => {
-  expect(withCredential(['x-vendor-key', 'mine'], ['x-vendor-key', 'ours'])).toEqual([
+  expect(withChannelHeaders(['x-vendor-key', 'mine'], ['x-vendor-key', 'ours'])).toEqual([
     'x-vendor-key',
     'ours',
   ]);

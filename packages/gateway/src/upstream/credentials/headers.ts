@@ -1,35 +1,9 @@
 import { fail, type Result, succeed, unreachable } from '@headgate/protocols';
 import type { CredentialScheme } from '../../catalogue/catalogue.ts';
+import { isWithheld } from '../../catalogue/header-names.ts';
 
 /** A secret with a line break or another control character would write headers of its own. */
 const sendable = /^[\x20-\x7e]+$/;
-
-/**
- * Caller's headers that never go upstream, whatever a protocol's list of forwarded ones says: those of one hop
- * (RFC 9110, 7.6.1), those that HTTP sets itself, those that tell who the caller is, and those that carry its key.
- */
-const withheld: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'content-length',
-  'expect',
-  'cookie',
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'authorization',
-  'x-api-key',
-  'x-goog-api-key',
-  'x-neutral-api-key',
-]);
 
 /**
  * A channel's credential as headers: name, value, … Empty when the scheme needs none or the secret is not there. The
@@ -53,24 +27,24 @@ export function credentialHeaders(
 }
 
 /**
- * The headers that go upstream: the given ones but for the withheld ones and for the one the credential sets, then the credential.
- * `credentialName`: that of a credential that is sent elsewhere.
+ * The headers that go upstream: the given ones but for those that never do and for those that the channel sets itself, then
+ * the channel's. `own`: names of headers of the channel that are sent elsewhere.
  */
-export function withCredential(
+export function withChannelHeaders(
   headers: readonly string[],
-  credential: readonly string[],
-  credentialName: string | null = credential[0] ?? null,
+  channel: readonly string[],
+  own: ReadonlySet<string> = namesOf(channel),
 ): readonly string[] {
   const sent: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? '';
-    if (isWithheld(name) || name === credentialName) continue;
+    if (isWithheld(name) || own.has(name)) continue;
     sent.push(name, headers[index + 1] ?? '');
   }
-  sent.push(...credential);
+  sent.push(...channel);
   return sent;
 }
 
-function isWithheld(name: string): boolean {
-  return withheld.has(name) || name.startsWith('x-forwarded-');
+export function namesOf(headers: readonly string[]): ReadonlySet<string> {
+  return new Set(headers.filter((_, index) => index % 2 === 0));
 }
