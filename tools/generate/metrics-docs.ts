@@ -25,6 +25,10 @@ export const alerts = {
     when: 'A configuration file would remove more than half of all channels or keys, or breaks off. It is not applied.',
     what: 'Look at the file. If it is meant, `headgate apply --force`.',
   },
+  'cost-drift': {
+    when: 'A provider states in its answer a cost that is more than 1 % beside what we reckon. Once an hour for a channel and model.',
+    what: 'Correct the `cost` of that model on that channel; `headgate ledger export` has both amounts.',
+  },
   'credential-refused': {
     when: 'A provider refuses a credential, or its account has no credit. Calls go to others.',
     what: 'Replace the credential or top up the account; it is tried again by itself.',
@@ -48,6 +52,10 @@ export const alerts = {
   'unpriced-model': {
     when: 'A model was called that has no price.',
     what: 'Give it one under `prices`, or set `settings.ledger.unpricedModels`.',
+  },
+  'unpriced-term': {
+    when: 'A call asked for, or an answer was given, something that its model has no price for: a service tier, a region, a search.',
+    what: 'Price it under `prices` ([billing](billing.md)), or set `settings.ledger.unpricedTerms`. An answer that was given is billed at the standard price.',
   },
 } satisfies Readonly<Record<AlertKind, Advice>>;
 

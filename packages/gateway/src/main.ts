@@ -295,6 +295,7 @@ function openGateway(
     waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),
     clock: systemClock,
     limits: callLimits(settings),
+    unpricedTerms: settings.unpricedTerms,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Edit } from './bytes/splice.ts';
 import type { Fault } from './error.ts';
 import type { NamedMember, NameSearch } from './request/named-models.ts';
-import type { UsageTerms } from './usage.ts';
+import type { Usage, UsageTerms } from './usage.ts';
 
 /** The names within the path, percent-decoded. */
 export interface EndpointParams {
@@ -157,6 +157,16 @@ export interface PassthroughTarget {
   readonly reasoning: ReasoningHabit;
 }
 
+/** Something asked for that may have a price of its own: a service tier, a region, or a tool that runs at the upstream. */
+export interface Ask {
+  readonly term:
+    | 'service'
+    | 'region'
+    | keyof Pick<Usage, 'webSearches' | 'fileSearches' | 'codeSessions' | 'groundings'>;
+  /** The place of the request that asks for it, such as `tools[2].type`. */
+  readonly field: string;
+}
+
 /** One request, read once and never changed: every attempt encodes from the same bytes. */
 export interface InboundRequest {
   readonly facts: Facts;
@@ -175,6 +185,8 @@ export interface InboundRequest {
   names?(search: NameSearch): readonly NamedMember[] | null;
   /** Read when asked for; null when the body says nothing. Absent in protocols whose upstreams keep no prompts. */
   sessionClue?(): SessionClue | null;
+  /** All that it asks for that may have a price of its own, looked for when asked; absent in protocols without any. */
+  asks?(): readonly Ask[];
   /** Why a target cannot be asked for this, where not every upstream of the protocol has the endpoint; null when it can. */
   refuse?(target: PassthroughTarget): Fault | null;
 }

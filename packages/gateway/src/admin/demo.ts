@@ -132,9 +132,17 @@ function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]
   };
 }
 
+/** Agents offer tools that run at providers with every call: a demonstration refuses them none. */
+const demoFees: PriceText = {
+  perWebSearch: '0.01',
+  perFileSearch: '0.0025',
+  perCodeSession: '0.03',
+  perGrounding: '0.035',
+};
+
 /** For the tables above: a price of theirs that cannot be read is a bug. */
 function tier(prices: PriceText): readonly PriceTier[] {
-  const read = readPriceTiers([{ aboveInputTokens: 0, prices }]);
+  const read = readPriceTiers([{ aboveInputTokens: 0, prices: { ...prices, ...demoFees } }]);
   if (!read.ok) throw new Error(read.error.reason);
   return read.value;
 }

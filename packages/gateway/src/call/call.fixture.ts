@@ -194,6 +194,7 @@ export class Rig {
       watchdog,
       waitingRoom: new WaitingRoom(watchdog, clock, options.waitingMax ?? 10),
       clock,
+      unpricedTerms: 'refuse',
       limits: { ...limits, ...options.limits },
       ...options.parts,
     };

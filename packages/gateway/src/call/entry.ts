@@ -18,6 +18,7 @@ import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/
 import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, type OutcomeRow, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
 import { chargedParts, costOfShares, partsToStore, type Share, sharesIn } from './detours/shares.ts';
+import { alertDrift, alertUnpriced } from './detours/unpriced.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
 import { lossNames, sendFinish } from './reply.ts';
 import type { Call } from './request.ts';
@@ -51,6 +52,15 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
   sendFinish(call, told);
   observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));
   if (settlement === 'unavailable') observer.alert('ledger-unavailable', { traceId: entry.traceId });
+  for (const attempt of entry.attempts) if (attempt.statedCostNanoUsd !== null) alertDrift(attempt, observer);
+  const { terms, usage, unbilledReason } = entry;
+  const hasTerms = terms !== null || usage.webSearches + usage.fileSearches + usage.codeSessions > 0;
+  if (
+    call.price !== null &&
+    unbilledReason === null &&
+    (hasTerms || usage.citation + usage.pages + usage.groundings > 0)
+  )
+    alertUnpriced(entry, call.price, observer);
   if (entry.unbilledReason === 'unpriced_model')
     observer.alert('unpriced-model', { model: entry.modelRequested });
 }

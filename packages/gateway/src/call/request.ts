@@ -18,6 +18,7 @@ import { nothingToTry, unknownAnswer } from '../route/faults.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { noSession, sessionOf } from '../route/session.ts';
 import { type EncodeNamed, readNames } from './detours/rights.ts';
+import { refuseUnpriced } from './detours/unpriced.ts';
 import type { AttemptRecord } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
@@ -150,6 +151,11 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     call.encodeNamed = named.value;
   }
   const asItIs = inbound.work !== 'answer';
+  const { price } = model;
+  if (price !== null && !asItIs && (facts.terms !== undefined || facts.needs.has('tools'))) {
+    const refusal = gateway.unpricedTerms === 'refuse' ? refuseUnpriced(call, model, price) : null;
+    if (refusal !== null) return fail(refusal);
+  }
   const sessionClue = () => request.sessionClue?.() ?? null;
   const session = asItIs ? noSession : sessionOf({ accountId, header: inbound.header, sessionClue });
   const wanted = {
@@ -167,7 +173,7 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
   if (route.targets.length === 0 && route.againMs === null && inbound.work !== 'count')
     return fail(nothingToTry(wanted, route));
-  call.price = model.price;
+  call.price = price;
   call.served = served;
   return succeed({ wanted: wanted, route: route });
 }

@@ -1,5 +1,5 @@
 import { counted } from '../admin/banner.ts';
-import { formatNanoUsd } from '../money/money.ts';
+import { formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { decodeRoute } from '../route/explain.ts';
@@ -158,17 +158,42 @@ const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | 
   ['output_reasoning', (entry) => entry.usage.outputReasoning],
   ['output_image', (entry) => entry.usage.outputImage],
   ['images', (entry) => entry.usage.images],
+  ['input_audio', (entry) => entry.usage.inputAudio],
+  ['input_cache_read_audio', (entry) => entry.usage.inputCacheReadAudio],
+  ['output_audio', (entry) => entry.usage.outputAudio],
+  ['citation', (entry) => entry.usage.citation],
+  ['web_searches', (entry) => entry.usage.webSearches],
+  ['file_searches', (entry) => entry.usage.fileSearches],
+  ['code_sessions', (entry) => entry.usage.codeSessions],
+  ['groundings', (entry) => entry.usage.groundings],
+  ['pages', (entry) => entry.usage.pages],
+  ['service_tier', (entry) => entry.terms?.service ?? null],
+  ['region', (entry) => entry.terms?.region ?? null],
+  ['search_context', (entry) => entry.terms?.searchContext ?? null],
   ['image_size', (entry) => entry.terms?.size ?? null],
   ['image_quality', (entry) => entry.terms?.quality ?? null],
   ['usage_source', (entry) => entry.usageSource],
   ['charge_usd', (entry) => formatNanoUsd(entry.chargeNanoUsd)],
   ['price_version', (entry) => entry.priceVersion],
+  ['cost_usd', (entry) => formatNanoUsd(costOf(entry))],
+  ['stated_cost_usd', (entry) => statedCostOf(entry)],
   ['http_status', (entry) => entry.httpStatus],
   ['error_code', (entry) => entry.errorCode],
   ['ttft_ms', (entry) => wholeMs(entry.ttftMs)],
   ['duration_ms', (entry) => wholeMs(entry.durationMs)],
   ['attempts', (entry) => entry.attempts.length],
 ];
+
+/** All attempts of a call together. */
+function costOf({ attempts }: LedgerRecord): NanoUsd {
+  return nanoUsd(attempts.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n));
+}
+
+/** The sum of what upstreams have said themselves; empty where none has. */
+function statedCostOf({ attempts }: LedgerRecord): string | null {
+  const stated = attempts.flatMap(({ statedCostNanoUsd }) => statedCostNanoUsd ?? []);
+  return stated.length === 0 ? null : formatNanoUsd(nanoUsd(stated.reduce((sum, cost) => sum + cost, 0n)));
+}
 
 function wholeMs(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds);

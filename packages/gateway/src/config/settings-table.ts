@@ -203,6 +203,11 @@ export const settingsTable = {
       'Models without a price: hidden from callers (refuse), or served unbilled with the entry saying so (serve)',
       choice(['refuse', 'serve'], 'refuse'),
     ),
+    unpricedTerms: given(
+      'unpricedTerms',
+      'Requests for a service tier, a region or a hosted tool that the model has no price for: refused, or billed at the standard price with an alert (standard)',
+      choice(['refuse', 'standard'], 'refuse'),
+    ),
   }),
   ...inSection('Logs', 'settings.log', {
     logLevel: given(

@@ -122,6 +122,13 @@ function usageView(usage: Usage) {
     output_audio_tokens: usage.outputAudio,
     output_image_tokens: usage.outputImage,
     images: usage.images,
+    input_cache_read_audio_tokens: usage.inputCacheReadAudio,
+    citation_tokens: usage.citation,
+    web_searches: usage.webSearches,
+    file_searches: usage.fileSearches,
+    code_sessions: usage.codeSessions,
+    groundings: usage.groundings,
+    pages: usage.pages,
   };
 }
 

@@ -55,6 +55,8 @@ export interface Gateway {
   readonly waitingRoom: WaitingPlaces;
   readonly clock: Clock;
   readonly limits: CallLimits;
+  /** A request for a service tier, a region or a tool without a price is refused, or billed as if it were the standard. */
+  readonly unpricedTerms: 'refuse' | 'standard';
 }
 
 /** Counts the tokens of a prompt where no upstream does. */

@@ -6,12 +6,14 @@ import type { CallEntry } from './ledger.ts';
 export type AlertKind =
   | 'bug'
   | 'configuration-withheld'
+  | 'cost-drift'
   | 'credential-refused'
   | 'ledger-conflict'
   | 'ledger-unavailable'
   | 'missing-credential'
   | 'model-missing-upstream'
-  | 'unpriced-model';
+  | 'unpriced-model'
+  | 'unpriced-term';
 
 /** A request that was answered with an error before it became a call. Nothing of what the caller sent is in it. */
 export interface Refusal {

@@ -34,6 +34,7 @@ export class CallMetrics {
   readonly #models = new LabelTable(emptyTotals);
   readonly #overhead = new LabelTable(() => createHistogram(overheadBounds));
   readonly #costs = new LabelTable(() => ({ nanoUsd: 0n }));
+  readonly #statedCosts = new LabelTable(() => ({ nanoUsd: 0n }));
 
   record(entry: CallEntry): void {
     this.#calls.count(entry.surface, entry.status, entry.errorCode ?? '');
@@ -48,6 +49,8 @@ export class CallMetrics {
   #recordAttempt(attempt: AttemptEntry): void {
     this.#attempts.count(attempt.channelId, attempt.result);
     if (attempt.costNanoUsd !== 0n) this.#costs.at(attempt.channelId).nanoUsd += attempt.costNanoUsd;
+    if (attempt.statedCostNanoUsd !== null)
+      this.#statedCosts.at(attempt.channelId).nanoUsd += attempt.statedCostNanoUsd;
   }
 
   expose(): string {
@@ -106,12 +109,25 @@ export class CallMetrics {
         models,
         this.#models.map((totals) => decimalUsd(totals.chargeNanoUsd)),
       ),
+      this.#exposeCosts(),
+    ].join('');
+  }
+
+  #exposeCosts(): string {
+    return [
       exposeSamples(
         'counter',
         'headgate_upstream_cost_usd_total',
         'Charged to us by upstreams.',
         ['channel'],
         this.#costs.map(({ nanoUsd }) => decimalUsd(nanoUsd)),
+      ),
+      exposeSamples(
+        'counter',
+        'headgate_upstream_stated_cost_usd_total',
+        'Charged to us, as upstreams state it in their answers.',
+        ['channel'],
+        this.#statedCosts.map(({ nanoUsd }) => decimalUsd(nanoUsd)),
       ),
     ].join('');
   }

@@ -8,7 +8,11 @@ import type { Metrics } from './metrics.ts';
 /** The same alert about the same thing is logged once in this time; every one is counted. */
 const alertQuietMs = 60_000;
 /** Nothing mends these but the operator, and no call makes them worse. */
-const longQuietMs: Readonly<Partial<Record<AlertKind, number>>> = { 'unpriced-model': 3_600_000 };
+const longQuietMs: Readonly<Partial<Record<AlertKind, number>>> = {
+  'cost-drift': 3_600_000,
+  'unpriced-model': 3_600_000,
+  'unpriced-term': 3_600_000,
+};
 /** Things remembered as alerted; beyond it some alerts are repeated sooner. */
 const alertsMax = 1000;
 /** Refusals of one kind get one line in this time, so that a flood of them cannot drown the log; every one is counted. */

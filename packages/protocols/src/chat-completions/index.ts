@@ -9,7 +9,7 @@ import { type Result, succeed } from '../result.ts';
 import { passThrough } from './edits.ts';
 import { ChatEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
-import { readFacts, readSession } from './request.ts';
+import { readAsks, readFacts, readSession } from './request.ts';
 import { ChatStreamReader, readAnswer } from './stream.ts';
 import { chatSurface } from './wire.ts';
 import { ChatEventWriter, writeAnswer } from './write-events.ts';
@@ -25,6 +25,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
     wantsUsageFrame: read.value.streamOptions?.includeUsage === true,
     names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
+    asks: () => readAsks(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });
 }

@@ -1,6 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
+import { termAsks } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -19,8 +20,9 @@ import {
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';
-import type { Facts, Need, SessionClue } from '../request.ts';
+import type { Ask, Facts, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { noTerms } from '../usage.ts';
 import { recordOf } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers, thoughtMembers } from './wire.ts';
 
@@ -84,7 +86,15 @@ function readTerms(members: RequestMembers<RequestMember>): Pick<Facts, 'terms'>
   const options = members.span('web_search_options');
   if (options === undefined && members.span('service_tier') === undefined) return {};
   const { search_context_size: context = null } = recordOf(members.value('web_search_options'));
-  return askedTerms(serviceOf(members.value('service_tier')), null, context);
+  const asked = askedTerms(serviceOf(members.value('service_tier')), null, context);
+  // A search is asked for, with or without a word on its size.
+  return options === undefined ? asked : { terms: asked.terms ?? noTerms };
+}
+
+export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
+  const search = { term: 'webSearches', field: 'web_search_options' } as const;
+  const asks = termAsks(members, facts.terms, { service: ['service_tier'] });
+  return members.kind('web_search_options') === 'object' ? [...asks, search] : asks;
 }
 
 function readStreamOptions(members: RequestMembers<RequestMember>): Result<StreamOptions | null, Fault> {

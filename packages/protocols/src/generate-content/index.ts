@@ -12,7 +12,7 @@ import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
 import { NativeEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
-import { readFacts, readSession } from './request.ts';
+import { readAsks, readFacts, readSession } from './request.ts';
 import { GenerateContentStreamReader } from './stream.ts';
 import { generateContentSurface } from './wire.ts';
 import { NativeEventWriter, writeAnswer } from './write-events.ts';
@@ -31,6 +31,7 @@ function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
     wantsUsageFrame: true,
     names: (search) => namesIn(read.value.members, 'contents', search),
     sessionClue: () => readSession(read.value),
+    asks: () => readAsks(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });
 }

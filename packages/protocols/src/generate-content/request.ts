@@ -2,6 +2,7 @@ import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
+import { memberAsks, termAsks } from '../request/asks.ts';
 import { ConversationWatch } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -17,7 +18,7 @@ import {
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';
-import type { Need, RequestInput, SessionClue, StreamFraming } from '../request.ts';
+import type { Ask, Need, RequestInput, SessionClue, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { markedBeginning } from './signature.ts';
 import { type ConfigMember, configMembers, type RequestMember, requestMembers } from './wire.ts';
@@ -68,6 +69,14 @@ export function readFacts({ body, params, search, work }: RequestInput): Result<
     longStrings: watch.longStrings,
     modelSpans: findModelSpans(members),
   });
+}
+
+/** Tools that look something up for an answer: in the web or on maps, and not in files. */
+const groundingTools = /(?<!file_?)(search|retrieval|maps)$/i;
+
+export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
+  const terms = termAsks(members, facts.terms, { service: ['serviceTier', 'service_tier'] });
+  return [...terms, ...memberAsks(members.reader('tools'), groundingTools, 'groundings')];
 }
 
 function readFraming(search: string): Result<StreamFraming, Fault> {

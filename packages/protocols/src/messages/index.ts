@@ -12,7 +12,7 @@ import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
 import { MessagesEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
-import { type ReadRequest, readFacts, readSession } from './request.ts';
+import { type ReadRequest, readAsks, readFacts, readSession } from './request.ts';
 import { MessagesStreamReader } from './stream.ts';
 import { messagesSurface, upstreamHeaders } from './wire.ts';
 import { MessagesEventWriter } from './write-events.ts';
@@ -31,6 +31,7 @@ function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
     wantsUsageFrame: false,
     names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
+    asks: () => readAsks(read.value),
     passThrough: (target) => passThrough(read.value, input.search, target),
     refuse: (target) => refuse(read.value, target),
   });

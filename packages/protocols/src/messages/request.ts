@@ -1,6 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
+import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -17,7 +18,7 @@ import {
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';
-import type { Need, RequestInput, SessionClue, Work } from '../request.ts';
+import type { Ask, Need, RequestInput, SessionClue, Work } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import { speedOf } from './meter.ts';
@@ -72,6 +73,16 @@ function effortIn(members: RequestMembers<RequestMember>): unknown {
   if (reader === null || !enterMember(reader, effortName)) return null;
   const start = reader.at;
   return decodeJson(members.body, start, reader.skip());
+}
+
+const feeTools = [['web_search', 'webSearches']] as const satisfies FeeTools;
+
+export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
+  const terms = termAsks(members, facts.terms, {
+    service: ['speed', 'service_tier'],
+    region: 'inference_geo',
+  });
+  return [...terms, ...toolAsks(members.reader('tools'), feeTools)];
 }
 
 /** A speed is a tier by another name. */

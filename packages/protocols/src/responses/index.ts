@@ -10,7 +10,7 @@ import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
 import { ResponsesEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
-import { readFacts, readSession } from './request.ts';
+import { readAsks, readFacts, readSession } from './request.ts';
 import { encodeStreamError, ResponsesStreamReader, readAnswer, unknownId } from './stream.ts';
 import { responsesSurface } from './wire.ts';
 import { ResponsesEventWriter, writeAnswer } from './write-events.ts';
@@ -41,6 +41,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
     wantsUsageFrame: false,
     names: (search) => namesIn(read.value.members, 'input', search),
     sessionClue: () => readSession(read.value),
+    asks: () => readAsks(read.value),
     passThrough: (target) => passThrough(read.value, target),
   });
 }

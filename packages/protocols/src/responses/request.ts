@@ -1,6 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
+import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -19,7 +20,7 @@ import {
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';
-import type { Need, SessionClue } from '../request.ts';
+import type { Ask, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers } from './wire.ts';
@@ -57,6 +58,18 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     ...(members.value('store') === false ? {} : { kept: true as const }),
   };
   return succeed({ facts, members, longStrings: watch.longStrings });
+}
+
+/** Tools that run at the upstream and have a fee. */
+const feeTools = [
+  ['web_search', 'webSearches'],
+  ['file_search', 'fileSearches'],
+  ['code_interpreter', 'codeSessions'],
+] as const satisfies FeeTools;
+
+export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
+  const terms = termAsks(members, facts.terms, { service: ['service_tier'] });
+  return [...terms, ...toolAsks(members.reader('tools'), feeTools)];
 }
 
 function conversationId(members: RequestMembers<RequestMember>): unknown {

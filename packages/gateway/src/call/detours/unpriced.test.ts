@@ -1,0 +1,140 @@
+import { noTerms, noUsage, type ProtocolId, protocols } from '@headgate/protocols';
+import { describe, expect, test } from 'vitest';
+import { modelOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
+import { nanoUsd } from '../../money/money.ts';
+import type { PriceVersion } from '../../money/price.ts';
+import { type PriceTierText, readPriceTiers } from '../../money/price-terms.ts';
+import { completeEntry } from '../../telemetry/testing.ts';
+import { caller, Rig } from '../call.fixture.ts';
+import { Call } from '../request.ts';
+import { alertDrift, alertUnpriced, refuseUnpriced } from './unpriced.ts';
+
+const paths = Object.fromEntries(Object.values(protocols).map(({ id, usualPath }) => [id, usualPath]));
+
+function priceOf(...texts: readonly PriceTierText[]): PriceVersion {
+  const read = readPriceTiers(texts);
+  if (!read.ok) throw new Error(read.error.reason);
+  return { id: 'model:m@1', effectiveFromMs: 0, tiers: read.value };
+}
+
+const plain: PriceTierText = { aboveInputTokens: 0, prices: { input: '1', output: '2' } };
+const bare = priceOf(plain);
+const whole = priceOf(
+  {
+    ...plain,
+    prices: {
+      ...plain.prices,
+      perWebSearch: '0',
+      perFileSearch: '0',
+      perCodeSession: '0',
+      perGrounding: '0',
+    },
+    regions: { us: '1.1' },
+  },
+  ...['priority', 'flex', 'fast'].map((service) => ({ ...plain, service })),
+);
+
+function refusalOf(surface: ProtocolId, body: object, price: PriceVersion, speaks = paths): string {
+  const rig = new Rig();
+  const protocol = protocols[surface];
+  const inbound = {
+    ...rig.inbound(false),
+    body: new TextEncoder().encode(JSON.stringify({ model: 'm', ...body })),
+    params: surface === 'generate-content' ? { model: 'm', action: 'generateContent' } : {},
+  };
+  const call = new Call(rig.gateway, inbound, caller, protocol, rig.reply, null);
+  const read = protocol.readRequest(inbound);
+  if (!read.ok) throw new Error(read.error.message);
+  call.request = read.value;
+  const model = modelOf([targetOf({ id: 'c1', protocols: speaks })], 'm');
+  const refusal = refuseUnpriced(call, model, price);
+  if (refusal !== null) expect(rig.alerts).toEqual(['unpriced-term']);
+  return refusal === null ? 'allowed' : `${refusal.status} ${refusal.param}`;
+}
+
+const messages = [{ role: 'user', content: 'hi' }];
+const own = { type: 'function', name: 'f', parameters: { type: 'web_search' } };
+
+const asked: readonly [ProtocolId, object, string][] = [
+  ['chat-completions', { messages, service_tier: 'priority' }, 'service_tier'],
+  ['chat-completions', { messages, service_tier: 'flex' }, 'service_tier'],
+  ['chat-completions', { messages, web_search_options: {} }, 'web_search_options'],
+  ['responses', { input: 'hi', service_tier: 'fast' }, 'service_tier'],
+  ['responses', { input: 'hi', tools: [own, { type: 'web_search' }] }, 'tools[1].type'],
+  ['responses', { input: 'hi', tools: [{ type: 'web_search_preview_2025_03_11' }] }, 'tools[0].type'],
+  ['responses', { input: 'hi', tools: [{ type: 'file_search' }] }, 'tools[0].type'],
+  ['responses', { input: 'hi', tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
+  ['messages', { messages, speed: 'fast' }, 'speed'],
+  ['messages', { messages, inference_geo: 'us' }, 'inference_geo'],
+  [
+    'messages',
+    { messages, tools: [{ name: 'x', input_schema: {} }, { type: 'web_search_20250305' }] },
+    'tools[1].type',
+  ],
+  ['generate-content', { contents: [], serviceTier: 'flex' }, 'serviceTier'],
+  ['generate-content', { contents: [], tools: [{ googleSearch: {} }] }, 'tools[0].googleSearch'],
+  ['generate-content', { contents: [], tools: [{ google_maps: {} }] }, 'tools[0].google_maps'],
+];
+
+describe('a request that asks for what has no price', () => {
+  test.each(asked)('is refused by name: %s %j', (surface, body, field) => {
+    expect(refusalOf(surface, body, bare)).toBe(`400 ${field}`);
+    expect(refusalOf(surface, body, whole)).toBe('allowed');
+  });
+
+  test.each<[ProtocolId, object]>([
+    ['chat-completions', { messages, service_tier: 'auto', tools: [{ type: 'function', function: own }] }],
+    ['responses', { input: 'hi', service_tier: 'default', tools: [own] }],
+    ['messages', { messages, service_tier: 'standard_only', inference_geo: 'global', speed: 'standard' }],
+    ['generate-content', { contents: [], tools: [{ functionDeclarations: [] }, { codeExecution: {} }] }],
+  ])('is another one than what is usual: %s %j', (surface, body) => {
+    expect(refusalOf(surface, body, bare)).toBe('allowed');
+  });
+
+  test('may offer tools that no channel is told of', () => {
+    const foreign = { messages: paths['messages'] ?? '' };
+    expect(refusalOf('responses', { input: 'hi', tools: [{ type: 'web_search' }] }, bare, foreign)).toBe(
+      'allowed',
+    );
+  });
+});
+
+describe('an answer with what has no price', () => {
+  const alertsOf = (entry: object, price: PriceVersion) => {
+    const rig = new Rig();
+    alertUnpriced({ ...completeEntry, ...entry }, price, rig.gateway.observer);
+    return rig.alerts;
+  };
+  const terms = { ...noTerms, service: 'scale', region: 'eu' };
+
+  test('is an alert', () => {
+    expect(alertsOf({ terms, usage: { ...noUsage, webSearches: 1, pages: 3 } }, bare)).toEqual([
+      'unpriced-term',
+    ]);
+  });
+
+  test('is none where all of it has one', () => {
+    const usage = { ...noUsage, webSearches: 1, codeSessions: 1, groundings: 1 };
+    expect(alertsOf({ terms: { ...noTerms, service: 'flex', region: 'us' }, usage }, whole)).toEqual([]);
+  });
+});
+
+describe('a cost that the upstream states', () => {
+  test.each<[bigint, bigint | null, number]>([
+    [1_000_000n, 1_000_000n, 0],
+    [1_010_000n, 1_000_000n, 0],
+    [1_010_001n, 1_000_000n, 1],
+    [989_999n, 1_000_000n, 1],
+    // A difference of less than a millionth of a dollar is rounding.
+    [500n, 1_000n, 0],
+    [0n, 5_000_000n, 1],
+    [5_000_000n, null, 0],
+  ])('ours %s, theirs %s: %i alerts', (ours, stated, alerts) => {
+    const rig = new Rig();
+    const [attempt] = completeEntry.attempts;
+    if (attempt === undefined) throw new Error('the sample has an attempt');
+    const statedCostNanoUsd = stated === null ? null : nanoUsd(stated);
+    alertDrift({ ...attempt, costNanoUsd: nanoUsd(ours), statedCostNanoUsd }, rig.gateway.observer);
+    expect(rig.alerts).toEqual(Array(alerts).fill('cost-drift'));
+  });
+});

@@ -1,0 +1,94 @@
+import { type Ask, type Fault, fault, type InboundRequest, type Protocol } from '@headgate/protocols';
+import { type Model, speaks } from '../../catalogue/catalogue.ts';
+import type { PriceVersion } from '../../money/price.ts';
+import { feeOf, hasFee, tierFor, unpricedTerms } from '../../money/price.ts';
+import type { Gateway } from '../../ports/gateway.ts';
+import type { AttemptEntry, CallEntry } from '../../ports/ledger.ts';
+import type { Observer } from '../../ports/observer.ts';
+
+/** The call, as far as it matters here. */
+interface Asker {
+  readonly request: InboundRequest;
+  readonly protocol: Pick<Protocol, 'id'>;
+  readonly gateway: Pick<Gateway, 'observer'>;
+}
+
+/**
+ * Why a call may not go: it asks for something that the model's price says nothing about, and nobody knows what that would cost.
+ * Tools count only where a channel speaks the caller's protocol: no other one is told of them.
+ */
+export function refuseUnpriced(
+  { request, protocol, gateway }: Asker,
+  model: Model,
+  price: PriceVersion,
+): Fault | null {
+  const isNative = model.targets.some((target) => speaks(target, protocol.id));
+  const ask = request.asks?.().find((each) => isUnpriced(each, request, price, isNative));
+  if (ask === undefined) return null;
+  gateway.observer.alert('unpriced-term', {
+    model: model.id,
+    term: ask.term,
+    mend: mendOf(model.id, ask.term, request),
+  });
+  const message = `'${ask.field}' asks for ${words[ask.term]} that has no price for the model '${model.id}'; leave it out.`;
+  return fault('invalid_request', { message, param: ask.field });
+}
+
+const words: Readonly<Record<Ask['term'], string>> = {
+  service: 'a service tier',
+  region: 'a region',
+  webSearches: 'a web search',
+  fileSearches: 'a search of files',
+  codeSessions: 'code to be run',
+  groundings: 'grounding',
+};
+
+function isUnpriced(
+  { term }: Ask,
+  { facts }: InboundRequest,
+  { tiers }: PriceVersion,
+  isNative: boolean,
+): boolean {
+  const { service = null, region = null } = facts.terms ?? {};
+  switch (term) {
+    case 'service':
+      return !tiers.some((tier) => tier.service === service);
+    case 'region':
+      return region !== null && tierFor(tiers, service, 0).regions?.[region] === undefined;
+    default:
+      return isNative && !hasFee(tierFor(tiers, null, 0), term);
+  }
+}
+
+function mendOf(model: string, term: Ask['term'], { facts }: InboundRequest): string {
+  const { service = null, region = null } = facts.terms ?? {};
+  if (term === 'service') return `prices.${model}.services.${service}`;
+  return term === 'region' ? `prices.${model}.regions.${region}` : `prices.${model}.${feeOf[term]}`;
+}
+
+/** Tells the operator of all in a billed call that its price says nothing about. */
+export function alertUnpriced(entry: CallEntry, price: PriceVersion, observer: Observer): void {
+  const unpriced = unpricedTerms(entry.usage, price, entry.terms ?? undefined);
+  if (unpriced.length === 0) return;
+  const { service = null, region = null } = entry.terms ?? {};
+  const named = unpriced.map((term) =>
+    term === 'service' ? `service ${service}` : term === 'region' ? `region ${region}` : term,
+  );
+  observer.alert('unpriced-term', { model: entry.modelRequested, term: named.join(', ') });
+}
+
+/** Less than this is noise of rounding. */
+const driftNanoUsdMin = 1_000n;
+
+/** Tells the operator where an upstream states a cost that is more than a hundredth beside ours. */
+export function alertDrift(
+  { channelId, upstreamModel, costNanoUsd, statedCostNanoUsd }: AttemptEntry,
+  observer: Observer,
+): void {
+  if (statedCostNanoUsd === null) return;
+  const difference = costNanoUsd - statedCostNanoUsd;
+  const drift = difference < 0n ? -difference : difference;
+  if (drift < driftNanoUsdMin || drift * 100n <= statedCostNanoUsd) return;
+  const amounts = { oursNanoUsd: String(costNanoUsd), statedNanoUsd: String(statedCostNanoUsd) };
+  observer.alert('cost-drift', { channel: channelId, model: upstreamModel, ...amounts });
+}

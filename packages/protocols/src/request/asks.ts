@@ -1,0 +1,64 @@
+import { decodeString, KeyNames } from '../bytes/json-text.ts';
+import type { JsonReader } from '../bytes/scan.ts';
+import type { Ask } from '../request.ts';
+import { noTerms, type UsageTerms } from '../usage.ts';
+import type { RequestMembers } from './members.ts';
+
+type ToolTerm = Exclude<Ask['term'], 'service' | 'region'>;
+
+/** How the names begin of tools that run at the upstream and have a fee, each with what it is counted as. */
+export type FeeTools = readonly (readonly [beginning: string, term: ToolTerm])[];
+
+/** The terms asked for, each under the first of the members it may stand in that is there. */
+export function termAsks<Name extends string>(
+  members: RequestMembers<Name>,
+  { service, region }: UsageTerms = noTerms,
+  fields: { readonly service: readonly Name[]; readonly region?: Name },
+): readonly Ask[] {
+  const named = fields.service.find((name) => members.span(name) !== undefined);
+  return [
+    ...(service === null || named === undefined ? [] : [{ term: 'service' as const, field: named }]),
+    ...(region === null || fields.region === undefined
+      ? []
+      : [{ term: 'region' as const, field: fields.region }]),
+  ];
+}
+
+const typeName = new KeyNames(['type']);
+
+/** The tools of a list whose `type` begins so. */
+export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly Ask[] {
+  return eachTool(reader, (member, index) => {
+    const isType = typeName.findDecoded(member.bytes, member.keyStart, member.keyEnd) !== null;
+    const start = member.at;
+    const end = member.skip();
+    const type = isType && end !== -1 ? decodeString(member.bytes, start, end) : null;
+    const found = type == null ? undefined : tools.find(([beginning]) => type.startsWith(beginning));
+    return found === undefined ? null : { term: found[1], field: `tools[${index}].type` };
+  });
+}
+
+/** The tools of a list that are named by a member of their own, which the pattern knows. */
+export function memberAsks(reader: JsonReader | null, tools: RegExp, term: ToolTerm): readonly Ask[] {
+  return eachTool(reader, (member, index) => {
+    const name = decodeString(member.bytes, member.keyStart - 1, member.keyEnd + 1) ?? '';
+    member.skip();
+    return tools.test(name) ? { term, field: `tools[${index}].${name}` } : null;
+  });
+}
+
+function eachTool(
+  reader: JsonReader | null,
+  read: (member: JsonReader, index: number) => Ask | null,
+): readonly Ask[] {
+  const asks: Ask[] = [];
+  if (reader === null || !reader.enterArray()) return asks;
+  for (let index = 0; reader.nextElement(); index++) {
+    if (!reader.enterObject()) continue;
+    while (reader.nextMember()) {
+      const ask = read(reader, index);
+      if (ask !== null) asks.push(ask);
+    }
+  }
+  return asks;
+}
