@@ -1,7 +1,7 @@
 import type { AskedModel, ThoughtWords, TranslationTarget } from '../codec.ts';
 import type { Dialect } from '../request.ts';
 import { unreachable } from '../result.ts';
-import { enforce } from '../translate/json-schema/strict-schema.ts';
+import { adviceSupport, enforce } from '../translate/json-schema/strict-schema.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
 import { isThinking, type SteeringParameter, wordOn } from '../translate/model-fit.ts';
@@ -67,7 +67,12 @@ export function weighChatLosses(turn: Turn, target: TranslationTarget): number {
   const settings = supportOf(asked);
   const effective = { ...turn, settings: effectiveSettings(asked, settings) };
   const thoughts = knowsAll ? 'dropped' : 'carried';
-  return weighLosses(effective, target, { settings, traits: traitSupport, thoughts });
+  return weighLosses(effective, target, {
+    settings,
+    traits: traitSupport,
+    thoughts,
+    schema: adviceSupport(turn),
+  });
 }
 
 const stopMax = 4;

@@ -2,6 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
+import { schemaSupport } from '../translate/json-schema/obstacles.ts';
 import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { mayReturn } from '../translate/seals.ts';
@@ -21,8 +22,8 @@ import type {
 import { pathOf } from './edits.ts';
 import { isVendorUri } from './read-messages.ts';
 import { foreignCallSignature } from './signature.ts';
-import { generateContentSurface } from './wire.ts';
-import { settingSupport, writeSettings } from './write-settings.ts';
+import { generateContentSurface, generationOf } from './wire.ts';
+import { limitsOf, settingSupport, writeSettings } from './write-settings.ts';
 import { nameRule, writeToolMembers } from './write-tools.ts';
 
 const traits: TraitSupport = {
@@ -35,7 +36,8 @@ const traits: TraitSupport = {
 };
 
 export function supportOf(turn: Turn, target: TranslationTarget): Support {
-  return { settings: settingSupport(turn, target), traits, thoughts: 'carried' };
+  const schema = schemaSupport(turn, limitsOf(generationOf(target.upstreamModel)), 'refused');
+  return { settings: settingSupport(turn, target), traits, thoughts: 'carried', schema };
 }
 
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {

@@ -2,7 +2,12 @@ import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
 import { nativeJsonSchema } from '../translate/json-schema/native-json-schema.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
-import { findObstacle, nativeJsonLimits, nativeLimits } from '../translate/json-schema/obstacles.ts';
+import {
+  findObstacle,
+  nativeJsonLimits,
+  nativeLimits,
+  type SchemaLimits,
+} from '../translate/json-schema/obstacles.ts';
 import { type SettingSupport, spellingOf } from '../translate/losses.ts';
 import { budgetOf } from '../translate/reasoning-effort.ts';
 import { type TurnWriting, withoutNulls } from '../translate/writing.ts';
@@ -153,9 +158,15 @@ function writeFormat(
   }
 }
 
+/** The schemas that such a model can be held to. */
+export function limitsOf({ knowsJsonSchema }: ModelGeneration): SchemaLimits {
+  return knowsJsonSchema ? nativeJsonLimits : nativeLimits;
+}
+
 /** A schema that would mean something else, such as a map that could only be empty, is refused by the place that is to blame. */
-function writeSchema(writing: TurnWriting, schema: WireRecord, { knowsJsonSchema }: ModelGeneration): object {
-  const obstacle = findObstacle(schema, knowsJsonSchema ? nativeJsonLimits : nativeLimits);
+function writeSchema(writing: TurnWriting, schema: WireRecord, generation: ModelGeneration): object {
+  const { knowsJsonSchema } = generation;
+  const obstacle = findObstacle(schema, limitsOf(generation));
   if (obstacle !== null) {
     const part = obstacle === '' ? 'the schema as a whole' : `\`${obstacle}\` of its schema`;
     writing.refuse(

@@ -16,7 +16,7 @@ import { type ReadRequest, readAsks, readFacts, readSession } from './request.ts
 import { MessagesStreamReader } from './stream.ts';
 import { messagesSurface, upstreamHeaders } from './wire.ts';
 import { MessagesEventWriter } from './write-events.ts';
-import { support, writeTurn } from './write-messages.ts';
+import { supportOf, writeTurn } from './write-messages.ts';
 import { thoughtWords } from './write-settings.ts';
 
 const encoder = new TextEncoder();
@@ -48,7 +48,7 @@ export const messagesCodec: Codec = {
   surface: messagesSurface,
   readTurn,
   writeTurn,
-  weighLosses: (turn, target) => weighLosses(turn, target, support),
+  weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn)),
   thoughtWords,
   mediaByUrl: ['image', 'file'],
   readAnswer: readTurnAnswer,

@@ -3,7 +3,7 @@ import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
 import { askByTool } from '../translate/answer-tool.ts';
-import { findObstacle, structuredLimits } from '../translate/json-schema/obstacles.ts';
+import { findObstacle, schemaSupport, structuredLimits } from '../translate/json-schema/obstacles.ts';
 import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { showMedia } from '../translate/media.ts';
@@ -41,7 +41,10 @@ const traits: TraitSupport = {
   'call-seal': 'dropped',
 };
 
-export const support: Support = { settings: settingSupport, traits, thoughts: 'carried' };
+export function supportOf(turn: Turn): Support {
+  const schema = schemaSupport(turn, structuredLimits, 'changed');
+  return { settings: settingSupport, traits, thoughts: 'carried', schema };
+}
 
 /** Writes the turn for an upstream of this protocol. */
 export function writeTurn(turn: Turn, target: TranslationTarget): Result<WrittenTurn, Fault> {

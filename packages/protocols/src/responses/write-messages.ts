@@ -2,7 +2,7 @@ import type { TranslationTarget, WrittenTurn } from '../codec.ts';
 import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
-import { enforce } from '../translate/json-schema/strict-schema.ts';
+import { adviceSupport, enforce } from '../translate/json-schema/strict-schema.ts';
 import type { Support } from '../translate/least-loss.ts';
 import type { TraitSupport } from '../translate/losses.ts';
 import { dataUrl } from '../translate/media.ts';
@@ -37,7 +37,7 @@ const traits: TraitSupport = {
 };
 
 export function supportOf(turn: Turn, target: TranslationTarget): Support {
-  return { settings: settingSupport(turn, target), traits, thoughts: 'carried' };
+  return { settings: settingSupport(turn, target), traits, thoughts: 'carried', schema: adviceSupport(turn) };
 }
 
 /** A request for an upstream of this protocol. Nothing of it is stored there, so that nothing has to be found again. */

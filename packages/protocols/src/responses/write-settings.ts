@@ -105,8 +105,9 @@ function writeSchema(writing: TurnWriting, format: SchemaFormat): object {
   const { surface } = writing;
   const about = description === null ? {} : { description };
   // A schema of the other protocols is enforced unless it is said not to be.
-  const enforced = enforce({ ...format, strict: strict ?? !surface.enforcesSchemas }, surface);
-  if (strict === true && !enforced.strict) writing.change('strict', 'the schema is advice');
+  const wanted = strict ?? !surface.enforcesSchemas;
+  const enforced = enforce({ ...format, strict: wanted }, surface);
+  if (wanted && !enforced.strict) writing.changeSetting('outputFormat', 'asked for, but not enforced');
   return { name: legalName(name ?? 'response', nameRule), ...about, ...enforced };
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { messagesSurface } from '../messages/wire.ts';
 import { type ProtocolId, protocolIds, protocols } from '../protocols.ts';
 import { defaultDialect } from '../request.ts';
-import type { ReasoningBlock, Turn } from '../turn.ts';
+import { responsesSurface } from '../responses/wire.ts';
+import type { ReasoningBlock, Surface, Turn } from '../turn.ts';
 import { leastLossFirst } from './least-loss.ts';
 import { text, turnOf } from './turn.fixture.ts';
 
@@ -53,6 +55,29 @@ test('a model that thinks is asked where its thoughts come back, though a seed i
   const effort = { effort: 'high', budgetTokens: null, shown: null } as const;
   const asked = turnOf({ settings: { seed: 7, reasoning: effort } });
   expect(order(asked, openApi, { dialect: own, reasoning: 'asked' })[0]).toBe('responses');
+});
+
+test('a schema goes where it means what it means, and where its answer can be held to it', () => {
+  const asked = (schema: object, surface: Surface) => {
+    const outputFormat = {
+      kind: 'json-schema',
+      name: 'x',
+      description: null,
+      schema: { ...schema },
+      strict: true,
+    } as const;
+    return turnOf({ surface, settings: { outputFormat } });
+  };
+  const map = { type: 'object', additionalProperties: { type: 'string' } };
+  const plain = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+  const endless = { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] };
+  const both = ['messages', 'chat-completions'] as const;
+  expect(order(asked(map, responsesSurface), both)[0]).toBe('chat-completions');
+  expect(order(asked(plain, responsesSurface), both)[0]).toBe('messages');
+  expect(order(asked(map, messagesSurface), ['responses', 'generate-content'])[0]).toBe('generate-content');
+  expect(order(asked(endless, messagesSurface), ['generate-content', 'chat-completions'])[0]).toBe(
+    'chat-completions',
+  );
 });
 
 test('cache marks go where they are known', () => {

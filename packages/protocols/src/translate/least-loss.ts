@@ -1,5 +1,6 @@
 import type { Codec, TranslationTarget } from '../codec.ts';
 import type { Trait, Turn, TurnSettingName } from '../turn.ts';
+import type { SchemaSupport } from './json-schema/obstacles.ts';
 import { isAsked, type SettingSupport, settingNames, type TraitSupport, traitsOf } from './losses.ts';
 import { fitSettings, isThinking } from './model-fit.ts';
 
@@ -9,6 +10,8 @@ export interface Support {
   readonly traits: TraitSupport;
   /** Thoughts come back with what the model needs to go on from them. */
   readonly thoughts: 'carried' | 'dropped';
+  /** The schema of the answer, where the request has one. */
+  readonly schema: SchemaSupport;
 }
 
 /** One protocol in which a target may be asked. */
@@ -51,6 +54,7 @@ export function weighLosses(turn: Turn, target: TranslationTarget, support: Supp
     if (support.settings[name] === 'carried' || !isAsked(turn, name)) continue;
     weight += support.settings[name] === 'refused' ? refusedWeight : (hintWeights[name] ?? settingWeight);
   }
+  if (support.schema !== 'carried') weight += support.schema === 'refused' ? refusedWeight : settingWeight;
   for (const trait of traitsOf(turn)) if (support.traits[trait] === 'dropped') weight += traitWeights[trait];
   return weight;
 }

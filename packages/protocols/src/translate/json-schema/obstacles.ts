@@ -1,3 +1,4 @@
+import type { Turn } from '../../turn.ts';
 import { isRecord, listOf, recordOf, type WireRecord, wordSet } from '../../wire-values.ts';
 import { memberOf, unescapeToken } from './references.ts';
 
@@ -25,6 +26,19 @@ interface Followed {
   readonly reference: string;
   /** A property that may be left out lies behind it. */
   readonly isOptional: boolean;
+}
+
+/** The way a target takes the schema of an answer: `changed` when by a tool, or as advice. */
+export type SchemaSupport = 'carried' | 'changed' | 'refused';
+
+/** The same of a target that is held to schemas within limits, and does otherwise `beyond` them. */
+export function schemaSupport(
+  { settings: { outputFormat: format } }: Turn,
+  limits: SchemaLimits,
+  beyond: SchemaSupport,
+): SchemaSupport {
+  if (format?.kind !== 'json-schema') return 'carried';
+  return findObstacle(format.schema, limits) === null ? 'carried' : beyond;
 }
 
 class Search {

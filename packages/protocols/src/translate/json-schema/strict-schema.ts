@@ -1,6 +1,6 @@
-import type { Surface } from '../../turn.ts';
+import type { Surface, Turn } from '../../turn.ts';
 import { isRecord, listOf, recordOf, type WireRecord, wordSet } from '../../wire-values.ts';
-import { isAnything } from './obstacles.ts';
+import { isAnything, type SchemaSupport } from './obstacles.ts';
 import { mapSubSchemas } from './references.ts';
 
 /** Says nothing about what a value may be, and is not known where schemas are enforced: left out. */
@@ -199,4 +199,11 @@ export function enforce({ schema, strict }: EnforcedSchema, surface: Surface): E
   if (!strict || surface.enforcesSchemas) return { schema, strict };
   const enforced = strictSchema(schema);
   return enforced === null ? { schema, strict: false } : { schema: enforced, strict: true };
+}
+
+/** A schema of the answer that would be enforced, and can only be sent as advice, is changed. */
+export function adviceSupport({ settings: { outputFormat: format }, surface }: Turn): SchemaSupport {
+  if (format?.kind !== 'json-schema') return 'carried';
+  const strict = format.strict ?? !surface.enforcesSchemas;
+  return strict && !enforce({ schema: format.schema, strict }, surface).strict ? 'changed' : 'carried';
 }
