@@ -70,7 +70,8 @@ export interface Family {
 export async function metricFamilies(): Promise<readonly Family[]> {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 0 });
   metrics.callStarted();
-  metrics.callFinished({ ...completeEntry, unbilledReason: 'zero_completion' });
+  const attempts = completeEntry.attempts.map((one) => ({ ...one, statedCostNanoUsd: one.costNanoUsd }));
+  metrics.callFinished({ ...completeEntry, attempts, unbilledReason: 'zero_completion' });
   const { traceId } = completeEntry;
   metrics.refused({ platform: 'completions', code: 'invalid_api_key', status: 401, traceId });
   metrics.alertRaised('bug');
