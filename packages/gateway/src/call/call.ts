@@ -153,6 +153,8 @@ class Search implements AttemptOwner, CallerListener, Guard {
     for (const way of waysOf(this.#call, wire)) {
       if (!isFetched && this.#fetches(way, place)) return true;
       if (this.#askAt(way, others)) return true;
+      // Another way to the same target would find it as full.
+      if (!this.#call.gateway.router.hasRoom(way.target)) return false;
     }
     return false;
   }
