@@ -1,7 +1,7 @@
 import type { Catalogue, Model, Target } from '../catalogue/catalogue.ts';
 import { type ListPrice, type PriceBook, type PriceOrigin, versionAt } from '../catalogue/price-book.ts';
 import { formatDecimal } from '../money/money.ts';
-import type { PriceTier } from '../money/price.ts';
+import type { PriceClasses, PriceTier } from '../money/price.ts';
 import { type PriceTierText, writePriceTiers } from '../money/price-terms.ts';
 import type { StoredConfiguration, StoredPrice } from '../ports/configuration-store.ts';
 
@@ -51,7 +51,7 @@ export function originSentence(origin: PriceOrigin | null): string {
     case 'operator':
       return 'your own price';
     case 'both':
-      return `your own price; what it leaves out is the list price of ${origin.list}, as of ${origin.asOf}`;
+      return `your own price, the rest as in the list of ${origin.list} of ${origin.asOf}`;
   }
 }
 
@@ -60,12 +60,21 @@ export function costRange(
   costs: readonly ChannelCost[],
   priceClass: 'input' | 'output',
 ): readonly [bigint, bigint] | null {
-  const known = costs.flatMap(({ tiers }) => tiers?.[0]?.classes[priceClass] ?? []);
+  const known = costs.flatMap(({ tiers }) => {
+    const classes = tiers?.[0]?.classes;
+    if (classes === undefined) return [];
+    return priceClass === 'input' ? classes.input : outputPrice(classes);
+  });
   if (known.length === 0) return null;
   return [
     known.reduce((least, price) => (price < least ? price : least)),
     known.reduce((most, price) => (price > most ? price : most)),
   ];
+}
+
+/** The price of a token of output: of text, or of pictures where a model writes none. */
+export function outputPrice({ output, imageOutput }: PriceClasses): bigint {
+  return output === 0n ? imageOutput : output;
 }
 
 /** Tells what is left of the price of three tokens of input and one of output, in whole per cent: on the dearest channel and on the cheapest. */
@@ -79,7 +88,7 @@ export function marginRange({ model, costs }: ModelPrice): readonly [number, num
 }
 
 function blend({ classes }: PriceTier): bigint {
-  return 3n * classes.input + classes.output;
+  return 3n * classes.input + outputPrice(classes);
 }
 
 /** One class of a price, in one of its rows, as two sides have it. */
@@ -116,6 +125,21 @@ export function priceDifferences(
   });
 }
 
+/** Finds what the sources of all list prices do not agree about, be the models served or not. */
+export function disputedPrices(book: PriceBook, nowMs: number): readonly PriceDifference[] {
+  return [...book.disputed()].flatMap(({ id, list, model }) => {
+    const listed = versionAt(model, nowMs)?.tiers ?? null;
+    return list.disputed(model).flatMap(({ source, asOf, tiers }) =>
+      differences(listed, tiers).map((difference) => ({
+        model: id,
+        ...difference,
+        inForceBy: `${list.id} ${list.asOf(model)}`,
+        otherBy: `${source} ${asOf}`,
+      })),
+    );
+  });
+}
+
 interface Said {
   readonly by: string;
   readonly tiers: readonly PriceTierText[];
@@ -136,10 +160,18 @@ function differences(
   other: readonly PriceTierText[],
 ): readonly Pick<PriceDifference, 'what' | 'inForce' | 'other'>[] {
   const held = new Map((inForce ?? []).flatMap(flat));
-  return other.flatMap(flat).flatMap(([what, price]) => {
-    const own = held.get(what) ?? null;
-    return own !== null && isSame(own, price) ? [] : [{ what, inForce: own, other: price }];
-  });
+  const tiers = new Set((inForce ?? []).map(({ service }) => service));
+  const isMissing = ({ service }: PriceTierText) => inForce !== null && !tiers.has(service);
+  // A service tier that is not there is one difference, and not one for each of its prices.
+  const missing = new Set(other.filter(isMissing).map(({ service }) => `${service} tier`));
+  const compared = other.filter((tier) => !isMissing(tier)).flatMap(flat);
+  return [
+    ...compared.flatMap(([what, price]) => {
+      const own = held.get(what) ?? null;
+      return own !== null && isSame(own, price) ? [] : [{ what, inForce: own, other: price }];
+    }),
+    ...[...missing].map((what) => ({ what, inForce: null, other: 'priced' })),
+  ];
 }
 
 function flat({ aboveInputTokens, service, prices }: PriceTierText): [string, string][] {

@@ -135,6 +135,13 @@ export class PriceBook {
     return null;
   }
 
+  /** Every model that sources do not agree about, with the list it is in. */
+  *disputed(): Iterable<ListPrice & { readonly id: string }> {
+    for (const list of [...this.#vendors, ...this.#hosts])
+      for (const [id, model] of Object.entries(list.models))
+        if (model.disputed !== undefined) yield { id, list, model };
+  }
+
   /** Every name that has a list price under it. */
   names(): readonly string[] {
     return [...this.#vendors, ...this.#hosts].flatMap((list) => [...list.names]);

@@ -2,8 +2,6 @@ import { LazySimulator } from '@headgate/simulator';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
-import { formatDecimal } from '../money/money.ts';
-import type { PriceVersion } from '../money/price.ts';
 import { openUpstream } from '../upstream/channels.ts';
 import { HttpClient } from '../upstream/client.ts';
 import {
@@ -32,11 +30,6 @@ export const channelsCommands: readonly Command[] = [
       model: { placeholder: 'ID', help: 'The model to ask for one token of' },
     },
     run: testChannels,
-  }),
-  command({
-    name: 'models list',
-    summary: 'List the models with their prices and channels',
-    run: listModels,
   }),
 ];
 
@@ -170,43 +163,4 @@ function testsText(tests: readonly ChannelTest[], color: boolean): string {
     detail,
   ]);
   return tableText(titles, rows, color);
-}
-
-function listModels(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async (workspace) => {
-    const { catalogue } = await workspaceCatalogue(workspace);
-    const models = [...catalogue.models.values()];
-    const { color } = context.output;
-    const titles = ['id', 'name', ...['context', '$/M in', '$/M out'].map(right), 'channels'];
-    const rows = models.map((model) => [
-      model.id,
-      model.displayName,
-      model.contextWindow?.toLocaleString('en') ?? '–',
-      cents(dollars(model.price, 'input')),
-      cents(dollars(model.price, 'output')),
-      model.targets.map(({ channel }) => channel.id).join(', ') || statusText('none', 'bad', color),
-    ]);
-    const text = models.length === 0 ? 'There are no models yet.' : tableText(titles, rows, color);
-    const values = models.map(({ targets, price, ...model }) => ({
-      ...model,
-      price:
-        price === null
-          ? null
-          : { input: dollars(price, 'input'), output: dollars(price, 'output'), version: price.id },
-      channels: targets.map(({ channel, upstreamModel }) => ({ id: channel.id, upstreamModel })),
-    }));
-    printResult(context.output, { models: values }, text);
-    return 'ok';
-  });
-}
-
-function dollars(price: PriceVersion | null, priceClass: 'input' | 'output'): string {
-  const first = price?.tiers[0]?.classes;
-  return first === undefined ? '–' : formatDecimal(first[priceClass], 6);
-}
-
-/** Prices line up when each shows its cents. */
-function cents(price: string): string {
-  const [whole, fraction = ''] = price.split('.');
-  return price === '–' ? price : `${whole}.${fraction.padEnd(2, '0')}`;
 }

@@ -9,9 +9,17 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
+import { listModels } from './models-list.ts';
 import { withSettings } from './workspace.ts';
 
 export const modelsCommands: readonly Command[] = [
+  command({
+    name: 'models list',
+    summary: 'List the models: what callers pay, what channels cost, and what is left',
+    options: { wide: { placeholder: null, help: 'Names, sizes, costs of input and channels too' } },
+    examples: ['headgate models list', 'headgate models list --wide'],
+    run: listModels,
+  }),
   command({
     name: 'models refresh',
     usage: 'FILE',

@@ -246,8 +246,8 @@ describe('import and export', () => {
     const second = await headgate('import exported.yaml --data-dir second', credentials);
     expect(second).toMatchObject({ code: 0, err: '' });
     expect((await headgate('export --data-dir second')).out).toBe(exported);
-    expect((await headgate('models list --data-dir second')).out).toMatch(
-      /gpt-5-mini +Mini, the .* 0\.25 +2\.00 +main/,
+    expect((await headgate('models list --wide --data-dir second')).out).toMatch(
+      /gpt-5-mini +Mini, the .* 0\.25 +2\.00 .* main/,
     );
   });
 
@@ -415,7 +415,7 @@ test('newer facts about models are taken in from a file, and change what is list
     'channels: { main: { provider: openai, models: [gpt-5-mini] } }',
   );
   await headgate('import headgate.yaml', { OPENAI_API_KEY: 'canary' });
-  expect((await headgate('models list', { OPENAI_API_KEY: 'canary' })).out).toContain('77,777');
+  expect((await headgate('models list --wide', { OPENAI_API_KEY: 'canary' })).out).toContain('77,777');
 });
 
 describe('serve', () => {

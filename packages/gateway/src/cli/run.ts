@@ -18,6 +18,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
+import { pricesCommands } from './prices-commands.ts';
 import { restartCommand } from './restart-command.ts';
 import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
@@ -32,6 +33,7 @@ const commands: readonly Command[] = [
   ...channelsCommands,
   ...credentialsCommands,
   ...modelsCommands,
+  ...pricesCommands,
   ...routeCommands,
   ...transferCommands,
   ...callsCommands,
