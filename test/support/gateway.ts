@@ -28,6 +28,7 @@ export interface TestChannel {
   readonly credentials?: readonly string[];
   readonly drain?: boolean;
   readonly maxConcurrency?: number;
+  readonly hangUp?: 'drain' | 'estimate' | 'always';
   /** Tokens its models take there. */
   readonly contextWindow?: number;
   /** The provider's name. */
@@ -233,7 +234,7 @@ function providerOf(channel: TestChannel) {
 }
 
 function channelOf(channel: TestChannel, place: number) {
-  const { models, priority, cost = '1', alias, drain, maxConcurrency, contextWindow } = channel;
+  const { models, priority, cost = '1', alias, drain, maxConcurrency, contextWindow, hangUp } = channel;
   const [first, ...others] = secretsOf(channel).map(([environment]) => ({ environment }));
   const classes = typeof cost === 'string' ? { input: cost, output: cost } : cost;
   const priced = Object.entries(models).map(
@@ -255,6 +256,7 @@ function channelOf(channel: TestChannel, place: number) {
         : { credentials: [first, ...others] }),
     ...(drain === undefined ? {} : { drain }),
     ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
+    ...(hangUp === undefined ? {} : { hangUp }),
     ...(alias === undefined ? {} : { alias }),
   };
 }

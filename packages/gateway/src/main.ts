@@ -6,6 +6,7 @@ import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from 
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { Restart } from './admin/serving.ts';
+import { HangUps } from './call/detours/hang-up.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
@@ -293,6 +294,7 @@ function openGateway(
     observer,
     watchdog,
     waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),
+    hangUps: opened.adopt(new HangUps(settings.hangUpsMax), (hangUps) => hangUps.close()),
     clock: systemClock,
     limits: callLimits(settings),
     unpricedTerms: settings.unpricedTerms,
@@ -317,6 +319,7 @@ function callLimits(settings: Settings): Gateway['limits'] {
     stallMs: settings.stallTimeoutMs,
     keepAliveMs: settings.keepAliveMs,
     callMs: settings.callTimeoutMs,
+    hangUpMs: settings.hangUpTimeoutMs,
     attemptsMax: settings.attemptsMax,
     answerBytesMax: settings.answerBytesMax,
     frameBytesMax: settings.frameBytesMax,

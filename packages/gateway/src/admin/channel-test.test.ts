@@ -35,6 +35,7 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     simulated: false,
     allowPrivate: true,
+    hangUp: null,
     ...changes,
   };
   return {

@@ -6,6 +6,7 @@ import type { UpstreamExchange, UpstreamFailure, UpstreamHandler, UpstreamHead }
 import type { Outcome } from '../route/outcomes.ts';
 import type { RoutedAttempt } from '../route/route.ts';
 import { Deadline } from './deadline.ts';
+import { isReadOn, mayThinkUnseen } from './detours/hang-up.ts';
 import { RefusalRelay } from './detours/refusal.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
 import { type AttemptRecord, alertBug, outcomeOfFailure } from './outcomes.ts';
@@ -39,7 +40,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   durationMs = 0;
   readonly #errand: Errand;
   readonly #wire: Wire;
-  readonly #encoded: Encoded;
+  #encoded: Encoded;
   readonly #owner: AttemptOwner;
   readonly #deadline: Deadline;
   #exchange: UpstreamExchange | null = null;
@@ -48,6 +49,10 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   #contentAt: number | null = null;
   #hasBytes = false;
   #paused = false;
+  #pausedAt = 0;
+  #pausedMs = 0;
+  /** Its caller has left, and it is read for its usage alone. */
+  #isReadOn = false;
   #done = false;
 
   /** `sharers` and `isLastHope`: see `Deadline`. */
@@ -117,9 +122,27 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     }
   }
 
+  /** The caller has left: it is read on to its usage where that is wanted and there is room for it, and let go of else. */
+  leave(): void {
+    if (this.#done || this.#isReadOn) return;
+    const { isStopping, gateway, request } = this.#errand;
+    const isWanted = !isStopping && isReadOn(this.#wire, this.routed, request.facts, this.#committed);
+    this.#isReadOn = isWanted && gateway.hangUps.begin(this);
+    if (!this.#isReadOn) return this.letGo('caller-gone');
+    this.#deadline.readOn(this.#now(), this.#contentAt !== null);
+    this.onCallerWritable();
+  }
+
+  /** All of the request has been sent, and it is not sent again. */
+  releaseRequest(): void {
+    const { request, translation } = this.#encoded;
+    this.#encoded = { request: { ...request, body: [] }, translation };
+  }
+
   onCallerWritable(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    this.#pausedMs += this.#now() - this.#pausedAt;
     this.#deadline.moveOn(this.#now(), this.#contentAt !== null);
     this.#exchange?.resume();
   }
@@ -209,6 +232,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     if (outcome !== null) return this.#finish(outcome, now);
     if (relay.callerIsSlow && !this.#paused) {
       this.#paused = true;
+      this.#pausedAt = now;
       this.#exchange?.pause();
     }
   }
@@ -235,7 +259,11 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     const errand = this.#errand;
     if (errand.isShutDown) return this.letGo('shut-down');
     // Time passed while the caller did not read is the caller's, not the upstream's, whichever limit it ran into.
-    if (this.#paused) return this.letGo('caller-gone');
+    if (this.#isReadOn) return this.letGo('caller-gone');
+    if (this.#paused) {
+      errand.reply.abandon();
+      return this.leave();
+    }
     if (this.#deadline.isPutOff(this.#hasBytes)) return;
     const silent = this.#contentAt === null ? 'first-content' : 'stall';
     const phase = errand.isOver ? 'deadline' : silent;
@@ -265,7 +293,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   #finish(outcome: Outcome, now = this.#now()): void {
     if (this.#done) return;
     this.#done = true;
-    this.outcome = outcome;
+    this.outcome = this.#isReadOn || outcome.kind === 'caller-gone' ? this.#left(now) : outcome;
     this.durationMs = now - this.startedAt;
     try {
       if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#deadline.drain(now);
@@ -278,6 +306,17 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     }
     // Whatever becomes of the connection, its call has to hear that it is over.
     this.#owner.onOutcome(this);
+  }
+
+  /** The outcome of what was read without a caller, or was let go of because it left. */
+  #left(now: number): Outcome {
+    if (this.#isReadOn) this.#errand.gateway.hangUps.end(this);
+    const reading = this.#readingIfAny();
+    const committed = this.#committed || (this.#isReadOn && reading?.hasOutput === true);
+    const workedMs = now - this.startedAt - this.#pausedMs - (this.#paused ? now - this.#pausedAt : 0);
+    const isUnseen = mayThinkUnseen(this.#wire, this.routed, this.#errand.request.facts);
+    const producedTokens = isUnseen ? this.routed.tokensIn(workedMs) : 0;
+    return { kind: 'caller-gone', committed, reading, producedTokens };
   }
 
   get #committed(): boolean {

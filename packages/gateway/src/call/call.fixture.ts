@@ -16,6 +16,7 @@ import type { CallEntry, Settlement } from '../ports/ledger.ts';
 import type { UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import { Router } from '../route/router.ts';
 import { runCall } from './call.ts';
+import { HangUps } from './detours/hang-up.ts';
 import { WaitingRoom } from './detours/wait.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -27,6 +28,7 @@ const limits: CallLimits = {
   stallMs: 60_000,
   keepAliveMs: 10_000,
   callMs: 600_000,
+  hangUpMs: 120_000,
   attemptsMax: 3,
   answerBytesMax: 1_000_000,
   frameBytesMax: 100_000,
@@ -192,6 +194,7 @@ export class Rig {
         serviceChanged: () => {},
       },
       watchdog,
+      hangUps: new HangUps(2),
       waitingRoom: new WaitingRoom(watchdog, clock, options.waitingMax ?? 10),
       clock,
       unpricedTerms: 'refuse',

@@ -555,6 +555,8 @@ describe('a bug', () => {
       noteHead: () => {},
       noteFirstContent: () => {},
       noteEnd: broken,
+      hasReasoned: false,
+      tokensIn: () => 0,
     };
     const rig = new Rig({
       parts: {

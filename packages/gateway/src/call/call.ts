@@ -103,10 +103,20 @@ class Search implements AttemptOwner, CallerListener, Guard {
   }
 
   onCallerGone(): void {
-    for (const attempt of [...this.#running]) attempt.letGo('caller-gone');
+    for (const attempt of [...this.#running]) attempt.leave();
+    this.#releaseRequest();
     if (this.#leave === null) return;
     this.#leave();
     this.#safely(() => this.#leaveUnheard());
+  }
+
+  /** An answer that is read on without its caller keeps nothing of the request. */
+  #releaseRequest(): void {
+    const [attempt] = this.#running;
+    if (attempt === undefined || attempt.isSending) return;
+    this.#shelf = null;
+    attempt.releaseRequest();
+    this.#call.release();
   }
 
   /** A step between two attempts that throws is a bug, and the end of the call. */

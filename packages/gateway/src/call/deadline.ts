@@ -21,7 +21,7 @@ export class Deadline implements Guard {
   readonly #patienceMs: number;
   readonly #stallMs: number;
   /** When it must have ended: the end of the call, or before it where the channel says so. */
-  readonly #endsBy: number;
+  #endsBy: number;
   /** Nothing shows that an answer is coming, and giving it up is of some use. */
   readonly #isBlind: boolean;
 
@@ -74,9 +74,13 @@ export class Deadline implements Guard {
     const stallsAt = Math.min(now + this.#stallMs, this.#endsBy);
     if (hasContent) this.expiresAt = stallsAt;
     else
-      this.expiresAt = this.#errand.request.facts.stream
-        ? this.#beginsBy
-        : Math.min(stallsAt, this.#beginsBy);
+      this.expiresAt = Math.min(this.#errand.request.facts.stream ? this.#endsBy : stallsAt, this.#beginsBy);
+  }
+
+  /** The caller has left: from here on it is read for its usage alone. */
+  readOn(now: number, hasContent: boolean): void {
+    this.#endsBy = Math.min(this.#endsBy, now + this.#errand.limits.hangUpMs);
+    this.moveOn(now, hasContent);
   }
 
   /** The answer has been read to its end: there is no more to come but the end of its body. */

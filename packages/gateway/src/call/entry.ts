@@ -110,7 +110,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const estimates = estimatesOf(request);
   const asked = request.facts.terms ?? noTerms;
   const reading = readingOf(last?.outcome);
-  const { usage, source } = meter(reading, estimates);
+  const { usage, source } = meter(reading, estimates, producedIn(last?.outcome));
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
   const isCount = work === 'count';
   const verdict = judge(finish, isCount, last?.outcome, hasOutput);
@@ -208,6 +208,10 @@ function judge(
   }
 }
 
+function producedIn(outcome: Outcome | undefined): number {
+  return outcome?.kind === 'caller-gone' ? (outcome.producedTokens ?? 0) : 0;
+}
+
 function readingOf(outcome: Outcome | undefined): Reading | null {
   return outcome !== undefined && 'reading' in outcome ? outcome.reading : null;
 }
@@ -274,7 +278,7 @@ function statedCostOf(reading: Reading | null): NanoUsd | null {
 
 /** An upstream charges for what it was asked, whether or not we let go of it while another one answers. */
 function meterAttempt(outcome: Outcome, estimates: Estimates): Metered {
-  const metered = meter(readingOf(outcome), estimates);
+  const metered = meter(readingOf(outcome), estimates, producedIn(outcome));
   if (outcome.kind !== 'outrun' || metered.source !== 'none') return metered;
   return { usage: { ...noUsage, inputFresh: estimates.inputTokensEstimate }, source: 'estimated' };
 }

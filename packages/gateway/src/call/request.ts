@@ -24,7 +24,7 @@ import type { AttemptRecord } from './outcomes.ts';
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
 export class Errand {
   readonly gateway: Gateway;
-  readonly inbound: Inbound;
+  inbound: Inbound;
   readonly reply: Reply;
   readonly limits: CallLimits;
   /** On the clock that never jumps: the end of all attempts together. */
@@ -68,7 +68,7 @@ export class Errand {
 export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
-  readonly #listener: EndListener | null;
+  #listener: EndListener | null;
   /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
   price: PriceVersion | null = null;
   /** The models that answers may name, as they were when the call was admitted. */
@@ -98,7 +98,20 @@ export class Call extends Errand {
 
   /** Last, and once. An upstream that answered early may still be taking the body. */
   ended(): void {
-    this.#listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending));
+    const listener = this.#listener;
+    this.#listener = null;
+    listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending));
+  }
+
+  /** The caller has left and its answer is read on: nothing of the request is kept. */
+  release(): void {
+    const { facts, wantsUsageFrame, framing } = this.request;
+    this.request = { ...unread, facts, wantsUsageFrame, framing };
+    this.inbound = { ...this.inbound, body: new Uint8Array(0) };
+    this.turn = null;
+    this.encodeNamed = null;
+    this.keepAlive?.stop();
+    this.ended();
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {
@@ -156,7 +169,7 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     const refusal = gateway.unpricedTerms === 'refuse' ? refuseUnpriced(call, model, price) : null;
     if (refusal !== null) return fail(refusal);
   }
-  const sessionClue = () => request.sessionClue?.() ?? null;
+  const sessionClue = () => call.request.sessionClue?.() ?? null;
   const session = asItIs ? noSession : sessionOf({ accountId, header: inbound.header, sessionClue });
   const wanted = {
     facts,

@@ -89,6 +89,7 @@ const stored: StoredConfiguration = {
     proxy: null,
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     allowPrivate: false,
+    hangUp: null,
     models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
   })),
   keys: [key],
@@ -427,6 +428,7 @@ describe('the snapshot', () => {
     expect(build({ provider: () => simulated }).catalogue.channels.get('one')).toMatchObject({
       simulated: true,
       allowPrivate: true,
+      hangUp: null,
     });
   });
 

@@ -65,6 +65,7 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     simulated: false,
     allowPrivate: false,
+    hangUp: null,
   };
   return {
     channel,

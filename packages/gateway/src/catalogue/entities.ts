@@ -56,6 +56,9 @@ const needs = z.enum([
 /** The measure that counts most when calls are routed: the price, the time, or both. */
 export type RoutingPreset = 'cost' | 'balanced' | 'latency';
 
+/** The fate of an answer whose caller leaves before its usage is known. */
+export type HangUp = 'drain' | 'estimate' | 'always';
+
 /** Who pays when a file says nothing about accounts. */
 export const defaultAccount = 'default';
 
@@ -166,6 +169,15 @@ export const channelFields = {
   maxConcurrency: unset(
     z.int().positive().describe('Calls under way there at once, over all its models; no limit if left out.'),
     integer,
+  ),
+  /** Null leaves it to what is known of the model. */
+  hangUp: unset<HangUp>(
+    z
+      .enum(['drain', 'estimate', 'always'])
+      .describe(
+        'Usage of an answer whose caller leaves: read on for it, even before content (always), or estimated; by the model if left out.',
+      ),
+    word(),
   ),
   allowPrivate: field(
     z.boolean().describe('Permits a base URL on a private or loopback address.'),

@@ -30,6 +30,8 @@ export class Wire {
   readonly isTranslated: boolean;
   /** Tells if time must be allowed for thought, by what the caller asks for. */
   readonly thinks: Readonly<Record<ThoughtAsked | 'silent', boolean>>;
+  /** Tells if it is known to think then: it may do so unseen. */
+  readonly reasons: Readonly<Record<ThoughtAsked | 'silent', boolean>>;
   /** For passing through and for translation. */
   readonly asked: TranslationTarget;
   /** This one, and behind it the others of the same target and surface: several where it speaks several protocols, none the caller's. */
@@ -51,6 +53,12 @@ export class Wire {
     this.ways = [this, ...others];
     const isQuiet = facts.reasoning.mode === 'none' || this.#canBeSwitchedOff();
     this.thinks = { some: true, none: !isQuiet, silent: mayReason(facts) };
+    const isThinker = takesReasoning(facts);
+    this.reasons = {
+      some: true,
+      none: isThinker && !isQuiet,
+      silent: isThinker && known.reasoning !== 'asked',
+    };
     this.#upstream = upstream;
   }
 

@@ -130,6 +130,11 @@ export const settingsTable = {
       'Attempts of one call; one that is refused within a second counts half',
       integer(3, 1, 10),
     ),
+    hangUpsMax: given(
+      'hangUps',
+      'Answers read on at once to their usage whose callers have left; beyond, usage is estimated',
+      integer(256, 0, 100_000),
+    ),
     connectionsMax: given('connections', "Callers' connections open at once", integer(20_000, 1, 1_000_000)),
   }),
   ...inSection('Time-outs', 'settings.timeouts', {
@@ -159,6 +164,11 @@ export const settingsTable = {
       'call',
       'The whole call, all attempts together; an answer must begin within an even share of what is left',
       duration('10m', '10ms', '24h'),
+    ),
+    hangUpTimeoutMs: given(
+      'hangUp',
+      'Reading an answer on to its usage whose caller has left',
+      duration('2m', '0s', '1h'),
     ),
     headersTimeoutMs: given('headers', "Receiving a request's headers", duration('10s', '100ms', '5m')),
     bodyTimeoutMs: given('body', "Receiving a request's body", duration('60s', '100ms', '1h')),

@@ -21,18 +21,26 @@ export interface Estimates {
 
 /**
  * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
- * one, never less than what the upstream counted before and never more than the caller allowed.
+ * one, never less than what the upstream counted before and never more than the caller allowed. `producedTokens`: what was most
+ * likely written, thought that nobody has seen included.
  */
-export function meter(reading: Reading | null, { inputTokensEstimate, outputTokensMax }: Estimates): Metered {
+export function meter(
+  reading: Reading | null,
+  { inputTokensEstimate, outputTokensMax }: Estimates,
+  producedTokens = 0,
+): Metered {
   if (reading === null) return { usage: noUsage, source: 'none' };
   const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
   if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
   if (reading.images !== undefined) return meterImages(usage, reading.images, inputTokensEstimate);
   if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
   const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
-  const output = Math.max(counted.output, Math.ceil(outputBytes / bytesPerTokenEstimate));
+  const seen = Math.ceil(outputBytes / bytesPerTokenEstimate);
   const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
-  return { usage: { ...counted, output: Math.min(output, allowed) }, source: 'estimated' };
+  const output = Math.min(Math.max(counted.output, seen, producedTokens), allowed);
+  const unseen = producedTokens === 0 ? 0 : Math.max(0, output - seen);
+  const outputReasoning = Math.max(counted.outputReasoning, unseen);
+  return { usage: { ...counted, output, outputReasoning }, source: 'estimated' };
 }
 
 /** Pieces are always counted; tokens are estimated for those that no usage covers, and for drafts of one that never came. */

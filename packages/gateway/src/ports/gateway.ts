@@ -20,6 +20,8 @@ export interface CallLimits {
   readonly keepAliveMs: number;
   /** The whole call, all attempts together. */
   readonly callMs: number;
+  /** Reading an answer on to its usage whose caller has left. */
+  readonly hangUpMs: number;
   /** A JSON answer, a stream that is translated, or the frames of one that are held back before first content. */
   readonly answerBytesMax: number;
   /** One event of an upstream's stream. */
@@ -40,6 +42,18 @@ export interface WaitingPlaces {
   wait(waitMs: number, over: () => void): () => void;
 }
 
+/** An answer that is read on to its usage, although its caller has left. */
+export interface ReadOn {
+  letGo(kind: 'caller-gone'): void;
+}
+
+/** The answers that are read on; see `HangUps`. */
+export interface HangUpPlaces {
+  /** False when there is no room for another one. */
+  begin(answer: ReadOn): boolean;
+  end(answer: ReadOn): void;
+}
+
 /** Everything a call needs from the outside, put together once in main.ts. */
 export interface Gateway {
   /** The snapshot in force; read once per call. */
@@ -53,6 +67,7 @@ export interface Gateway {
   readonly observer: Observer;
   readonly watchdog: TimeOuts;
   readonly waitingRoom: WaitingPlaces;
+  readonly hangUps: HangUpPlaces;
   readonly clock: Clock;
   readonly limits: CallLimits;
   /** A request for a service tier, a region or a tool without a price is refused, or billed as if it were the standard. */

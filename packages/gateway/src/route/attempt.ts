@@ -90,6 +90,14 @@ export class TargetAttempt implements RoutedAttempt {
     return this.#sending.candidate.state.latency.lateMs(this.#startMs);
   }
 
+  get hasReasoned(): boolean {
+    return this.#sending.candidate.state.latency.hasReasoned;
+  }
+
+  tokensIn(durationMs: number): number {
+    return this.#sending.candidate.state.latency.tokensIn(durationMs);
+  }
+
   /** Reads rate limits; reset dates in them are on the clock of the wall. */
   noteHead(headers: Iterable<readonly [string, string]>, clockMs: number): void {
     const headroom = readHeadroom(headers, clockMs);
@@ -215,7 +223,10 @@ export class TargetAttempt implements RoutedAttempt {
     const { state } = candidate;
     const outputTokens = totalOutput(usage);
     demand.used(totalInput(usage), outputTokens);
-    if (facts.stream && this.#beganMs !== null) state.latency.wrote(outputTokens, nowMs - this.#beganMs);
+    if (facts.stream && this.#beganMs !== null) {
+      state.latency.wrote(outputTokens, nowMs - this.#beganMs, nowMs - this.#startMs);
+      if (usage.outputReasoning > 0) state.latency.hasReasoned = true;
+    }
     if (!keepsSessions || totalInput(usage) < cacheableTokensMin) return;
     const session = request.session();
     if (session !== null) sessions.answered(session, slot.use, usage, nowMs);

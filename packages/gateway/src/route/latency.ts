@@ -18,6 +18,8 @@ const forgetHalfLifeMs = 600_000;
 const firstContentMsAssumed = 1000;
 const tokensPerSecondAssumed = 50;
 const speedShare = 0.1;
+/** The same of the pace from the request on. */
+const overallShare = 0.2;
 /** A shorter answer says little of how fast a model writes. */
 const outputTokensMin = 20;
 
@@ -37,7 +39,13 @@ const deadlineMsMax = 30_000;
 /** While too little is known for a deadline of its own. */
 const deadlineMsAssumed = 15_000;
 
-type LatencyNumber = 'firstContentMs' | 'usualMs' | 'noteAtMs' | 'tokensPerSecond';
+type LatencyNumber =
+  | 'firstContentMs'
+  | 'usualMs'
+  | 'noteAtMs'
+  | 'tokensPerSecond'
+  | 'overallPerSecond'
+  | 'hasReasoned';
 
 /** How long a target takes to begin an answer and to write it. Milliseconds; times on a steady clock. */
 export class Latency {
@@ -48,6 +56,10 @@ export class Latency {
   #usualMs = 0;
   #noteAtMs = 0;
   #tokensPerSecond = tokensPerSecondAssumed;
+  /** From the request on: what a model thinks before it speaks is written then. Null before the first answer. */
+  #overallPerSecond: number | null = null;
+  /** Answers have counted thought. */
+  hasReasoned = false;
 
   began(afterMs: number, nowMs: number): void {
     // Time-outs before a quick answer were of a hang, which is over. Before a slow one they were of calls as slow, and are
@@ -73,9 +85,12 @@ export class Latency {
     if (afterMs > this.#beginsMs(nowMs)) this.timedOut(afterMs, nowMs);
   }
 
-  /** A target has written so many tokens of output in the time after first content. */
-  wrote(outputTokens: number, duringMs: number): void {
+  /** A target has written so many tokens of output in the time after first content, and in that since the request. */
+  wrote(outputTokens: number, duringMs: number, overallMs = duringMs): void {
     if (outputTokens < outputTokensMin || duringMs <= 0) return;
+    const overall = (outputTokens * 1000) / overallMs;
+    this.#overallPerSecond ??= overall;
+    this.#overallPerSecond += overallShare * (overall - this.#overallPerSecond);
     const speed = (outputTokens * 1000) / duringMs;
     this.#tokensPerSecond += speedShare * (speed - this.#tokensPerSecond);
   }
@@ -89,6 +104,11 @@ export class Latency {
   /** From first content to the end of an answer. */
   writingMs(outputTokens: number): number {
     return (outputTokens * 1000) / this.#tokensPerSecond;
+  }
+
+  /** Tokens that are usually written in so much time since the request. */
+  tokensIn(durationMs: number): number {
+    return Math.round((durationMs * (this.#overallPerSecond ?? tokensPerSecondAssumed)) / 1000);
   }
 
   quantiles(nowMs: number): Quantiles | null {
@@ -121,6 +141,8 @@ export class Latency {
       usualMs: this.#usualMs,
       noteAtMs: this.#noteAtMs + shiftMs,
       tokensPerSecond: this.#tokensPerSecond,
+      ...(this.#overallPerSecond !== null && { overallPerSecond: this.#overallPerSecond }),
+      ...(this.hasReasoned && { hasReasoned: 1 }),
     };
     return { latency, histogram: this.#histogram.save(shiftMs) };
   }
@@ -132,6 +154,8 @@ export class Latency {
     this.#usualMs = saved.usualMs ?? 0;
     this.#noteAtMs = saved.noteAtMs + shiftMs;
     this.#tokensPerSecond = saved.tokensPerSecond ?? tokensPerSecondAssumed;
+    this.#overallPerSecond = saved.overallPerSecond ?? null;
+    this.hasReasoned = saved.hasReasoned === 1;
   }
 
   #beginsMs(nowMs: number): number {

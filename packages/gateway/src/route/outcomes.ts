@@ -25,7 +25,13 @@ export type Outcome =
       readonly detail: string;
       readonly reading: Reading | null;
     }
-  | { readonly kind: 'caller-gone'; readonly committed: boolean; readonly reading: Reading | null }
+  /** `producedTokens`: what a model that thinks unseen has most likely written by then, as its time and its usual pace tell. */
+  | {
+      readonly kind: 'caller-gone';
+      readonly committed: boolean;
+      readonly reading: Reading | null;
+      readonly producedTokens?: number;
+    }
   /** Another attempt of the call was under way beside it and has decided the call: we let go of this one. */
   | { readonly kind: 'outrun'; readonly reading: Reading | null };
 

@@ -144,6 +144,10 @@ export interface RoutedAttempt {
   readonly firstContentMs: number;
   /** Silence of a stream after which another target may be asked beside it, where that is allowed; milliseconds. */
   readonly hedgeAfterMs: number;
+  /** True where answers of the target have counted thought. */
+  readonly hasReasoned: boolean;
+  /** Tokens that it usually writes in so much time from the request on, thought included. */
+  tokensIn(durationMs: number): number;
   /**
    * How long this call has waited where others waited in vain and nobody has been given anything since, or where it is a trial of
    * a target out of service; 0 where there is hope. For answers that say nothing until they are whole. Milliseconds.

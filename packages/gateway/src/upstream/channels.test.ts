@@ -42,6 +42,7 @@ function channelAt(baseUrl: string): Channel {
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     simulated: false,
     allowPrivate: true,
+    hangUp: null,
   };
 }
 

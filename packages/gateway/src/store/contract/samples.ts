@@ -102,6 +102,7 @@ export const declaration: Declaration = {
       drain: true,
       maxConcurrency: 20,
       allowPrivate: false,
+      hangUp: 'estimate',
       headers: [
         { name: 'x-team', value: 'house' },
         { name: 'x-token', value: { kind: 'file', path: '/run/secrets/token' } },

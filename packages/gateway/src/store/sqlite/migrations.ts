@@ -289,6 +289,9 @@ ALTER TABLE channels ADD COLUMN stall_timeout_ms INTEGER;
 ALTER TABLE channels ADD COLUMN total_timeout_ms INTEGER;
 `;
 
+/** How callers who leave early are billed. */
+const hangUps = 'ALTER TABLE channels ADD COLUMN hang_up TEXT;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -304,6 +307,7 @@ const steps: readonly string[] = [
   credentials,
   revokedSecrets,
   waysOfChannels,
+  hangUps,
 ];
 
 /**
