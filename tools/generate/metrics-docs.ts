@@ -78,6 +78,7 @@ export async function metricFamilies(): Promise<readonly Family[]> {
   metrics.service.probed('channel', 'answered');
   metrics.service.ejected('channel');
   metrics.service.lacksCredentials(['channel']);
+  metrics.service.stand([{ id: 'channel', models: [{ state: 'serving' }] }]);
   metrics.ledgerCommitted(1, 1);
   const { text } = await metrics.expose();
   return text.split('# HELP ').slice(1).map(readFamily);

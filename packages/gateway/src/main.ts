@@ -1,5 +1,6 @@
 import { fail, protocols, type Result, succeed } from '@headgate/protocols';
 import { LazySimulator } from '@headgate/simulator';
+import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { explainRoute, plannerOptions } from './admin/explain-route.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
@@ -359,6 +360,7 @@ function openApi(
 
 function openConsole(parts: Parts, router: Router, departure: Departure & { readonly isStarting: boolean }) {
   const { settings, store, sockets, metrics, observer, tokens } = parts;
+  const routes = routeSources(parts, router);
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
@@ -368,10 +370,13 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
       ...(departure.isLeaving ? (['draining'] as const) : []),
       ...(store.ledger.isWritable() ? [] : (['store-not-writable'] as const)),
     ],
-    exposeMetrics: () => metrics.expose(),
+    exposeMetrics: () => {
+      metrics.service.stand(routes.channels());
+      return metrics.expose();
+    },
     consoleOrigin: settings.consoleOrigin,
     tokens,
-    routes: routeSources(parts, router),
+    routes,
     onBug: (error) => alertBug(error, 'console', observer),
   });
 }
@@ -384,5 +389,6 @@ function routeSources({ store, configuration, restart }: Parts, router: Router):
     },
     findEntry: store.findEntry,
     restart,
+    channels: () => channelStatuses(configuration.catalogue.current, router, systemClock.now()),
   };
 }

@@ -4,6 +4,7 @@ import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalo
 import { didYouMean } from '../config/suggestion.ts';
 import { openUpstream } from '../upstream/channels.ts';
 import { HttpClient } from '../upstream/client.ts';
+import { channelsList } from './channels-list.ts';
 import {
   type Command,
   type CommandContext,
@@ -13,10 +14,10 @@ import {
   printResult,
 } from './command.ts';
 import { right, statusText, tableText } from './table.ts';
-import { builtIn, withWorkspace, workspaceCatalogue } from './workspace.ts';
+import { withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const channelsCommands: readonly Command[] = [
-  command({ name: 'channels list', summary: 'List the channels and how they stand', run: listChannels }),
+  channelsList,
   command({
     name: 'channels test',
     usage: '[ID…]',
@@ -32,63 +33,6 @@ export const channelsCommands: readonly Command[] = [
     run: testChannels,
   }),
 ];
-
-function listChannels(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async (workspace) => {
-    const { catalogue, problems } = await workspaceCatalogue(workspace);
-    const { color } = context.output;
-    const rows = [...catalogue.channels.values()].map((channel) => {
-      const found = problems.filter(({ subject }) => subject === channel.id);
-      const address = channel.baseUrl.replace(builtIn, '(built in)');
-      const models = targetsOf(catalogue, channel).length;
-      const problem = found.length === 0 ? null : found.map(({ detail }) => detail).join('; ');
-      return { channel, address, models, problem };
-    });
-    const titles = [
-      ...['id', 'alias', 'provider', 'address'],
-      ...['models', 'priority', 'at once'].map(right),
-      ...['credentials', 'state'],
-    ];
-    const cells = rows.map(({ channel, address, models, problem }) => [
-      channel.id,
-      channel.alias,
-      channel.provider.id,
-      address,
-      String(models),
-      String(channel.priority),
-      channel.maxConcurrency?.toString() ?? '–',
-      channel.credentials.map(({ id }) => id).join(', ') || '–',
-      channelState(channel, problem, color),
-    ]);
-    const text = rows.length === 0 ? 'There are no channels yet.' : tableText(titles, cells, color);
-    const values = rows.map(({ channel, models, problem }) => ({
-      ...publicChannel(channel),
-      models,
-      problem,
-    }));
-    printResult(context.output, { channels: values }, text);
-    return 'ok';
-  });
-}
-
-/** A channel without its secrets. */
-function publicChannel(channel: Channel): object {
-  const { id, alias, priority, enabled, drain, maxConcurrency, simulated } = channel;
-  const provider = channel.provider.id;
-  const baseUrl = channel.baseUrl.replace(builtIn, '');
-  const credentials = channel.credentials.map((credential) => credential.id);
-  return { id, alias, provider, baseUrl, priority, enabled, drain, maxConcurrency, credentials, simulated };
-}
-
-function channelState(
-  { enabled, drain, simulated }: Channel,
-  problem: string | null,
-  color: boolean,
-): string {
-  const state = enabled ? `${drain ? 'draining' : 'on'}${simulated ? ', simulated' : ''}` : 'off';
-  if (problem !== null) return statusText(`${state}: ${problem}`, 'bad', color);
-  return statusText(state, enabled && !drain ? 'good' : 'idle', color);
-}
 
 function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
   return [...models.values()].flatMap((model) =>

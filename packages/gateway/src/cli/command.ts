@@ -95,6 +95,8 @@ export interface Output {
   readonly json: boolean;
   /** True when standard output shows colour. */
   readonly color: boolean;
+  /** Characters in a line of the terminal; left out where there is none. */
+  readonly columns?: number | undefined;
   write(text: string): void;
   writeError(text: string): void;
 }

@@ -294,7 +294,9 @@ describe('lists and checks', () => {
     expect(json(working)).toMatchObject({ channels: [whole] });
     expect(working.out).not.toContain('canary');
     expect(json(await listWith({}))).toMatchObject({ channels: [{ ...whole, problem }] });
-    expect((await headgate('channels list')).out).toContain('off: the variable OPENAI_API_KEY is not set');
+    expect((await headgate('channels list')).out).toMatch(
+      /^off +main .*\n {2}the variable OPENAI_API_KEY is not set/m,
+    );
     expect(await headgate('channels test nobody')).toMatchObject({ code: 2 });
   });
 

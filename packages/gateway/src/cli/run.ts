@@ -161,6 +161,7 @@ export async function startCommandLine(): Promise<void> {
     readSecret: () => readSecretInput(process.stdin, (text) => void process.stderr.write(text)),
     version: packageVersion(),
     output: {
+      columns: process.stdout.columns,
       color: process.stdout.isTTY && environment('NO_COLOR') === undefined,
       write: (text) => void process.stdout.write(text),
       writeError: (text) => void process.stderr.write(text),

@@ -1,4 +1,5 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
+import type { ServiceChange } from '../route/attempt.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import type { CallEntry } from './ledger.ts';
 
@@ -32,7 +33,7 @@ export interface Observer {
   /** A probe of ours has ended. */
   probed(channelId: string, result: Outcome['kind']): void;
   /** A target was taken out of service for its failures, or is back in it. */
-  serviceChanged(change: 'ejected' | 'back', channelId: string, upstreamModel: string): void;
+  serviceChanged(change: ServiceChange, channelId: string, upstreamModel: string): void;
   /** `detail` is private: it goes to the log, never to a caller. */
   alert(kind: AlertKind, detail: Readonly<Record<string, string | number>>): void;
 }

@@ -2,7 +2,7 @@ import { type Reading, totalInput, totalOutput, type Usage } from '@headgate/pro
 import type { Credential, Target } from '../catalogue/catalogue.ts';
 import type { CredentialSlot } from './credential.ts';
 import type { Uniform } from './health.ts';
-import { type Evidence, type Outcome, rowOf } from './outcomes.ts';
+import { type Evidence, type Outcome, rowOf, wordsOn } from './outcomes.ts';
 import type { Candidates } from './pool.ts';
 import { readHeadroom } from './retry-after.ts';
 import type { RoutedAttempt, RouteRequest } from './route.ts';
@@ -33,8 +33,19 @@ export interface Sending {
   readonly onService: ServiceListener;
 }
 
-/** Hears of targets that are taken out of service, and of those that are back in it. */
-export type ServiceListener = (target: Target, change: 'ejected' | 'back') => void;
+/** A target was taken out of service for so long at first, and why; or it is back in it, after so long. Milliseconds. */
+export type ServiceChange =
+  | { readonly kind: 'ejected'; readonly cause: string; readonly forMs: number }
+  | { readonly kind: 'back'; readonly afterMs: number };
+
+export type ServiceListener = (target: Target, change: ServiceChange) => void;
+
+/** An upstream may say much. */
+const wordsMax = 200;
+
+function failureWords(outcome: Outcome): string {
+  return (wordsOn(outcome) ?? outcome.kind).replaceAll(/\s+/g, ' ').slice(0, wordsMax);
+}
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
 export class TargetAttempt implements RoutedAttempt {
@@ -116,7 +127,8 @@ export class TargetAttempt implements RoutedAttempt {
     this.#beganMs = nowMs;
     const wasClosed = state.circuit.isClosed;
     state.succeeded(nowMs, this.#startMs);
-    if (!wasClosed && state.circuit.isClosed) onService(target, 'back');
+    if (!wasClosed && state.circuit.isClosed)
+      onService(target, { kind: 'back', afterMs: nowMs - state.circuit.outSinceMs });
     slot.use.capacity.succeeded(nowMs);
     demand.attempted(nowMs, false);
     slot.standing.accepted(slot.use);
@@ -143,11 +155,19 @@ export class TargetAttempt implements RoutedAttempt {
     const hadContent = this.#beganMs !== null;
     const wasClosed = state.circuit.isClosed;
     if (outcome === null) state.circuit.released();
-    else this.#learn(outcome, rowOf(outcome, hadContent || undefined).health, nowMs);
+    else {
+      const evidence = rowOf(outcome, hadContent || undefined).health;
+      if (evidence.kind !== 'well' && evidence.kind !== 'nothing')
+        state.lastFailure = { atMs: clockMs, words: failureWords(outcome) };
+      this.#learn(outcome, evidence, nowMs);
+    }
     this.#touch();
     // Its trouble shows only now.
     candidates.changed(candidate, slot, request.model.id, nowMs);
-    if (wasClosed && !state.circuit.isClosed) onService(target, 'ejected');
+    if (wasClosed && !state.circuit.isClosed) {
+      const cause = state.lastFailure?.words ?? 'it fails';
+      onService(target, { kind: 'ejected', cause, forMs: state.circuit.openUntilMs - nowMs });
+    }
     if (isProbe && outcome !== null && rowOf(outcome).alive) state.circuit.wasThere();
     // It has not failed, but it was slower than the one that was asked later.
     if (outcome?.kind === 'outrun' && !hadContent) state.latency.outrun(nowMs - this.#startMs, nowMs);

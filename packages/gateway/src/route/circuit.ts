@@ -31,6 +31,8 @@ const inTheBeginning = {
   /** When the first call of the run of failures was sent. */
   runStartMs: 0,
   ejections: 0,
+  /** When it went out of service; ejections that follow one another are one time out. */
+  outSinceMs: 0,
   openedAtMs: 0,
   openUntilMs: 0,
   closedAtMs: Number.NEGATIVE_INFINITY,
@@ -41,7 +43,14 @@ const inTheBeginning = {
 
 type CircuitNumber = keyof typeof inTheBeginning;
 
-const times = ['runStartMs', 'openedAtMs', 'openUntilMs', 'closedAtMs', 'forgottenAtMs'] as const;
+const times = [
+  'runStartMs',
+  'outSinceMs',
+  'openedAtMs',
+  'openUntilMs',
+  'closedAtMs',
+  'forgottenAtMs',
+] as const;
 
 /** Takes a target out when it fails and lets it back in by probes. Times on a steady clock. */
 export class Circuit {
@@ -58,6 +67,11 @@ export class Circuit {
   /** When it may be probed; in the past when it may. */
   get openUntilMs(): number {
     return this.isClosed ? 0 : this.#now.openUntilMs;
+  }
+
+  /** When it went out of service, the last time; 0 if it never did. */
+  get outSinceMs(): number {
+    return this.#now.outSinceMs;
   }
 
   get isClosed(): boolean {
@@ -153,6 +167,7 @@ export class Circuit {
   }
 
   #open(nowMs: number, { failureMs }: TargetHealth, uniform: Uniform): void {
+    if (this.isClosed) this.#now.outSinceMs = nowMs;
     this.#now.isOpen = 1;
     this.#now.openedAtMs = nowMs;
     this.#now.successes = 0;

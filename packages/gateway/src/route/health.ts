@@ -111,6 +111,12 @@ export class TargetHealth {
     return this.#fast;
   }
 
+  /** The evidence of the last minutes, without any prior belief. */
+  lately(nowMs: number): Weights {
+    this.#decayTo(nowMs);
+    return { good: this.#slow.good, bad: this.#slow.bad };
+  }
+
   /**
    * The share of failures to be expected when nothing has changed, from 0.02 to 0.95: what was seen before the run of
    * failures that is under way, in the last seconds or the last minutes.

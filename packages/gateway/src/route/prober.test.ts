@@ -49,7 +49,7 @@ class Rig {
       attemptsMax: 3,
       uniform: () => 0.5,
       hashCredential: (it) => it,
-      onService: ({ upstreamModel }, change) => this.told.push(`${upstreamModel} ${change}`),
+      onService: ({ upstreamModel }, change) => this.told.push(`${upstreamModel} ${change.kind}`),
     });
     this.watchdog = new Watchdog(clock);
     const upstream: Upstream = {
@@ -362,7 +362,7 @@ function openRouter() {
     attemptsMax: 3,
     uniform: chance(1),
     hashCredential: (it) => it,
-    onService: ({ channel }, change) => told.push(`${channel.id} ${change}`),
+    onService: ({ channel }, change) => told.push(`${channel.id} ${change.kind}`),
   });
   return { router, told };
 }

@@ -33,6 +33,7 @@ import {
 } from './route.ts';
 import { routerStateMsMax } from './saved.ts';
 import { type Circumstances, longestUnused, type Ranking, rank, rankInFull } from './scores.ts';
+import { statusOf, type TargetStatus } from './status.ts';
 import { AnswerMemory, cacheableTokensMin, type Session, SessionMemory } from './sticky.ts';
 import type { Candidate } from './target.ts';
 import { SteadyTime } from './time.ts';
@@ -158,14 +159,8 @@ export class Router {
     const { choice, among } =
       ready.length === 0 ? lastResort(sorted, nowMs) : turnOf(sorted, request, progress);
     const order = oncePerChannel([...among, ...scored.map(({ candidate }) => candidate)]);
-    return explanationOf({
-      choice,
-      order: order.map(({ channel }) => channel.id),
-      scored,
-      left: leftOutOf(sorted),
-      nowMs,
-      clockMs,
-    });
+    const ids = order.map(({ channel }) => channel.id);
+    return explanationOf({ choice, order: ids, scored, left: leftOutOf(sorted), nowMs, clockMs });
   }
 
   /** An attempt is sent, and followed: with none of the credentials that were refused to the call, where there is another one. */
@@ -223,6 +218,11 @@ export class Router {
   /** Attempts under way there. */
   inFlight(target: Target): number {
     return this.#candidates.candidate(target).state.inFlight;
+  }
+
+  /** A target as it stands now, for operators. */
+  status(target: Target, clockMs: number): TargetStatus {
+    return statusOf(this.#candidates.candidate(target), this.#time.read(clockMs), clockMs);
   }
 
   /** Targets of the model that are out of service, and that a probe of one token should be sent to now. */

@@ -110,6 +110,12 @@ const missingMsMin = 60_000;
 const missingMsMax = 3_600_000;
 const missingGrowth = 4;
 
+/** The last thing that went wrong at a target, for operators. On the clock of the wall. */
+export interface LastFailure {
+  readonly atMs: number;
+  readonly words: string;
+}
+
 /** All that is known of one (channel, upstream model), whichever credential it is asked with: a bounded amount, however much it is used. */
 export class TargetState {
   readonly health = new TargetHealth();
@@ -126,6 +132,8 @@ export class TargetState {
   missingUntilMs = 0;
   #timesMissing = 0;
   lastSentMs = Number.NEGATIVE_INFINITY;
+  /** Null until something has gone wrong in this process. */
+  lastFailure: LastFailure | null = null;
   #answeredMs = Number.NEGATIVE_INFINITY;
   #failedMs = Number.NEGATIVE_INFINITY;
 

@@ -44,16 +44,28 @@ test('what goes out of service and comes back is logged and counted; probes are 
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, clock, logsCalls: true, onRefused });
-    observer.serviceChanged('ejected', 'c1', 'm');
+    observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
     observer.probed('c1', 'unreachable');
     observer.probed('c1', 'answered');
-    observer.serviceChanged('back', 'c1', 'm');
+    observer.serviceChanged({ kind: 'back', afterMs: 7000 }, 'c1', 'm');
   });
   expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
-    { level: 30, msg: 'out of service after failures', channelId: 'c1', model: 'm' },
-    { level: 30, msg: 'back in service', channelId: 'c1', model: 'm' },
+    {
+      level: 40,
+      msg: 'out of service after failures',
+      channelId: 'c1',
+      model: 'm',
+      reason: 'overloaded: too many',
+      durationMs: 5000,
+    },
+    { level: 30, msg: 'back in service', channelId: 'c1', model: 'm', durationMs: 7000 },
+  ]);
+  metrics.service.stand([
+    { id: 'c1', models: [{ state: 'serving' }, { state: 'ejected' }, { state: 'ejected' }] },
   ]);
   const { text } = await metrics.expose();
+  expect(text).toContain('headgate_channel_models{channel="c1",state="serving"} 1\n');
+  expect(text).toContain('headgate_channel_models{channel="c1",state="ejected"} 2\n');
   expect(text).toContain('headgate_probes_total{channel="c1",result="unreachable"} 1\n');
   expect(text).toContain('headgate_probes_total{channel="c1",result="answered"} 1\n');
   expect(text).toContain('headgate_ejections_total{channel="c1"} 1\n');

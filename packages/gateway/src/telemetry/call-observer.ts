@@ -73,9 +73,14 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.service.probed(channelId, result);
     },
     serviceChanged(change, channelId, model) {
-      if (change === 'ejected') metrics.service.ejected(channelId);
-      const message = change === 'ejected' ? 'out of service after failures' : 'back in service';
-      log.logger.info(message, { channelId, model });
+      if (change.kind === 'back') {
+        log.logger.info('back in service', { channelId, model, durationMs: Math.round(change.afterMs) });
+        return;
+      }
+      metrics.service.ejected(channelId);
+      const { cause: reason, forMs } = change;
+      const fields = { channelId, model, reason, durationMs: Math.round(forMs) };
+      log.logger.warn('out of service after failures', fields);
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);

@@ -3,7 +3,14 @@ import type { CallEntry } from '../ports/ledger.ts';
 import type { AlertKind, Refusal } from '../ports/observer.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import { CallMetrics } from './call-metrics.ts';
-import { CountTable, createHistogram, exposeHistograms, exposeSamples, recordValue } from './exposition.ts';
+import {
+  CountTable,
+  createHistogram,
+  exposeHistograms,
+  exposeSamples,
+  recordValue,
+  type Sample,
+} from './exposition.ts';
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
@@ -106,6 +113,7 @@ function single(type: 'counter' | 'gauge', name: string, help: string, cell: num
 export class ServiceMetrics {
   readonly #probes = new CountTable();
   readonly #ejections = new CountTable();
+  #standing: readonly Sample[] = [];
   #lacking: ReadonlyMap<string, readonly string[]> = new Map();
 
   probed(channelId: string, result: Outcome['kind']): void {
@@ -116,6 +124,18 @@ export class ServiceMetrics {
     this.#ejections.count(channelId);
   }
 
+  /** How many models of each channel are in each state; told before every scrape. */
+  stand(
+    channels: readonly { readonly id: string; readonly models: readonly { readonly state: string }[] }[],
+  ): void {
+    this.#standing = channels.flatMap(({ id, models }) =>
+      [...Map.groupBy(models, ({ state }) => state)].map(([state, { length }]) => ({
+        labels: [id, state],
+        cell: length,
+      })),
+    );
+  }
+
   /** Names each channel once for every credential that is not there, or does not name it. */
   lacksCredentials(channelIds: readonly string[]): void {
     this.#lacking = Map.groupBy(channelIds, (id) => id);
@@ -123,6 +143,13 @@ export class ServiceMetrics {
 
   expose(): string {
     return (
+      exposeSamples(
+        'gauge',
+        'headgate_channel_models',
+        'Models of a channel by how they stand: serving, limited, refused, missing, ejected or on trial.',
+        ['channel', 'state'],
+        this.#standing,
+      ) +
       exposeSamples(
         'gauge',
         'headgate_credentials_missing',

@@ -10,6 +10,7 @@ const closed = {
   routes: {
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
+    channels: () => [],
     restart: () => Promise.resolve(fail('not here')),
   },
   onBug: () => {},

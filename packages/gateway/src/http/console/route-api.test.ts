@@ -72,6 +72,7 @@ beforeEach(async () => {
     routes: {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
+      channels: () => [],
       restart: () => Promise.resolve(restarted),
     },
     onBug: () => {},
@@ -258,6 +259,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
+      channels: () => [],
       restart: () => Promise.resolve(restarted),
     },
     onBug: (error) => bugs.push(error),
