@@ -73,7 +73,8 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       choices: choices.value ?? 1,
       needs: readNeeds(members, watch.needs),
       ...readTerms(members),
-      ...askedThought(members.valuesOf(thoughtMembers)),
+      // Few requests say anything of it.
+      ...(members.hasAny(thoughtMembers) ? askedThought(members.valuesOf(thoughtMembers)) : {}),
     },
     members,
     longStrings: watch.longStrings,
@@ -140,15 +141,19 @@ function readLimit(members: RequestMembers<RequestMember>): Result<OutputLimit, 
 /** Members of the wrong type say nothing here: what they mean is for the upstream to judge. */
 function readNeeds(members: RequestMembers<RequestMember>, ofMessages: ReadonlySet<Need>): ReadonlySet<Need> {
   const needs = new Set(ofMessages);
+  // Most requests are of text alone.
+  if (!members.hasAny(needMembers)) return needs;
   if (hasElements(members, 'tools') || hasElements(members, 'functions')) needs.add('tools');
-  if (members.kind('audio') === 'object' || listsAudio(members.value('modalities')))
-    needs.add('audio-output');
+  if (asksForSound(members)) needs.add('audio-output');
   if (isStructured(members)) needs.add('structured-output');
   return needs;
 }
 
-function listsAudio(modalities: unknown): boolean {
-  return Array.isArray(modalities) && modalities.includes('audio');
+const needMembers = ['tools', 'functions', 'audio', 'modalities', 'response_format'] as const;
+
+function asksForSound(members: RequestMembers<RequestMember>): boolean {
+  const modalities = members.value('modalities');
+  return members.kind('audio') === 'object' || (Array.isArray(modalities) && modalities.includes('audio'));
 }
 
 /** `json_object` and `json_schema`; the schema may be long and is not looked at. */

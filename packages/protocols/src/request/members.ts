@@ -48,6 +48,11 @@ export class RequestMembers<Name extends string> {
     return span === undefined ? null : decodeJson(this.body, span.start, span.end);
   }
 
+  hasAny(names: readonly Name[]): boolean {
+    for (const name of names) if (this.#spans.has(name)) return true;
+    return false;
+  }
+
   /** The parsed values of those that are there, in this order. For short values. */
   valuesOf(names: readonly Name[]): readonly unknown[] {
     const values: unknown[] = [];
