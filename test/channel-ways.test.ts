@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openTestProxy, type TestProxy } from '../packages/gateway/src/upstream/contract/proxy-server.ts';
 import { configurationText } from './support/gateway.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import {
   type ConfiguredDirectory,
   configureDirectory,
@@ -109,7 +110,7 @@ function call(changes: object = {}) {
 
 /** All that operators can see, and all that is kept of it but the secrets' own files. */
 async function everythingShown(): Promise<string> {
-  const metrics = await (await fetch(`${serving.ready.consoleOrigin}/metrics`)).text();
+  const metrics = await scrapeMetrics(serving.ready.consoleOrigin, directory);
   const ran = await Promise.all(
     [
       ['channels', 'list', '--json'],

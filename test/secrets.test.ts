@@ -11,6 +11,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configurationText } from './support/gateway.ts';
+import { scrapeMetrics } from './support/metrics.ts';
 import {
   type ConfiguredDirectory,
   configureDirectory,
@@ -112,8 +113,8 @@ async function said(text: string): Promise<void> {
   await vi.waitFor(() => expect(serving.process.stderr).toContain(text), promptly);
 }
 
-async function metrics(): Promise<string> {
-  return await (await fetch(`${serving.ready.consoleOrigin}/metrics`)).text();
+function metrics(): Promise<string> {
+  return scrapeMetrics(serving.ready.consoleOrigin, directory);
 }
 
 /** Nothing that the process printed, and nothing it keeps, has a secret in it. */

@@ -1,4 +1,3 @@
-import type { ReadStream } from 'node:tty';
 import { fail, type Result, succeed } from '@headgate/protocols';
 
 /** A longer text is no credential. */
@@ -9,9 +8,16 @@ const interrupt = '\u0003';
 const endOfInput = '\u0004';
 const backspaces: ReadonlySet<string> = new Set(['\u007f', '\b']);
 
+/** Standard input, as far as reading a secret needs it. */
+export interface SecretStream extends AsyncIterable<unknown> {
+  readonly isTTY: boolean;
+  /** `true`: keys come one by one, and the terminal does not show them. */
+  setRawMode(isRaw: boolean): unknown;
+}
+
 /** Reads a secret: from a pipe to its end, from a person up to the end of the line, without showing it. */
 export async function readSecretInput(
-  input: ReadStream,
+  input: SecretStream,
   ask: (text: string) => void,
 ): Promise<Result<string, string>> {
   return input.isTTY ? readFromPerson(input, ask) : readToEnd(input);
@@ -27,7 +33,7 @@ async function readToEnd(input: AsyncIterable<unknown>): Promise<Result<string, 
 }
 
 async function readFromPerson(
-  input: ReadStream,
+  input: SecretStream,
   ask: (text: string) => void,
 ): Promise<Result<string, string>> {
   ask('Secret (it is not shown): ');
