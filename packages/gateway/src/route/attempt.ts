@@ -168,7 +168,7 @@ export class TargetAttempt implements RoutedAttempt {
       const cause = state.lastFailure?.words ?? 'it fails';
       onService(target, { kind: 'ejected', cause, forMs: state.circuit.openUntilMs - nowMs });
     }
-    if (isProbe && outcome !== null && rowOf(outcome).alive) state.circuit.wasThere();
+    if (isProbe && outcome !== null && rowOf(outcome).alive) state.circuit.wasThere(nowMs);
     // It has not failed, but it was slower than the one that was asked later.
     if (outcome?.kind === 'outrun' && !hadContent) state.latency.outrun(nowMs - this.#startMs, nowMs);
     if (outcome?.kind !== 'answered') return;

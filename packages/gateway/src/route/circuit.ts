@@ -94,8 +94,9 @@ export class Circuit {
   }
 
   /** A probe was understood and refused: somebody is there, and a real call will show the rest. Another probe would not. */
-  wasThere(): void {
+  wasThere(nowMs: number): void {
     this.#isThere = true;
+    if (!this.isClosed) this.#now.openUntilMs = Math.min(this.#now.openUntilMs, nowMs);
   }
 
   /** A call has been sent; while the circuit is not closed it is a probe. */

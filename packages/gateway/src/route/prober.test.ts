@@ -10,7 +10,15 @@ import { Wires } from '../catalogue/wire.ts';
 import type { Upstream, UpstreamHandler, UpstreamPlace } from '../ports/upstream.ts';
 import type { Outcome } from './outcomes.ts';
 import { Prober } from './prober.ts';
-import { answered, asking, chance, refusedConnection, refusedWith, streamed } from './route.fixture.ts';
+import {
+  answered,
+  asking,
+  chance,
+  refusedConnection,
+  refusedWith,
+  streamed,
+  timedOut,
+} from './route.fixture.ts';
 import { Router } from './router.ts';
 
 interface Sent {
@@ -424,6 +432,39 @@ describe('a target that was ejected', () => {
     expect(router.probesDue(model, 30_000)).toEqual([]);
     expect(firstOf(router, 30_000)).toBe('dear');
     expect(router.probesDue(model, 70_000)).toEqual([cheap]);
+  });
+
+  /** After an outage of so long, with a look once a second: until a probe finds that the target is back. */
+  function foundAfterMs(outageMs: number): number {
+    const { router } = openRouter();
+    eject(router, cheap, model);
+    for (let nowMs = 1000; nowMs < outageMs + 60_000; nowMs += 1000) {
+      for (const target of router.probesDue(model, nowMs)) {
+        const probe = router.probe(target, model, nowMs);
+        if (nowMs >= outageMs) {
+          probe.noteEnd(answered(), nowMs);
+          return nowMs - outageMs;
+        }
+        probe.noteEnd(refusedConnection, nowMs);
+      }
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  test('is found to be back within 6 s at first and within 16 s later, however often it was ejected', () => {
+    const seconds = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => (from + n) * 1000);
+    expect(Math.max(...seconds(1, 55).map(foundAfterMs))).toBeLessThanOrEqual(6000);
+    expect(Math.max(...seconds(60, 400).map(foundAfterMs))).toBeLessThanOrEqual(16_000);
+  });
+
+  test('is not asked again at once when a call has only just timed out there', () => {
+    const { router } = openRouter();
+    eject(router, cheap, model);
+    const slow = router.attempt(cheap, asking(streamed, model), 1000);
+    slow.noteEnd(timedOut('first-content'), 31_000);
+    expect(router.probesDue(model, 32_000)).toEqual([]);
+    expect(router.probesDue(model, 37_000)).toEqual([cheap]);
   });
 
   test('of which no token can be asked is tried with a real call', () => {

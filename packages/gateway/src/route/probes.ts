@@ -8,6 +8,14 @@ import type { Candidate, ChannelLoad } from './target.ts';
 /** A target whose last call failed, and that nobody has asked since, is asked again after so long. */
 const doubtfulMs = 10_000;
 
+/**
+ * One that is out of service is asked for a token so often, and less often once it has been out for long. Callers have a wait
+ * of their own (`circuit.ts`), which grows: a try costs them time, and a probe costs a token.
+ */
+const probeEveryMs = 5000;
+const laterProbeEveryMs = 15_000;
+const laterMs = 60_000;
+
 /** The facts of a probe: a word or two, and one token asked for. */
 const facts: Facts = {
   model: '',
@@ -44,14 +52,25 @@ export function usualRequest(model: Model, inputTokens: number): RouteRequest {
 }
 
 /**
- * Ejected, its time out is over, and nobody knows yet whether it is back; or it has answered, and no call goes there to
- * find out more, as of a backup.
+ * Ejected, and nobody knows yet whether it is back: its time out is over, or it is time to ask. Or it has answered, and no
+ * call goes there to find out more, as of a backup.
  */
 export function isProbeDue(candidate: Candidate, nowMs: number): boolean {
-  const { circuit, lastSentMs } = candidate.state;
-  if (circuit.state(nowMs) !== 'due') return false;
-  const isLeftAlone = circuit.hasAnswered && nowMs - lastSentMs >= doubtfulMs;
-  return (isLeftAlone || !circuit.isPromising) && mayProbe(candidate, nowMs);
+  const { circuit } = candidate.state;
+  const silentMs = nowMs - candidate.state.lastHeardOfMs;
+  switch (circuit.state(nowMs)) {
+    case 'closed':
+    case 'probing':
+      return false;
+    case 'open': {
+      const everyMs = nowMs - circuit.outSinceMs < laterMs ? probeEveryMs : laterProbeEveryMs;
+      return !circuit.isPromising && silentMs >= everyMs && mayProbe(candidate, nowMs);
+    }
+    case 'due': {
+      const isLeftAlone = circuit.hasAnswered && silentMs >= doubtfulMs;
+      return (isLeftAlone || !circuit.isPromising) && mayProbe(candidate, nowMs);
+    }
+  }
 }
 
 /** Never ejected, or back, and free to be asked. */
@@ -75,7 +94,7 @@ export function idleOnes(
       const candidate = estimates.candidates[place];
       if (candidate === undefined || !estimates.canProbe[place]) continue;
       const { state, load, target } = candidate;
-      const isDoubtful = state.circuit.isDoubtful && nowMs - Math.max(0, state.lastSentMs) >= doubtfulMs;
+      const isDoubtful = state.circuit.isDoubtful && nowMs - Math.max(0, state.lastHeardOfMs) >= doubtfulMs;
       const isIdle = nowMs - load.lastSentMs >= idleMs;
       if ((!isDoubtful && !isIdle) || !isInService(candidate, nowMs)) continue;
       if (isDoubtful) found.push({ model, target });

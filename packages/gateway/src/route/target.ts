@@ -169,6 +169,11 @@ export class TargetState {
   }
 
   /** Tells if the last that was heard of it is a failure, and not long ago. */
+  /** When it was asked, answered or failed last: a probe must not double what has only just come to nothing. */
+  get lastHeardOfMs(): number {
+    return Math.max(this.lastSentMs, this.#answeredMs, this.#failedMs);
+  }
+
   isFailing(nowMs: number): boolean {
     return this.#failedMs > this.#answeredMs && nowMs - this.#failedMs < failingMs;
   }
