@@ -16,10 +16,11 @@ import {
   totalOutput,
   type WriterContext,
 } from '@headgate/protocols';
+import { chargeProblem } from './charges.ts';
 import type { RecordedAnswer, Recording } from './recording.ts';
 
 /** The checks of a recording, in the report's order. */
-export const checkNames = ['decode', 'relay', 'meter', 'request', 'translate'] as const;
+export const checkNames = ['decode', 'relay', 'meter', 'charge', 'request', 'translate'] as const;
 
 export type CheckName = (typeof checkNames)[number];
 
@@ -54,6 +55,7 @@ export function checkRecording(recording: Recording): readonly Checked[] {
     ['decode', () => decode(protocol, recording)],
     ['relay', () => relay(recording)],
     ['meter', () => meter(protocol, recording)],
+    ['charge', () => charge(protocol, recording)],
     ['request', () => writeRequests(protocol, recording)],
     ['translate', () => translateAnswer(protocol, recording)],
   ];
@@ -164,6 +166,17 @@ function meter(protocol: Protocol, recording: Recording) {
     ...(usage.outputReasoning > usage.output ? ['more reasoning than output'] : []),
   ];
   return { done: 1, problems };
+}
+
+/** The charge of the answer, at prices that tell all classes apart, is that of an independent reading of its JSON. */
+function charge(protocol: Protocol, recording: Recording) {
+  const { answer } = recording;
+  if (answer === null || answer.status >= 400) return nothing;
+  const spoken = dialectOf(recording);
+  const { reading } = decodeAnswer(protocol, answer, spoken);
+  if (reading === null) return nothing;
+  const problem = chargeProblem(recording.protocol, answer, reading, spoken.reasoningOutsideCompletion);
+  return { done: 1, problems: problem === null ? [] : [problem] };
 }
 
 interface Totals {

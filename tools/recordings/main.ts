@@ -54,6 +54,7 @@ function countBy(checked: readonly Checked[]): Row['done'] {
     decode: count('decode'),
     relay: count('relay'),
     meter: count('meter'),
+    charge: count('charge'),
     request: count('request'),
     translate: count('translate'),
   };
