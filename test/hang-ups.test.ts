@@ -186,9 +186,10 @@ test('only so many are read on, and only for so long; the rest is estimated', as
   expect(performance.now() - startedAt).toBeLessThan(5000);
   const long = entries.filter(({ durationMs }) => durationMs > 900);
   expect(long).toHaveLength(2);
+  for (const { usage } of long) expect(usage.output).toBeGreaterThan(20);
   for (const { usage, usageSource } of entries) {
     expect(usageSource).toBe('estimated');
-    expect(usage.output).toBeGreaterThan(1);
+    expect(usage.output).toBeGreaterThanOrEqual(1);
   }
 });
 

@@ -3,6 +3,7 @@ export * from './bytes/json-array.ts';
 export { isForm } from './bytes/multipart.ts';
 export * from './bytes/splice.ts';
 export * from './bytes/sse.ts';
+export { beginningOf } from './bytes/whole-text.ts';
 export * from './codec.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';

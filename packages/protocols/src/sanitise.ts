@@ -1,3 +1,5 @@
+import { beginningOf } from './bytes/whole-text.ts';
+
 /** Read of a message. Characters. */
 const readCharsMax = 2_000;
 /** Kept of a message. Characters. */
@@ -31,11 +33,11 @@ const noNames: ReadonlyMap<string, string> = new Map();
  * Words that clients look for, as in `maximum context length`, stay.
  */
 export function sanitiseUpstreamMessage(message: string, names: PrivateNames = noNames): string {
-  let text = message.slice(0, readCharsMax).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
+  let text = beginningOf(message, readCharsMax).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ');
   for (const [pattern, placeholder] of secrets) text = text.replace(pattern, placeholder);
   for (const [name, placeholder] of names) text = withoutName(text, name, placeholder);
   text = text.trim();
-  return text.length <= keptCharsMax ? text : `${text.slice(0, keptCharsMax - 1)}…`;
+  return text.length <= keptCharsMax ? text : `${beginningOf(text, keptCharsMax - 1)}…`;
 }
 
 /** Whole names only: `gpt-4` is not a part of `gpt-4.1`. */

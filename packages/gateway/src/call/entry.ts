@@ -1,4 +1,5 @@
 import {
+  beginningOf,
   fault,
   type InboundRequest,
   mergeTerms,
@@ -84,13 +85,15 @@ export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
 
 export function openingOf({ inbound, caller, protocol, request, price }: Call): CallOpening {
   const { traceId, receivedAtMs } = inbound;
+  const { model } = request.facts;
   return {
     traceId,
     accountId: caller.accountId,
     keyId: caller.keyId,
     groupId: caller.group.id,
     surface: protocol.id,
-    modelRequested: request.facts.model.slice(0, 200),
+    // Cut only where there is something to cut: every call passes here.
+    modelRequested: model.length > 200 ? beginningOf(model, 200) : model,
     stream: request.facts.stream,
     startedAtMs: receivedAtMs,
     priceVersion: price?.id ?? null,
@@ -290,5 +293,5 @@ function detailOf({ target, outcome }: AttemptRecord): string | null {
   const { credentials, secrets } = target.channel;
   for (const { secret } of credentials) detail = detail.replaceAll(secret, '[key]');
   for (const secret of secrets) detail = detail.replaceAll(secret, '[secret]');
-  return detail.slice(0, 500);
+  return beginningOf(detail, 500);
 }

@@ -1,4 +1,5 @@
 import {
+  beginningOf,
   encodeError,
   errorTable,
   type Fault,
@@ -42,7 +43,7 @@ function explanation(attempts: number, losses: readonly Loss[]): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
   if (losses.length === 0) return attempted;
   const names = lossNames(losses).map((name) =>
-    name.slice(0, 200).replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
+    beginningOf(name, 200).replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
   );
   return [...attempted, 'x-headgate-losses', names.join(', ')];
 }

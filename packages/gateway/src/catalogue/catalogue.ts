@@ -1,4 +1,5 @@
 import {
+  beginningOf,
   type Dialect,
   type Fault,
   fault,
@@ -193,10 +194,10 @@ export function mayCall(caller: Caller, modelId: string): boolean {
 
 /** One fault for unknown and forbidden, wherever a model is named. */
 export function modelNotFound(modelId: string, field = 'model'): Fault {
-  const where = field === 'model' ? '' : ` that '${field}' names`;
+  const where = field === 'model' ? '' : ` that '${beginningOf(field, 200)}' names`;
   return fault('model_not_found', {
-    message: `The model '${modelId.slice(0, 200)}'${where} does not exist or this key may not use it; GET /v1/models lists what it may.`,
-    param: field,
+    message: `The model '${beginningOf(modelId, 200)}'${where} does not exist or this key may not use it; GET /v1/models lists what it may.`,
+    param: beginningOf(field, 200),
   });
 }
 

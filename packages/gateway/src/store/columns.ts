@@ -25,7 +25,7 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 /** Text that is its own JSON needs no more than quotes, and nearly all text is. */
 function quote(text: string | null): string {
   if (text === null) return 'null';
-  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed());
 }
 
 type Write<Source> = (source: Source) => string;
@@ -145,7 +145,8 @@ const endingFields = {
   losses: {
     names: ['losses'],
     // Most lists are empty, and null is the cheapest cell there is.
-    write: ({ losses }) => (losses.length === 0 ? 'null' : quote(JSON.stringify(losses))),
+    write: ({ losses }) =>
+      losses.length === 0 ? 'null' : quote(JSON.stringify(losses.map((name) => name.toWellFormed()))),
     read: ([cell]) => (typeof cell === 'string' ? (JSON.parse(cell) as readonly string[]) : []),
   },
   ttftMs: optionalNumber('ttft_ms', (call) => `${call.ttftMs}`),

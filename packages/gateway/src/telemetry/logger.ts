@@ -1,3 +1,4 @@
+import { beginningOf } from '@headgate/protocols';
 import pino from 'pino';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -101,7 +102,7 @@ function describeError(error: unknown): Record<string, string> {
 }
 
 function bounded(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+  return text.length > lengthMax ? `${beginningOf(text, lengthMax)}…` : text;
 }
 
 export interface LogSinkOptions {
@@ -198,9 +199,9 @@ const hiddenControlPattern = /[\u007f-\u009f\u2028\u2029]/g;
 
 /** A JSON string literal of a bounded text, on one line whatever the text holds. */
 export function quoteLogText(text: string, lengthMax = logTextLengthMax): string {
-  const bounded = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+  const bounded = text.length > lengthMax ? `${beginningOf(text, lengthMax)}…` : text;
   if (plainPattern.test(bounded)) return `"${bounded}"`;
-  return escapeHiddenControls(JSON.stringify(bounded));
+  return escapeHiddenControls(JSON.stringify(bounded.toWellFormed()));
 }
 
 /** Spells out, as JSON escapes, the control characters that JSON itself lets through. */

@@ -57,7 +57,9 @@ export function withQuery(path: string, search: string, forwarded: readonly stri
 
 /** A path in which placeholders stand for the model and for what is asked of it; one without them is complete as it is. */
 export function fillPath(path: string, upstreamModel: string, action: string): string {
-  return path.replace('{model}', () => encodeURIComponent(upstreamModel)).replace('{action}', () => action);
+  return path
+    .replace('{model}', () => encodeURIComponent(upstreamModel.toWellFormed()))
+    .replace('{action}', () => action);
 }
 
 /**

@@ -1,4 +1,5 @@
 import {
+  beginningOf,
   type EncodedRequest,
   type Fault,
   fail,
@@ -121,7 +122,7 @@ class TranslatedWholeRelay extends WholeRelay {
 function unlessInError(outcome: Outcome, committed: boolean): Outcome {
   if (outcome.kind !== 'answered' || outcome.reading.finishReason !== 'error') return outcome;
   const { reading } = outcome;
-  const word = (reading.finishReasonRaw ?? 'error').slice(0, 100);
+  const word = beginningOf(reading.finishReasonRaw ?? 'error', 100);
   const message = `the model ended its answer in an error (${word})`;
   if (committed) return { kind: 'cut', committed, detail: message, reading };
   const refusal = {

@@ -1,0 +1,47 @@
+import { fault } from '@headgate/protocols';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { modelNotFound } from '../catalogue/catalogue.ts';
+import { lineColumns, readLine, writeEntry } from '../store/columns.ts';
+import { sampleAttempt, sampleEntry } from '../store/contract/samples.ts';
+import { quoteLogText } from '../telemetry/logger.ts';
+import { faultHeaders, streamHeaders } from './reply.ts';
+
+/** Names as callers may write them: halves of pairs, controls, texts of any length. */
+const odd = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc
+    .array(fc.constantFrom('\ud83d', '\ude00', '😀', 'x'.repeat(99), '\r\n', '"', '\u2028'), { maxLength: 8 })
+    .map((pieces) => pieces.join('')),
+);
+
+test('a name in losses never breaks a head', () => {
+  fc.assert(
+    fc.property(fc.array(odd, { maxLength: 5 }), (fields) => {
+      const losses = fields.map((field) => ({ field, action: 'dropped', note: '' }) as const);
+      const headers = streamHeaders('text/event-stream', 'sse', 1, losses);
+      for (const text of headers) expect(text).toMatch(/^[\x20-\x7e]*$/);
+    }),
+  );
+});
+
+test('a name in an error, a log line or an entry is a whole text', () => {
+  fc.assert(
+    fc.property(odd, (name) => {
+      const { message, param } = modelNotFound(name, `tools[0].${name}`);
+      expect(message.isWellFormed() && (param ?? '').isWellFormed()).toBe(true);
+      expect(faultHeaders(fault('invalid_request', { message: name, param: name }))).toContain(
+        'content-type',
+      );
+      expect(JSON.parse(quoteLogText(name, 10)).isWellFormed()).toBe(true);
+      const entry = sampleEntry({
+        modelRequested: name,
+        userAgent: name,
+        losses: [name],
+        attempts: [sampleAttempt({ detail: name })],
+      });
+      const { cells } = readLine(writeEntry(entry), lineColumns);
+      for (const cell of cells) if (typeof cell === 'string') expect(cell.isWellFormed()).toBe(true);
+    }),
+  );
+});
