@@ -82,6 +82,17 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
   expect(text).toMatch(/headgate_channel_models\{channel="a-channel[^"]*",state="(ejected|trial)"\} 1/);
   expect(text).toContain('headgate_channel_models{channel="good",state="serving"} 2\n');
 
+  const tested = await runCommand(['channels', 'test', '--all'], options);
+  expect(tested.code).toBe(1);
+  const testLines = tested.stdout.split('\n');
+  expect(Math.max(...testLines.map((each) => each.length))).toBeLessThanOrEqual(80);
+  expect(tested.stdout).toMatch(/fails +a-channel-whose-name-is\S*… +sim-fast\+tokens=2 +– /);
+  expect(tested.stdout).toContain('nobody listens there');
+  expect(testLines.filter((each) => /^works +good /.test(each))).toHaveLength(2);
+  expect(testLines.at(-2)).toBe('1 of 3 fail.');
+  const alone = await runCommand(['channels', 'test', 'good'], options);
+  expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining('All 1 work.') });
+
   serving.process.signal('SIGTERM');
   await serving.process.ended;
   expect(await jsonOf()).toMatchObject({

@@ -108,7 +108,11 @@ describe('testing a channel', () => {
   test('a channel that leads nowhere, to a forbidden place, or is silent, says so', async () => {
     const refused = await ask('m', { changes: { baseUrl: 'http://127.0.0.1:1/v1' } });
     expect(refused).toMatchObject({ works: false, status: null });
-    expect(refused.detail).toContain('cannot be reached');
+    expect(refused.detail).toContain(
+      'cannot be reached: nobody listens there; look at host and port of baseUrl',
+    );
+    const lost = await ask('m', { changes: { baseUrl: 'http://no-such-host.invalid/v1' } });
+    expect(lost.detail).toContain('no such name in DNS');
     expect((await ask('m', { changes: { allowPrivate: false } })).detail).toContain(
       'allow it with allowPrivate: true',
     );

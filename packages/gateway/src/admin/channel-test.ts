@@ -13,6 +13,8 @@ export interface ChannelTest {
   readonly channelId: string;
   /** The credential it was asked with, by its id; null when it needs none. */
   readonly credentialId: string | null;
+  /** The model that was asked, as the upstream names it. */
+  readonly model: string;
   readonly works: boolean;
   /** Null when no answer came. */
   readonly status: number | null;
@@ -49,15 +51,27 @@ export async function testChannel(
   const exchange = await exchangeWith(upstream.line({ ...place, credential }), body, options.timeoutMs);
   const durationMs = Math.round(performance.now() - started);
   const status = exchange.head?.status ?? null;
-  const works = exchange.failure === null && status === 200;
+  const works = exchange.failure === null && status === 200 && !isFault(exchange.body);
   return {
     channelId: channel.id,
     credentialId: credential?.id ?? null,
+    model: target.upstreamModel,
     works,
     status,
     durationMs,
     detail: works ? `answered ${asked}` : explain(channel, credential, exchange),
   };
+}
+
+/** Some answer 200 and say inside what went wrong. */
+function isFault(body: string): boolean {
+  try {
+    const answer: unknown = JSON.parse(body);
+    return typeof answer === 'object' && answer !== null && 'error' in answer && answer.error !== null;
+  } catch {
+    // A page is no answer of an API.
+    return true;
+  }
 }
 
 function exchangeWith(
@@ -121,13 +135,13 @@ function explain(
   switch (head?.status) {
     case 401:
     case 403:
-      return `the credential is refused: ${words}`;
+      return `the credential is refused: put a valid one into its place, or look at what it may do: ${words}`;
     case 402:
-      return `the provider wants to be paid: ${words}`;
+      return `the provider wants to be paid: add credit to the account: ${words}`;
     case 404:
-      return `the address or the model is not known there: ${words}`;
+      return `the address or the model is not known there: look at baseUrl (${baseUrl}), and at upstream of the model: ${words}`;
     case 429:
-      return `rate limited or out of quota: ${words}`;
+      return `rate limited or out of quota: wait, or raise the limit there: ${words}`;
     default:
       return words;
   }
@@ -135,14 +149,30 @@ function explain(
 
 function explainFailure({ kind, detail }: UpstreamFailure): string {
   const words = {
-    unreachable: `cannot be reached: ${detail}`,
-    'connect-timeout': 'does not accept the connection in time',
+    unreachable: `cannot be reached: ${remedyFor(detail)}${detail}`,
+    'connect-timeout':
+      'does not accept the connection in time: look at the port of baseUrl, at firewalls and at the proxy',
     reset: `breaks the connection: ${detail}`,
     garbled: `does not speak HTTP: ${detail}`,
     'forbidden-address': `leads to a private address; allow it with allowPrivate: true (${detail})`,
-    aborted: 'does not answer in time',
+    aborted: 'does not answer in time: ask again, or raise --first-content-timeout for a model this slow',
   } satisfies Record<typeof kind, string>;
   return words[kind];
+}
+
+/** The usual causes that a system names, and where to look. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/ENOTFOUND|EAI_AGAIN/, 'no such name in DNS; look at the host of baseUrl, and at the resolver: '],
+  [/ECONNREFUSED/, 'nobody listens there; look at host and port of baseUrl: '],
+  [/ENETUNREACH|EHOSTUNREACH/, 'there is no way to that network; look at routes and the proxy: '],
+  [
+    /CERT|SSL|TLS|self-signed|wrong version/i,
+    'TLS fails; look at https in baseUrl, the clock, and NODE_EXTRA_CA_CERTS: ',
+  ],
+];
+
+function remedyFor(detail: string): string {
+  return remedies.find(([pattern]) => pattern.test(detail))?.[1] ?? '';
 }
 
 function excerpt(body: string): string {

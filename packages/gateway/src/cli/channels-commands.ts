@@ -13,7 +13,7 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
-import { right, statusText, tableText } from './table.ts';
+import { cut, right, statusText, tableWithNotes } from './table.ts';
 import { withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const channelsCommands: readonly Command[] = [
@@ -22,12 +22,14 @@ export const channelsCommands: readonly Command[] = [
     name: 'channels test',
     usage: '[ID…]',
     positionals: { min: 0, max: 1000 },
-    summary: 'Ask channels for something small and say what fails',
+    summary: 'Ask a model of each channel for one token, and say what fails and how to mend it',
     options: {
-      call: {
+      all: { placeholder: null, help: 'Every model of each channel, not the first alone' },
+      list: {
         placeholder: null,
-        help: 'Ask for one token, which costs money, even where a list of models would do',
+        help: 'Ask for the list of models, which costs nothing, where there is one',
       },
+      call: { placeholder: null, help: 'Ask for one token, as it does unless told otherwise' },
       model: { placeholder: 'ID', help: 'The model to ask for one token of' },
     },
     run: testChannels,
@@ -52,16 +54,17 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
         return 'usage';
       }
       const options = {
-        call: context.options['call'] !== undefined || context.options['model'] !== undefined,
+        call: context.options['list'] === undefined,
         timeoutMs: workspace.settings.firstContentTimeoutMs,
       };
       const upstream = openUpstream(client);
-      const tests = await Promise.all(
-        targets.flatMap((target) =>
-          withEachCredential(target).map((credential) => testChannel(upstream, target, credential, options)),
-        ),
+      const asked = targets.flatMap((target) =>
+        withEachCredential(target).map((credential) => ({ target, credential })),
       );
-      printResult(context.output, { tests }, testsText(tests, context.output.color));
+      const tests = await inTurns(asked, ({ target, credential }) =>
+        testChannel(upstream, target, credential, options),
+      );
+      printResult(context.output, { tests }, testsText(tests, context.output));
       return tests.every((test) => test.works) ? 'ok' : 'failed';
     } finally {
       await client.close();
@@ -87,7 +90,8 @@ function chooseTargets(
     return `there is no model "${modelId}"${didYouMean(modelId ?? '', catalogue.models.keys())}`;
   const pool = (channel: Channel): readonly Target[] =>
     model?.targets.filter((target) => target.channel === channel) ?? targetsOf(catalogue, channel);
-  const targets = asked.flatMap((channel) => pool(channel).slice(0, 1));
+  const all = options['all'] !== undefined;
+  const targets = asked.flatMap((channel) => (all ? pool(channel) : pool(channel).slice(0, 1)));
   return targets.length > 0 ? targets : 'there is no channel to test';
 }
 
@@ -96,15 +100,36 @@ function withEachCredential({ channel: { credentials } }: Target): readonly (Cre
   return credentials.length === 0 ? [null] : credentials;
 }
 
-function testsText(tests: readonly ChannelTest[], color: boolean): string {
-  const titles = ['channel', 'credential', 'result', right('status'), right('ms'), 'detail'];
-  const rows = tests.map(({ channelId, credentialId, works, status, durationMs, detail }) => [
-    channelId,
-    credentialId ?? '–',
-    works ? statusText('works', 'good', color) : statusText('fails', 'bad', color),
+/** Asked at once; more would run into limits of their own making. */
+const testsAtOnce = 8;
+
+/** The results in the order of what was asked. */
+async function inTurns<Asked, Result>(
+  all: readonly Asked[],
+  ask: (one: Asked) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < all.length; from += testsAtOnce)
+    results.push(...(await Promise.all(all.slice(from, from + testsAtOnce).map(ask))));
+  return results;
+}
+
+const nameWidth = 24;
+
+function testsText(tests: readonly ChannelTest[], output: CommandContext['output']): string {
+  const titles = ['result', 'channel', 'model', right('status'), right('ms')];
+  const rows = tests.map(({ channelId, model, works, status, durationMs }) => [
+    works ? statusText('works', 'good', output.color) : statusText('fails', 'bad', output.color),
+    cut(channelId, nameWidth),
+    cut(model, nameWidth),
     status === null ? '–' : String(status),
     String(durationMs),
-    detail,
   ]);
-  return tableText(titles, rows, color);
+  const notes = tests.map(({ works, credentialId, detail }) => {
+    const whose = credentialId === null ? '' : `${credentialId}: `;
+    return works ? null : `${whose}${detail}`;
+  });
+  const failed = tests.filter(({ works }) => !works).length;
+  const sum = failed === 0 ? `All ${tests.length} work.` : `${failed} of ${tests.length} fail.`;
+  return `${tableWithNotes(titles, rows, notes, output)}\n\n${sum}`;
 }

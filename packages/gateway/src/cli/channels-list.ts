@@ -13,7 +13,7 @@ import { didYouMean } from '../config/suggestion.ts';
 import { Router } from '../route/router.ts';
 import { type CommandContext, command, type ExitReason, printFailure, printResult } from './command.ts';
 import { askGateway } from './running-gateway.ts';
-import { right, statusText, tableText } from './table.ts';
+import { cut, dim, right, statusText, tableWithNotes, widthUsual } from './table.ts';
 import { builtIn, type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 const sortings = {
@@ -144,7 +144,6 @@ function publicRow({ channel, status, problem }: Row): object {
   };
 }
 
-const widthUsual = 80;
 /** All columns of the table but the names. */
 const widthOfOthers = 54;
 const nameWidthMin = 16;
@@ -165,12 +164,12 @@ function viewText({ rows, count, source, nowMs }: View, { output }: CommandConte
     status.sinceMs === null ? '–' : ageText(nowMs - status.sinceMs),
   ]);
   const titles = ['state', 'channel', ...['models', 'ok', 'ttft', 'now', 'since'].map(right)];
-  const [head = '', ...lines] = tableText(titles, cells, color).split('\n');
-  const body = lines.flatMap((line, index) => {
-    const note = noteOf(rows[index], nowMs);
-    return note === null ? [line] : [line, dimmed(`  ${cut(note, width - 2)}`, color)];
+  const notes = rows.map((row) => {
+    const note = noteOf(row, nowMs);
+    return note === null ? null : cut(note, width - 2);
   });
-  return [head, ...body, '', dimmed(cut(summaryText(rows, count, source), width), color)].join('\n');
+  const summary = cut(summaryText(rows, count, source), width);
+  return [tableWithNotes(titles, cells, notes, output), '', color ? dim(summary) : summary].join('\n');
 }
 
 const moods = {
@@ -187,9 +186,7 @@ function modelsText({ models }: ChannelStatus): string {
 }
 
 /** Under a channel that is not as it should be: what is missing, or what went wrong last. */
-function noteOf(row: Row | undefined, nowMs: number): string | null {
-  if (row === undefined) return null;
-  const { status, problem } = row;
+function noteOf({ status, problem }: Row, nowMs: number): string | null {
   if (problem !== null) return problem;
   if (status.state === 'up' || status.state === 'off') return null;
   if (status.models.length === 0) return 'it serves no model';
@@ -225,12 +222,4 @@ function ageText(ms: number): string {
   if (minutes < 100) return `${minutes}m`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours}h` : `${Math.round(hours / 24)}d`;
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
-}
-
-function dimmed(text: string, color: boolean): string {
-  return color ? `\u001b[2m${text}\u001b[22m` : text;
 }

@@ -44,6 +44,34 @@ export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
+/** Characters of a line where nobody says how many there are. */
+export const widthUsual = 80;
+
+/** A table with words under those of its rows that have any, broken into lines of the width. */
+export function tableWithNotes(
+  titles: Parameters<typeof tableText>[0],
+  rows: Parameters<typeof tableText>[1],
+  notes: readonly (string | null)[],
+  { color, columns = widthUsual }: { readonly color: boolean; readonly columns?: number | undefined },
+): string {
+  const [head = '', ...lines] = tableText(titles, rows, color).split('\n');
+  const body = lines.flatMap((line, index) => {
+    const words = wrapped(notes[index] ?? '', columns - 2).map((part) => `  ${part}`);
+    return [line, ...words.map((part) => (color ? dim(part) : part))];
+  });
+  return [head, ...body].join('\n');
+}
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ').filter((each) => each !== '')) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
 function padded(cell: string, width: number, align: 'left' | 'right'): string {
   const space = ' '.repeat(Math.max(0, width - visibleLength(cell)));
   return align === 'right' ? space + cell : cell + space;
@@ -53,7 +81,7 @@ function visibleLength(cell: string): number {
   return stripVTControlCharacters(cell).length;
 }
 
-function dim(text: string): string {
+export function dim(text: string): string {
   return `\u001b[2m${text}\u001b[22m`;
 }
 
