@@ -60,6 +60,7 @@ const usageAnswer = z.object({
   unit: z.literal('USD'),
   balance: z.string(),
   balance_nano_usd: amount,
+  balance_of: z.enum(['key', 'account']),
   usage: z.object({ today: totals, total: totals }),
   daily_usage: z.array(totals.extend({ date: z.iso.date() })),
   model_stats: z.array(totals.extend({ model: z.string() })),
@@ -99,7 +100,8 @@ beforeAll(async () => {
     channels: [{ id: 'a', origin: simulator.origin, models, cost: '0.02' }],
     prices: Object.fromEntries(Object.keys(models).map((id) => [id, price])),
     multiplier: '1.234567',
-    moreKeys: { paged: {}, other: {} },
+    moreKeys: { paged: {}, other: {}, one: { account: 'open' }, two: { account: 'open' } },
+    openAccounts: ['open'],
   });
 });
 afterAll(async () => {
@@ -200,6 +202,23 @@ describe('one call by its trace id', () => {
     ]);
     const traceId = (await exchange(gateway.apiOrigin, bytes)).headers.get('x-trace-id');
     expect((await usage(`?trace_id=${traceId}`)).data).toMatchObject([{ client_request_id: 'mine-7' }]);
+  });
+
+  test("a key sees what it has spent itself, and the account's balance only where the account says so", async () => {
+    const { one = '', two = '', other = '' } = gateway.moreKeys;
+    const before = await usage('', other);
+    expect(before).toMatchObject({ balance: '0', balance_nano_usd: 0, balance_of: 'key' });
+    const spent = await usage('', gateway.keys.completions);
+    expect(spent.balance_nano_usd).toBe(-spent.usage.total.charge_nano_usd);
+    const body = { model: 'plain', messages: [{ role: 'user', content: 'one' }] };
+    expect((await exchange(gateway.apiOrigin, chatRequest(one, body))).status).toBe(200);
+    const ofOne = await usage('', one);
+    const ofTwo = await usage('', two);
+    expect(ofOne.usage.total.charge_nano_usd).toBeGreaterThan(0);
+    expect([ofOne, ofTwo]).toMatchObject([
+      { balance_nano_usd: -ofOne.usage.total.charge_nano_usd, balance_of: 'account' },
+      { balance_nano_usd: -ofOne.usage.total.charge_nano_usd, balance_of: 'account' },
+    ]);
   });
 
   test("another key's call is invisible", async () => {

@@ -62,6 +62,8 @@ export interface TestGatewayOptions {
   readonly preset?: 'cost' | 'balanced' | 'latency';
   /** The part of the list price that the completions group pays; 1 if left out. */
   readonly multiplier?: string;
+  /** Accounts whose keys see their balance. */
+  readonly openAccounts?: readonly string[];
   /** More keys of the completions group, by id. */
   readonly moreKeys?: Readonly<
     Record<
@@ -177,6 +179,7 @@ export function configurationText({
   prices,
   multiplier,
   moreKeys,
+  openAccounts,
   reasoning,
   hedging,
   preset = 'balanced',
@@ -199,7 +202,9 @@ export function configurationText({
       },
       accounts: Object.fromEntries(
         Object.values(moreKeys ?? {}).flatMap(({ account }) =>
-          account === undefined ? [] : [[account, {}]],
+          account === undefined
+            ? []
+            : [[account, openAccounts?.includes(account) === true ? { showBalance: true } : {}]],
         ),
       ),
       keys: {

@@ -17,7 +17,7 @@ import { type PriceText, readPriceTiers } from '../money/price-terms.ts';
 import type { Declaration } from '../ports/configuration-store.ts';
 
 /** The account that pays in a demo: made-up money stays apart from real. */
-export const demoAccount: DeclaredAccount = { id: 'demo', name: 'Demo' };
+export const demoAccount: DeclaredAccount = { id: 'demo', name: 'Demo', showBalance: false };
 
 export const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
 

@@ -145,7 +145,11 @@ interface FoundProvider {
 }
 
 /** The account that pays until an operator makes others. */
-const environmentAccount: DeclaredAccount = { id: 'default', name: 'Default' };
+const environmentAccount: DeclaredAccount = {
+  id: 'default',
+  name: 'Default',
+  showBalance: false,
+};
 
 /** One group per platform, the same from start to start. */
 const environmentGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({

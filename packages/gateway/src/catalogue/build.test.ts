@@ -47,7 +47,7 @@ const key: StoredKey = {
 const stored: StoredConfiguration = {
   revision: 7,
   providers: {},
-  accounts: [{ id: 'a', name: 'A' }],
+  accounts: [{ id: 'a', name: 'A', showBalance: false }],
   groups: [
     {
       id: 'g',

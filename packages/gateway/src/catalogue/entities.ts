@@ -66,6 +66,15 @@ const shownName = z.string().min(1).describe('Name shown to people; the id if le
 
 export const accountFields = {
   name: field(shownName, text, (id) => id),
+  showBalance: field(
+    z
+      .boolean()
+      .describe(
+        'Whether GET /v1/usage tells each of its keys the balance of the whole account; false if left out: then a key sees what it has spent itself.',
+      ),
+    flag,
+    () => false,
+  ),
 };
 
 /** A list as JSON, which for none at all is `null`. */

@@ -1,6 +1,6 @@
 import { type Fault, type Result, succeed, totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import type { Caller } from '../catalogue/catalogue.ts';
-import { formatNanoUsd, type NanoUsd } from '../money/money.ts';
+import { formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
 import {
   daysOf,
   periodOfDays,
@@ -55,17 +55,21 @@ async function usageAnswer(
     readPage(query, keyId, reports),
     reports.balance(accountId),
   ]);
+  const { isShown, limited } = balance;
+  const isLimited = isShown && limited;
   return {
     object: 'usage',
     // Only where the store is behind, which a caller should know who has just seen a call end.
     ...(asOfMs === null ? {} : { as_of: new Date(asOfMs).toISOString() }),
     isValid: true,
-    mode: balance.limited ? 'quota_limited' : 'unrestricted',
+    mode: isLimited ? 'quota_limited' : 'unrestricted',
     status: 'active',
     planName: group.name,
     unit: 'USD',
-    remaining: balance.limited ? balanceView(balance.balanceNanoUsd).balance : null,
-    ...balanceView(balance.balanceNanoUsd),
+    remaining: isLimited ? formatNanoUsd(balance.balanceNanoUsd) : null,
+    // An account's balance tells what others have spent: a key is told what is its own, unless the account says otherwise.
+    ...amount('balance', isShown ? balance.balanceNanoUsd : nanoUsd(-total.chargeNanoUsd)),
+    balance_of: isShown ? 'account' : 'key',
     quota: null,
     rate_limits: [],
     expires_at: caller.expiresAtMs === null ? null : new Date(caller.expiresAtMs).toISOString(),
@@ -139,10 +143,6 @@ function totalsView(totals: UsageTotals) {
     ...usageView(totals.usage),
     ...amount('charge', totals.chargeNanoUsd),
   };
-}
-
-function balanceView(balanceNanoUsd: NanoUsd) {
-  return amount('balance', balanceNanoUsd);
 }
 
 /** A call as its owner sees it; `billed` and `unbilled_reason` always tell why it cost what it cost. */

@@ -57,8 +57,10 @@ export interface UsageReports {
   /** Newest first. */
   page(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<UsagePage>;
   find(keyId: string, traceId: string): Promise<UsageEntry | null>;
-  /** Balance of the account, in nano-dollars, and its credit limit; null when the account has no limit. */
-  balance(accountId: string): Promise<{ readonly balanceNanoUsd: NanoUsd; readonly limited: boolean }>;
+  /** Balance of the account, whether that has a limit, and whether its keys may see it. */
+  balance(
+    accountId: string,
+  ): Promise<{ readonly balanceNanoUsd: NanoUsd; readonly limited: boolean; readonly isShown: boolean }>;
 }
 
 /** A span of time: from inclusive, to exclusive, milliseconds since the epoch. */

@@ -91,19 +91,20 @@ export class SqlUsageReports {
   }
 
   async balance(accountId: string) {
+    const account = await this.#database
+      .selectFrom('accounts')
+      .select(['credit_limit_nano_usd', 'show_balance'])
+      .where('id', '=', accountId)
+      .executeTakeFirst();
     const balance = await this.#database
       .selectFrom('balances')
       .select('balance_nano_usd')
       .where('ledger_account', '=', `account:${accountId}`)
       .executeTakeFirst();
-    const account = await this.#database
-      .selectFrom('accounts')
-      .select('credit_limit_nano_usd')
-      .where('id', '=', accountId)
-      .executeTakeFirst();
     return {
       balanceNanoUsd: nanoUsd(balance?.balance_nano_usd ?? 0n),
       limited: (account?.credit_limit_nano_usd ?? null) !== null,
+      isShown: account?.show_balance === 1n,
     };
   }
 

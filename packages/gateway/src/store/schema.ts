@@ -119,7 +119,7 @@ export interface Schema {
   usage_slots: UsageSlotsTable;
   prices: PricesTable;
   providers: ProvidersTable;
-  accounts: Declared & { credit_limit_nano_usd: Integer | null };
+  accounts: Declared & { credit_limit_nano_usd: Integer | null; show_balance: Integer };
   groups: Declared;
   models: Declared;
   channels: Declared;

@@ -24,7 +24,7 @@ export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[]
     ([id, key]) => declare(keyFields, id, key).accountId,
   );
   const isMissing = payers.includes(defaultAccount) && !named.some(({ id }) => id === defaultAccount);
-  return isMissing ? [...named, { id: defaultAccount, name: 'Default' }] : named;
+  return isMissing ? [...named, { id: defaultAccount, name: 'Default', showBalance: false }] : named;
 }
 
 export function declareGroups(

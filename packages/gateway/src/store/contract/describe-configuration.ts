@@ -95,15 +95,15 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     const changes = await apply('demo', {
       ...nothing,
       accounts: [
-        { id: 'account-1', name: 'Taken over' },
-        { id: 'account-9', name: 'New' },
+        { id: 'account-1', name: 'Taken over', showBalance: false },
+        { id: 'account-9', name: 'New', showBalance: false },
       ],
     });
     expect(changes).toEqual([
       { kind: 'account', id: 'account-1', change: 'refused' },
       { kind: 'account', id: 'account-9', change: 'added' },
     ]);
-    expect((await store.configuration.load()).accounts[0]).toEqual({ id: 'account-1', name: 'First' });
+    expect((await store.configuration.load()).accounts[0]).toMatchObject({ id: 'account-1', name: 'First' });
   });
 
   test('hides what is no longer declared, and revokes its keys', async () => {

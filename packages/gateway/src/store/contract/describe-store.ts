@@ -128,6 +128,7 @@ function describeLedger(createSite: () => StoreSite): void {
     expect(await store.reports.balance('account-1')).toEqual({
       balanceNanoUsd: -entry.chargeNanoUsd,
       limited: false,
+      isShown: true,
     });
     await expectSound(store);
   });
@@ -334,6 +335,10 @@ function describeUsage(createSite: () => StoreSite): void {
     expect(await store.reports.series('key-1', [])).toEqual([]);
     expect(await store.reports.series('key-1', [epochMs, epochMs + 1])).toEqual([]);
     expect(await store.reports.byModel('key-1', wholeTime)).toEqual([]);
-    expect(await store.reports.balance('nobody')).toEqual({ balanceNanoUsd: 0n, limited: false });
+    expect(await store.reports.balance('nobody')).toEqual({
+      balanceNanoUsd: 0n,
+      limited: false,
+      isShown: false,
+    });
   });
 }

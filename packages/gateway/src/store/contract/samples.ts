@@ -45,8 +45,8 @@ function priceVersionOf(model: string): PriceVersion {
 export const declaration: Declaration = {
   providers: { acme: '{"id":"acme"}' },
   accounts: [
-    { id: 'account-1', name: 'First' },
-    { id: 'account-2', name: 'Second' },
+    { id: 'account-1', name: 'First', showBalance: true },
+    { id: 'account-2', name: 'Second', showBalance: false },
   ],
   groups: [
     {

@@ -292,6 +292,9 @@ ALTER TABLE channels ADD COLUMN total_timeout_ms INTEGER;
 /** How callers who leave early are billed. */
 const hangUps = 'ALTER TABLE channels ADD COLUMN hang_up TEXT;';
 
+/** Keys see the balance of their account only where it says so. */
+const shownBalances = 'ALTER TABLE accounts ADD COLUMN show_balance INTEGER NOT NULL DEFAULT 0;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -308,6 +311,7 @@ const steps: readonly string[] = [
   revokedSecrets,
   waysOfChannels,
   hangUps,
+  shownBalances,
 ];
 
 /**
