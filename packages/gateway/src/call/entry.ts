@@ -17,7 +17,8 @@ import { type NanoUsd, readNanoUsd, zeroNanoUsd } from '../money/money.ts';
 import { priceUsage } from '../money/price.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { encodeRoute } from '../route/explain.ts';
-import { type Outcome, type OutcomeRow, outcomeTable, rowOf, wordsOn } from '../route/outcomes.ts';
+import { type Outcome, type OutcomeRow, outcomeTable, rowOf } from '../route/outcomes.ts';
+import { wordsOn } from '../route/words.ts';
 import { chargedParts, costOfShares, partsToStore, type Share, sharesIn } from './detours/shares.ts';
 import { alertDrift, alertUnpriced } from './detours/unpriced.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
@@ -286,12 +287,7 @@ function meterAttempt(outcome: Outcome, estimates: Estimates): Metered {
   return { usage: { ...noUsage, inputFresh: estimates.inputTokensEstimate }, source: 'estimated' };
 }
 
-/** For the operator, who is told all but our credentials: some upstreams repeat them. */
 function detailOf({ target, outcome }: AttemptRecord): string | null {
-  let detail = wordsOn(outcome);
-  if (detail === null) return null;
-  const { credentials, secrets } = target.channel;
-  for (const { secret } of credentials) detail = detail.replaceAll(secret, '[key]');
-  for (const secret of secrets) detail = detail.replaceAll(secret, '[secret]');
-  return beginningOf(detail, 500);
+  const words = wordsOn(outcome, target.channel);
+  return words === null ? null : beginningOf(words, 500);
 }

@@ -2,7 +2,7 @@ import { type Reading, totalInput, totalOutput, type Usage } from '@headgate/pro
 import type { Credential, Target } from '../catalogue/catalogue.ts';
 import type { CredentialSlot } from './credential.ts';
 import type { Uniform } from './health.ts';
-import { type Evidence, type Outcome, rowOf, wordsOn } from './outcomes.ts';
+import { type Evidence, type Outcome, rowOf } from './outcomes.ts';
 import type { Candidates } from './pool.ts';
 import { readHeadroom } from './retry-after.ts';
 import type { RoutedAttempt, RouteRequest } from './route.ts';
@@ -10,6 +10,7 @@ import { type AnswerMemory, cacheableTokensMin, type SessionMemory } from './sti
 import type { Candidate } from './target.ts';
 import type { SteadyTime } from './time.ts';
 import type { Demand } from './traffic.ts';
+import { wordsOn } from './words.ts';
 
 /** A trial may take as long as it takes to write so many mean answers, and then as long as first content may. */
 const trialAnswers = 3;
@@ -43,8 +44,8 @@ export type ServiceListener = (target: Target, change: ServiceChange) => void;
 /** An upstream may say much. */
 const wordsMax = 200;
 
-function failureWords(outcome: Outcome): string {
-  return (wordsOn(outcome) ?? outcome.kind).replaceAll(/\s+/g, ' ').slice(0, wordsMax);
+function failureWords(outcome: Outcome, { channel }: Target): string {
+  return (wordsOn(outcome, channel) ?? outcome.kind).replaceAll(/\s+/g, ' ').slice(0, wordsMax);
 }
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
@@ -158,7 +159,7 @@ export class TargetAttempt implements RoutedAttempt {
     else {
       const evidence = rowOf(outcome, hadContent || undefined).health;
       if (evidence.kind !== 'well' && evidence.kind !== 'nothing')
-        state.lastFailure = { atMs: clockMs, words: failureWords(outcome) };
+        state.lastFailure = { atMs: clockMs, words: failureWords(outcome, target) };
       this.#learn(outcome, evidence, nowMs);
     }
     this.#touch();

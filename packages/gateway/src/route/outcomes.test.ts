@@ -1,6 +1,6 @@
 import type { UpstreamRefusal } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
-import { elsewhereAfter, type Outcome, type OutcomeRow, rowOf, wordsOn } from './outcomes.ts';
+import { elsewhereAfter, type Outcome, type OutcomeRow, rowOf } from './outcomes.ts';
 import {
   answered,
   brokenOff,
@@ -9,6 +9,7 @@ import {
   refusedWith,
   timedOut,
 } from './route.fixture.ts';
+import { wordsOn } from './words.ts';
 
 function refused(refusal: Partial<UpstreamRefusal>, retryAfterMs: number | null = null): Outcome {
   const no = {
@@ -121,5 +122,5 @@ test.each<readonly [Outcome, string | null]>([
   [callerGone, null],
   [answered(), null],
 ])('the operator reads of %j: %s', (outcome, words) => {
-  expect(wordsOn(outcome)).toBe(words);
+  expect(wordsOn(outcome, { credentials: [], secrets: [] })).toBe(words);
 });

@@ -387,9 +387,3 @@ export function elsewhereAfter(outcome: Outcome, repeatable = true): OutcomeRow[
   const row = rowOf(outcome);
   return repeatable || row.undone ? row.elsewhere : 'no';
 }
-
-/** An attempt in words for the operator, who is told all but our credentials; null where there is nothing to say. */
-export function wordsOn(outcome: Outcome): string | null {
-  if (outcome.kind === 'refused') return `${outcome.refusal.kind}: ${outcome.refusal.message}`;
-  return 'detail' in outcome ? outcome.detail : rowOf(outcome).words;
-}
