@@ -170,7 +170,7 @@ test('a proxy that wants a password is named to the operator, and not to the cal
   expect(body.toString()).not.toMatch(/proxy/i);
   const words = `the proxy ${new URL(refusing.url).host} wants another user or password (407)`;
   const tested = await runHeadgate(['channels', 'test', 'one', '--call'], configured.options);
-  expect(tested.stdout).toContain(words);
+  expect(tested.stdout.replaceAll(/\s+/g, ' ')).toContain(words);
   await vi.waitFor(async () => {
     const { stdout } = await runHeadgate(['ledger', 'export'], configured.options);
     expect(stdout).toContain(words);
