@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { errorTable } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { outcomeTable } from '../packages/gateway/src/route/outcomes.ts';
+import { withExamples } from '../tools/generate/billing-docs.ts';
 import { withErrorTables } from '../tools/generate/error-docs.ts';
 import { withRightsTables } from '../tools/generate/rights-docs.ts';
 import { withOutcomeTable } from '../tools/generate/routing-docs.ts';
@@ -48,5 +49,17 @@ describe('docs/model-lists.md', () => {
 
   test('without its markers is refused', () => {
     expect(() => withRightsTables('# Lists')).toThrow('markers');
+  });
+});
+
+describe('docs/billing.md', () => {
+  const billing = readFileSync(new URL('../docs/billing.md', import.meta.url), 'utf8');
+
+  test('has examples that are charged so (node tools/generate/billing-docs.ts)', () => {
+    expect(withExamples(billing)).toBe(billing);
+  });
+
+  test('without its markers is refused', () => {
+    expect(() => withExamples('# Billing')).toThrow('markers');
   });
 });
