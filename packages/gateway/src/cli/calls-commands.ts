@@ -67,7 +67,8 @@ function listCalls(context: CommandContext): Promise<ExitReason> {
     printFailure(output, [filter.ok ? `--limit must be a whole number from 1 to ${limitMax}` : filter.error]);
     return Promise.resolve('usage');
   }
-  return withLedger(context, async ({ store }) => {
+  // A page is read at once: no thread is worth its start.
+  return withWorkspace(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     const found = await store.calls.list(filter.value, limit + 1, options['before'] ?? null);
     const calls = found.slice(0, limit);
