@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import { generateKey } from '../packages/gateway/src/admin/keys.ts';
 import { configurationJsonSchema } from '../packages/gateway/src/config/published-files.ts';
 import { settingRows } from '../packages/gateway/src/config/settings-table.ts';
@@ -12,6 +13,7 @@ const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 
 const file = readFileSync(new URL('../docs/headgate.example.yaml', import.meta.url), 'utf8');
 const example: unknown = parse(file, { merge: true });
 const schema = configurationJsonSchema();
+const report = z.object({ diagnoses: z.array(z.object({ state: z.string(), detail: z.string() })) });
 
 describe('docs/configuration.md', () => {
   test('is up to date (node tools/generate/schemas.ts)', () => {
@@ -37,16 +39,21 @@ describe('docs/headgate.example.yaml', () => {
     expect(settings.filter((path) => valueAt(example, path.split('.')) === undefined)).toEqual([]);
   });
 
-  test('is a file that doctor finds nothing wrong with', async () => {
+  test('is a file that doctor finds nothing wrong with but the files and commands it names', async () => {
     using directory = temporaryDirectory();
     writeFileSync(join(directory.path, 'headgate.yaml'), file);
     const names = [...file.matchAll(/environment: (\w+)/g)].map(([, name = '']) => name);
     const isOurs = (name: string) => name.includes('HEADGATE') || name.startsWith('PARTNER');
     const environment: Record<string, string> = { HEADGATE_API_PORT: '0', HEADGATE_CONSOLE_PORT: '0' };
     for (const name of [...names, 'HOUSE_KEY']) environment[name] = isOurs(name) ? generateKey() : 'one';
-    const doctor = await runHeadgate(['doctor', '--json'], { dataDir: directory.path, environment });
-    expect(doctor.stdout).not.toContain('"state":"bad"');
-    expect(doctor.code).toBe(0);
+    const doctor = await runHeadgate(['doctor', '--no-network', '--json'], {
+      dataDir: directory.path,
+      environment,
+    });
+    const { diagnoses } = report.parse(JSON.parse(doctor.stdout));
+    // Doctor builds what the file will make, and the files and commands that it takes secrets from are nowhere here.
+    const elsewhere = /\bthe (file|command) \S+ (is not there|failed|cannot be started)/;
+    expect(diagnoses.filter(({ state, detail }) => state === 'bad' && !elsewhere.test(detail))).toEqual([]);
   });
 });
 

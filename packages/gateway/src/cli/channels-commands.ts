@@ -2,6 +2,7 @@ import { LazySimulator } from '@headgate/simulator';
 import { type ChannelTest, testChannel } from '../admin/channel-test.ts';
 import type { Catalogue, Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import { didYouMean } from '../config/suggestion.ts';
+import type { Settings } from '../config.ts';
 import { openUpstream } from '../upstream/channels.ts';
 import { HttpClient } from '../upstream/client.ts';
 import { channelsList } from './channels-list.ts';
@@ -36,7 +37,7 @@ export const channelsCommands: readonly Command[] = [
   }),
 ];
 
-function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
+export function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
   return [...models.values()].flatMap((model) =>
     model.targets.filter((target) => target.channel === channel),
   );
@@ -45,7 +46,6 @@ function targetsOf({ models }: Catalogue, channel: Channel): readonly Target[] {
 function testChannels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
     const simulator = new LazySimulator();
-    const client = new HttpClient({ connectTimeoutMs: workspace.settings.connectTimeoutMs });
     try {
       const { catalogue } = await workspaceCatalogue(workspace, () => simulator.origin());
       const targets = chooseTargets(context, catalogue);
@@ -57,17 +57,10 @@ function testChannels(context: CommandContext): Promise<ExitReason> {
         call: context.options['list'] === undefined,
         timeoutMs: workspace.settings.firstContentTimeoutMs,
       };
-      const upstream = openUpstream(client);
-      const asked = targets.flatMap((target) =>
-        withEachCredential(target).map((credential) => ({ target, credential })),
-      );
-      const tests = await inTurns(asked, ({ target, credential }) =>
-        testChannel(upstream, target, credential, options),
-      );
+      const tests = await testTargets(workspace.settings, targets, options);
       printResult(context.output, { tests }, testsText(tests, context.output));
       return tests.every((test) => test.works) ? 'ok' : 'failed';
     } finally {
-      await client.close();
       await simulator.close();
     }
   });
@@ -98,6 +91,26 @@ function chooseTargets(
 /** A channel works when it does with all its credentials: each of them is asked with. */
 function withEachCredential({ channel: { credentials } }: Target): readonly (Credential | null)[] {
   return credentials.length === 0 ? [null] : credentials;
+}
+
+/** Asks each target with each credential of its channel: it works when it does with all of them. */
+export async function testTargets(
+  { connectTimeoutMs }: Settings,
+  targets: readonly Target[],
+  options: Parameters<typeof testChannel>[3],
+): Promise<readonly ChannelTest[]> {
+  const client = new HttpClient({ connectTimeoutMs });
+  try {
+    const upstream = openUpstream(client);
+    const asked = targets.flatMap((target) =>
+      withEachCredential(target).map((credential) => ({ target, credential })),
+    );
+    return await inTurns(asked, ({ target, credential }) =>
+      testChannel(upstream, target, credential, options),
+    );
+  } finally {
+    await client.close();
+  }
 }
 
 /** Asked at once; more would run into limits of their own making. */

@@ -1,15 +1,25 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reasonToWithhold } from '../admin/apply-file.ts';
 import { counted } from '../admin/banner.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { keyHashes } from '../admin/keys.ts';
-import { describeProblem } from '../config/yaml-source.ts';
+import { readServingFile, type ServingFacts } from '../admin/serving.ts';
+import type { BuiltCatalogue } from '../catalogue/build.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { loadSettings } from '../config/load-settings.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
+import type { Declaration } from '../ports/configuration-store.ts';
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
+import { targetsOf, testTargets } from './channels-commands.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
-import { statusText, tableText } from './table.ts';
-import { type Workspace, withLedger, withSettings, workspaceCatalogue } from './workspace.ts';
+import { askGateway } from './running-gateway.ts';
+import { cut, statusText, tableWithNotes, widthUsual } from './table.ts';
+import { type Workspace, withLedger, workspaceCatalogue } from './workspace.ts';
 
 /** One thing that was looked at, how it stands and, unless it is good, how to mend it. */
 interface Diagnosis {
@@ -21,38 +31,77 @@ interface Diagnosis {
 export const doctorCommand = command({
   name: 'doctor',
   summary: 'Look for what would keep the gateway from working',
-  run: (context) =>
-    withSettings(context, async ({ settings }) => {
-      const before = [
-        checkRuntime(),
-        checkClock(),
-        checkDirectory(settings),
-        checkPepper(settings),
-        ...(await checkPorts(settings)),
-      ];
-      const within: Diagnosis[] = [];
-      const opened = await withLedger(context, async (workspace) => {
-        within.push(
-          ...(await checkFile(context, workspace)),
-          await checkLedger(workspace),
-          ...(await checkCatalogue(workspace)),
-        );
-        return 'ok';
-      });
-      return opened === 'ok' ? report(context, [...before, ...within]) : opened;
-    }),
+  options: {
+    'no-network': { placeholder: null, help: 'Do not try the credentials of the channels' },
+  },
+  run: diagnose,
 });
+
+async function diagnose(context: CommandContext): Promise<ExitReason> {
+  const machine = [checkRuntime(), checkClock()];
+  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  if (!loaded.ok) return report(context, [...machine, ...loaded.error.map(badSetting)]);
+  const { settings } = loaded.value;
+  const serving = await servingNow(settings);
+  const before = [
+    checkDirectory(settings),
+    checkPepper(settings),
+    checkServing(serving),
+    ...(await checkPorts(settings, serving)),
+  ];
+  const within: Diagnosis[] = [];
+  const said: string[] = [];
+  const hush = (text: string): void => void said.push(text.trim());
+  const output = { ...context.output, json: false, write: hush, writeError: hush };
+  const opened = await withLedger({ ...context, output }, async (workspace) => {
+    const { declaration, diagnoses } = await checkFile(context, workspace);
+    within.push(...diagnoses, await checkLedger(workspace));
+    const catalogue = await catalogueToBe(workspace, declaration);
+    within.push(...checkCatalogue(catalogue));
+    if (context.options['no-network'] === undefined)
+      within.push(...(await checkCredentials(settings, catalogue.catalogue)));
+    return 'ok';
+  });
+  if (opened !== 'ok') within.push({ check: 'store', state: 'bad', detail: said.join('; ') });
+  return report(context, [...machine, ...before, ...within]);
+}
+
+function badSetting(problem: ConfigurationProblem): Diagnosis {
+  return { check: 'configuration file', state: 'bad', detail: describeProblem(problem) };
+}
+
+const checkWidth = 20;
+/** The characters of a line before the finding. */
+const findingAt = 10 + checkWidth;
 
 function report({ output }: CommandContext, diagnoses: readonly Diagnosis[]): ExitReason {
   const moods = { good: 'good', warning: 'idle', bad: 'bad' } as const;
-  const words = { good: 'good', warning: 'look', bad: 'mend' } as const;
+  const words = { good: 'ok', warning: 'warn', bad: 'fail' } as const;
+  const room = (output.columns ?? widthUsual) - findingAt;
   const rows = diagnoses.map(({ check, state, detail }) => [
     statusText(words[state], moods[state], output.color),
-    check,
-    detail,
+    cut(check, checkWidth),
+    detail.length > room ? '' : detail,
   ]);
-  printResult(output, { diagnoses }, tableText(['state', 'check', 'finding'], rows, output.color));
-  return diagnoses.some(({ state }) => state === 'bad') ? 'failed' : 'ok';
+  const notes = diagnoses.map(({ detail }) => (detail.length > room ? detail : null));
+  const text = tableWithNotes(['state', 'check', 'finding'], rows, notes, output);
+  const bad = diagnoses.filter(({ state }) => state === 'bad').length;
+  const sum = bad === 0 ? 'Nothing keeps the gateway from working.' : `${counted(bad, 'thing')} to mend.`;
+  printResult(output, { diagnoses }, `${text}\n\n${sum}`);
+  return bad === 0 ? 'ok' : 'failed';
+}
+
+/** The gateway on the data directory that answers; null where none does. */
+async function servingNow({ dataDir }: Settings): Promise<ServingFacts | null> {
+  if (!existsSync(dataDir)) return null;
+  const facts = readServingFile(dataDir);
+  return facts !== null && (await askGateway(dataDir, 'GET', '/api/channels')).ok ? facts : null;
+}
+
+function checkServing(serving: ServingFacts | null): Diagnosis {
+  const check = 'running gateway';
+  if (serving === null) return { check, state: 'good', detail: 'none on this data directory' };
+  return { check, state: 'good', detail: `process ${serving.processId}, ${serving.apiOrigin}` };
 }
 
 const nodeMajorMin = 26;
@@ -101,11 +150,18 @@ function checkPepper({ pepper, dataDir }: Settings): Diagnosis {
   return { check, state: 'bad', detail: `others can read ${path}; chmod 600 it` };
 }
 
-async function checkPorts(settings: Settings): Promise<readonly Diagnosis[]> {
-  return [
-    await checkPort('API port', settings.apiHost, settings.apiPort, '--api-port'),
-    await checkPort('console port', settings.consoleHost, settings.consolePort, '--console-port'),
-  ];
+async function checkPorts(settings: Settings, serving: ServingFacts | null): Promise<readonly Diagnosis[]> {
+  const ports = [
+    ['API port', settings.apiHost, settings.apiPort, '--api-port', serving?.apiOrigin],
+    ['console port', settings.consoleHost, settings.consolePort, '--console-port', serving?.consoleOrigin],
+  ] as const;
+  return Promise.all(
+    ports.map(([check, host, port, flag, origin]) => {
+      const isOwn = origin !== undefined && new URL(origin).port === String(port);
+      const own: Diagnosis = { check, state: 'good', detail: `${host}:${port}, the running gateway's` };
+      return isOwn ? own : checkPort(check, host, port, flag);
+    }),
+  );
 }
 
 function checkPort(check: string, host: string, port: number, flag: string): Promise<Diagnosis> {
@@ -114,7 +170,7 @@ function checkPort(check: string, host: string, port: number, flag: string): Pro
   server.once('error', (error) => {
     const taken = 'code' in error && error.code === 'EADDRINUSE';
     const detail = taken
-      ? `${host}:${port} is taken, by a running gateway or something else; see ${flag}`
+      ? `${host}:${port} is taken by another program; end it, or choose another with ${flag}`
       : error.message;
     resolve({ check, state: taken ? 'warning' : 'bad', detail });
   });
@@ -124,29 +180,28 @@ function checkPort(check: string, host: string, port: number, flag: string): Pro
   return promise;
 }
 
+/** The findings about the file, and what it declares where that can be told. */
+interface FileChecked {
+  readonly declaration: Declaration | null;
+  readonly diagnoses: readonly Diagnosis[];
+}
+
 async function checkFile(
   { environment }: CommandContext,
   { file, store, catalogueFiles, peppers, clock }: Workspace,
-): Promise<readonly Diagnosis[]> {
+): Promise<FileChecked> {
   const check = 'configuration file';
-  if (file === null)
-    return [{ check, state: 'good', detail: 'none; the store is configured by itself or by import' }];
-  const tools = {
-    catalogue: catalogueFiles,
-    environment,
-    ...keyHashes(peppers),
-    nowMs: clock.now(),
-  };
+  const without = 'none; the store is configured by itself or by import';
+  if (file === null) return { declaration: null, diagnoses: [{ check, state: 'good', detail: without }] };
+  const tools = { catalogue: catalogueFiles, environment, ...keyHashes(peppers), nowMs: clock.now() };
   const path = file.name;
   const declared = declareFile(file, tools);
-  if (declared.ok) {
-    const reason = await reasonToWithhold(store.configuration, declared.value);
-    const remedy = `${path} will not be applied: ${reason}; if it is meant: headgate apply --force`;
-    return [
-      { check, ...(reason === null ? { state: 'good', detail: path } : { state: 'bad', detail: remedy }) },
-    ];
-  }
-  return declared.error.map((problem) => ({ check, state: 'bad', detail: describeProblem(problem) }));
+  if (!declared.ok) return { declaration: null, diagnoses: declared.error.map(badSetting) };
+  const reason = await reasonToWithhold(store.configuration, declared.value);
+  const remedy = `${path} will not be applied: ${reason}; if it is meant: headgate apply --force`;
+  const diagnosis: Diagnosis =
+    reason === null ? { check, state: 'good', detail: path } : { check, state: 'bad', detail: remedy };
+  return { declaration: declared.value, diagnoses: [diagnosis] };
 }
 
 async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
@@ -161,14 +216,48 @@ async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
   };
 }
 
-/** Lists the gaps that the snapshot of the configuration would have. */
-async function checkCatalogue(workspace: Workspace): Promise<readonly Diagnosis[]> {
-  // Only whether an address can be filled in matters here, not where it leads.
-  const { catalogue, problems } = await workspaceCatalogue(workspace);
+/** The catalogue in force; before the first start the one that the file will make, tried out in a store of its own. */
+async function catalogueToBe(workspace: Workspace, declaration: Declaration | null): Promise<BuiltCatalogue> {
+  const built = await workspaceCatalogue(workspace);
+  if (declaration === null || built.catalogue.channels.size > 0) return built;
+  const directory = mkdtempSync(join(tmpdir(), 'headgate-doctor-'));
+  const store = await openSqliteStore({
+    file: join(directory, 'trial.sqlite'),
+    durability: 'strict',
+    clock: workspace.clock,
+    onAlarm: () => undefined,
+    openLane: (...lane) => new SameThreadLane(...lane),
+  });
+  try {
+    await store.configuration.apply('file', declaration, workspace.clock.now());
+    return await workspaceCatalogue({ ...workspace, store });
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Lists the gaps that the snapshot of the configuration has. */
+function checkCatalogue({ catalogue, problems }: BuiltCatalogue): readonly Diagnosis[] {
   const lacking = problems.map(({ kind, subject: check, detail }): Diagnosis => {
     return { check, state: kind === 'unpriced-model' ? 'warning' : 'bad', detail };
   });
   const detail = `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`;
   const served: Diagnosis = { check: 'channels', state: 'good', detail };
   return [served, ...lacking];
+}
+
+/** A provider that says nothing for so long is not asked any longer here. */
+const answerMsMax = 10_000;
+
+/** Asks each channel that is on for its list of models, which costs nothing, or for one token where it has none. */
+async function checkCredentials(settings: Settings, catalogue: Catalogue): Promise<readonly Diagnosis[]> {
+  const targets = [...catalogue.channels.values()]
+    .filter(({ enabled, simulated }) => enabled && !simulated)
+    .flatMap((channel) => targetsOf(catalogue, channel).slice(0, 1));
+  const tests = await testTargets(settings, targets, { call: false, timeoutMs: answerMsMax });
+  return tests.map(({ channelId: check, credentialId, works, detail }) => {
+    const whose = credentialId === null ? '' : `${credentialId}: `;
+    return { check, state: works ? 'good' : 'bad', detail: `${whose}${detail}` };
+  });
 }

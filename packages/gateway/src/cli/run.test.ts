@@ -210,7 +210,9 @@ describe('apply', () => {
     const withheld = await headgate('apply', credentials);
     expect(withheld).toMatchObject({ code: 1, out: '' });
     expect(withheld.err).toMatch(/would remove 2 of 3 channels; if it is meant: headgate apply --force/);
-    expect((await headgate('doctor', credentials)).out).toContain('would remove 2 of 3 channels');
+    expect((await headgate('doctor --no-network', credentials)).out).toContain(
+      'would remove 2 of 3 channels',
+    );
     expect((await headgate('channels list', credentials)).out).toContain('c2');
     expect((await headgate('apply --force', credentials)).out).toMatch(/c2 +removed/);
     expect((await headgate('channels list', credentials)).out).not.toContain('c2');
@@ -301,10 +303,10 @@ describe('lists and checks', () => {
   });
 
   test('doctor finds what is missing and says it with its code', async () => {
-    const healthy = await headgate('doctor --api-port 0 --console-port 0');
+    const healthy = await headgate('doctor --no-network --api-port 0 --console-port 0');
     expect(healthy).toMatchObject({ code: 0, err: '' });
     await configured();
-    const ailing = await headgate('doctor --api-port 0 --console-port 0 --json');
+    const ailing = await headgate('doctor --no-network --api-port 0 --console-port 0 --json');
     expect(ailing.code).toBe(1);
     expect(json(ailing)['diagnoses']).toContainEqual({
       check: 'main',
@@ -312,7 +314,34 @@ describe('lists and checks', () => {
       detail: 'the variable OPENAI_API_KEY is not set',
     });
     writeFileSync(join(directory, 'headgate.yaml'), 'channels: { a: { provider: opnai, models: [m] } }');
-    expect((await headgate('doctor --api-port 0 --console-port 0')).out).toContain('did you mean "openai"?');
+    expect((await headgate('doctor --no-network --api-port 0 --console-port 0')).out).toContain(
+      'did you mean "openai"?',
+    );
+    writeFileSync(join(directory, 'headgate.yaml'), 'channels: { a: [');
+    const broken = await headgate('doctor --json');
+    expect(broken).toMatchObject({ code: 1, err: '' });
+    expect(json(broken)['diagnoses']).toContainEqual(
+      expect.objectContaining({ check: 'configuration file', state: 'bad' }),
+    );
+  });
+
+  test('doctor reads the file before the first start, and tries the credentials', async () => {
+    const base = 'baseUrl: "http://127.0.0.1:1/v1", protocols: { chat-completions: /chat }';
+    const text = `providers: { p: { name: P, ${base}, credential: { scheme: bearer } } }\nchannels: { far-away: { provider: p, allowPrivate: true, credential: { environment: FAR_KEY }, models: { m: {} } } }\nprices: { m: { input: 1, output: 1 } }`;
+    writeFileSync(join(directory, 'headgate.yaml'), text);
+    const ports = '--api-port 0 --console-port 0';
+    const without = json(await headgate(`doctor --no-network ${ports} --json`));
+    expect(without['diagnoses']).toContainEqual({
+      check: 'far-away',
+      state: 'bad',
+      detail: 'the variable FAR_KEY is not set',
+    });
+    const tried = await headgate(`doctor ${ports}`, { FAR_KEY: 'canary' });
+    expect(tried.code).toBe(1);
+    expect(tried.out).toContain('nobody listens there');
+    expect(tried.out).not.toContain('canary');
+    expect(Math.max(...tried.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(await headgate(`doctor --no-network ${ports}`, { FAR_KEY: 'canary' })).toMatchObject({ code: 0 });
   });
 });
 
