@@ -287,7 +287,9 @@ function meterAttempt(outcome: Outcome, estimates: Estimates): Metered {
   return { usage: { ...noUsage, inputFresh: estimates.inputTokensEstimate }, source: 'estimated' };
 }
 
+/** Nothing is to be said of an answer. */
 function detailOf({ target, outcome }: AttemptRecord): string | null {
+  if (outcome.kind === 'answered') return null;
   const words = wordsOn(outcome, target.channel);
   return words === null ? null : beginningOf(words, 500);
 }
