@@ -132,11 +132,11 @@ async function savedRouter({ settings, store, peppers }: Workspace, nowMs: numbe
 
 /** All of a channel but its secrets. */
 function publicRow({ channel, status, problem }: Row): object {
-  const { id, alias, priority, enabled, drain, maxConcurrency, simulated } = channel;
+  const { id, alias, priority, enabled, drain, maxConcurrency, hangUp, simulated } = channel;
   const { state, sinceMs, lastFailure, success, ttftMs, inFlight, models } = status;
   return {
     ...{ id, alias, provider: channel.provider.id, baseUrl: channel.baseUrl.replace(builtIn, '') },
-    ...{ priority, enabled, drain, maxConcurrency, simulated },
+    ...{ priority, enabled, drain, maxConcurrency, hangUp, simulated },
     credentials: channel.credentials.map((credential) => credential.id),
     ...{ state, sinceMs, lastFailure, success, ttftMs, inFlight, problem },
     models: models.length,
