@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFloodUpstream, wholeAnswerBytes } from './support/flood-upstream.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { entriesOf } from './support/ledger.ts';
 import { scrapeMetrics } from './support/metrics.ts';
 import { RawConnection } from './support/raw-http.ts';
 
@@ -45,6 +47,12 @@ describe('memory that calls hold', () => {
           origin: simulator.origin,
           models: { foreign: 'foreign+tokens=1' },
           protocols: { messages: '/messages' },
+        },
+        {
+          id: 'patient',
+          origin: simulator.origin,
+          hangUp: 'always',
+          models: { wordy: 'wordy+tokens=20000,ttft=400ms', slow: 'slow+tokens=30,rate=20/s' },
         },
       ],
       moreKeys: { other: { account: 'other' } },
@@ -114,6 +122,50 @@ describe('memory that calls hold', () => {
     expect(large.status).toBe(503);
     await large.text();
     await expect.poll(() => heldBytes(gateway)).toBe(0);
+  });
+
+  const headOf = (fields: string): string =>
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.keys.completions}\r\n${fields}\r\n\r\n`;
+  /** With an extension, which another parser judges: what has come until then is read again. */
+  const inOddChunks = (text: string): string => {
+    const half = text.length >> 1;
+    const rest = text.length - half;
+    const first = `${half.toString(16)}\r\n${text.slice(0, half)}\r\n`;
+    return `${headOf('transfer-encoding: chunked')}${first}${rest.toString(16)};odd=1\r\n${text.slice(half)}\r\n0\r\n\r\n`;
+  };
+
+  test('a body that two parsers have read is held once, and given back', async () => {
+    const connection = new RawConnection(gateway.apiOrigin);
+    connection.send(inOddChunks(asking('echo', 'x'.repeat(mebibyte))));
+    expect((await connection.answer()).status).toBe(200);
+    connection.close();
+    await expect.poll(() => heldBytes(gateway)).toBe(0);
+  });
+
+  test('a body whose turn never comes, since its caller leaves before it, is given back', async () => {
+    const connection = new RawConnection(gateway.apiOrigin);
+    const slow = JSON.stringify({ ...JSON.parse(asking('slow', 'x')), stream: true });
+    connection.send(inOddChunks(slow));
+    await connection.seen('data: ');
+    const next = asking('echo', 'x'.repeat(mebibyte));
+    connection.send(headOf(`content-length: ${next.length}`) + next);
+    await expect.poll(() => heldBytes(gateway)).toBeGreaterThan(mebibyte);
+    connection.close();
+    await expect.poll(() => heldBytes(gateway), { timeout: 5000 }).toBe(0);
+  });
+
+  test('an answer that is read on without its caller is held until its end, and given back', async () => {
+    const connection = new RawConnection(gateway.apiOrigin);
+    const body = asking('wordy', 'x');
+    connection.send(headOf(`content-length: ${body.length}`) + body);
+    await delay(150);
+    connection.close();
+    await expect
+      .poll(async () => (await entriesOf(gateway, { model: 'wordy' })).map(({ status }) => status), {
+        timeout: 5000,
+      })
+      .toEqual(['caller_gone']);
+    expect(await heldBytes(gateway)).toBe(0);
   });
 });
 

@@ -111,7 +111,7 @@ export class Call extends Errand {
     this.turn = null;
     this.encodeNamed = null;
     this.keepAlive?.stop();
-    this.ended();
+    this.#listener?.onCallEnded(true);
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {

@@ -153,6 +153,8 @@ export class GrowingBytes implements Loan {
   length = 0;
   #place: Buffer = Buffer.alloc(0);
   #isLent = false;
+  /** The bytes of it that were asked for. */
+  #counted = 0;
   readonly #announced: number;
   readonly #bytesMax: number;
   readonly #places: BodyPlaces;
@@ -194,6 +196,8 @@ export class GrowingBytes implements Loan {
   giveBack(): void {
     if (this.#isLent) this.#places.giveBack(this.#place);
     this.#isLent = false;
+    if (this.#counted > 0) this.#memory.giveBack(this.#counted);
+    this.#counted = 0;
     this.#place = Buffer.alloc(0);
     this.length = 0;
   }
@@ -212,9 +216,13 @@ export class GrowingBytes implements Loan {
       ? this.#places.take(Math.max(this.#announced, capacity), capacity)
       : Buffer.allocUnsafeSlow(capacity);
     const before = this.#place;
-    if (place.length > uncountedBytesMax && !this.#memory.take(place.length - before.length)) {
-      this.#places.giveBack(place);
-      return false;
+    if (place.length > uncountedBytesMax) {
+      const more = place.length - this.#counted;
+      if (!this.#memory.take(more)) {
+        this.#places.giveBack(place);
+        return false;
+      }
+      this.#counted += more;
     }
     place.set(this.all());
     if (this.#isLent) this.#places.giveBack(before);

@@ -64,7 +64,7 @@ export class NodeExchange implements Exchange {
     };
     const onEnd = (): void => {
       leave();
-      this.#atTurn(() => taker.onBody(bytes.all(), bytes));
+      this.#atTurn(() => taker.onBody(bytes.all(), bytes), onClose);
     };
     const onClose = (): void => refuse(fault('request_timeout'));
     const leave = (): void => {
@@ -147,9 +147,21 @@ export class NodeExchange implements Exchange {
   }
 
   /** Behind another answer on its connection nothing could reach its caller until its turn, who may leave unheard. */
-  #atTurn(act: () => void): void {
-    if (this.#response.socket === null) this.#response.once('socket', act);
-    else act();
+  #atTurn(act: () => void, giveUp: () => void): void {
+    const response = this.#response;
+    if (response.socket !== null) return act();
+    const { socket } = this.#request;
+    if (socket.destroyed) return giveUp();
+    const onTurn = (): void => {
+      socket.off('close', onGone);
+      act();
+    };
+    const onGone = (): void => {
+      response.off('socket', onTurn);
+      giveUp();
+    };
+    response.once('socket', onTurn);
+    socket.once('close', onGone);
   }
 
   /** An unsent answer stays in memory until it is taken: a caller who takes none of it, or only sips, is cut off. */

@@ -54,12 +54,14 @@ export class BodyIntake {
     if (this.#bytes !== null) this.taker?.onBody(this.#bytes.all(), this.#bytes);
   }
 
-  /** The request up to the first byte that is odd, for another parser: its data so far is one chunk. */
+  /** Gives up the request up to the first byte that is odd, to another parser: its data so far is one chunk. */
   asReceived(): Buffer {
     const data = this.#bytes?.all() ?? new Uint8Array(0);
     const size = data.length === 0 ? '' : `${data.length.toString(16)}\r\n`;
     const before = Buffer.from(`${this.#headText}\r\n${size}`, 'latin1');
-    return Buffer.concat([before, data, Buffer.from(this.#chunks?.unread ?? '', 'latin1')]);
+    const received = Buffer.concat([before, data, Buffer.from(this.#chunks?.unread ?? '', 'latin1')]);
+    this.#bytes?.giveBack();
+    return received;
   }
 
   #append(data: Buffer): void {

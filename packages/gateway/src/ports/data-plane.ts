@@ -65,7 +65,10 @@ export interface CallerListener {
   onCallerGone(): void;
 }
 
-/** Hears of a call's end, last; an object for the same reason. `isBodyRead`: nothing reads its body any more. */
+/**
+ * Hears of a call's end, last; an object for the same reason. `isBodyRead`: nothing reads its body any more. Of one that is
+ * read on without its caller it hears twice: when that one leaves, and when nothing more is held for it.
+ */
 export interface EndListener {
   onCallEnded(isBodyRead: boolean): void;
 }
