@@ -35,7 +35,7 @@ export function memberRows(protocol: ProtocolId): ReadonlyMap<string, Row> {
 }
 
 /** The rules for the members of a protocol's bodies (`member-rights.json`). */
-export function memberRules(protocol: ProtocolId): MemberRules {
+function memberRules(protocol: ProtocolId): MemberRules {
   const found = new Map<string, MemberRule>();
   const unnamed = new Map<string, RegExp>();
   for (const [path, [rule, , texts]] of memberRows(protocol)) {
