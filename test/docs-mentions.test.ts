@@ -134,7 +134,12 @@ function wrongCommands(line: string): readonly string[] {
   if (flags === undefined || !(commands.has(name) || isFamily)) return [line];
   const asked = words.flatMap((word) => matches(word, /^\[?--(?:no-)?([a-z][a-z-]+)/g));
   return asked.every(
-    (flag) => flags.includes(flag) || flag === 'help' || settings.some((row) => row.flag === flag),
+    // Some have a name that begins so, and turn off what no flag turns on.
+    (flag) =>
+      flags.includes(flag) ||
+      flags.includes(`no-${flag}`) ||
+      flag === 'help' ||
+      settings.some((row) => row.flag === flag),
   )
     ? []
     : [line];
@@ -143,7 +148,7 @@ function wrongCommands(line: string): readonly string[] {
 function isKnownFlag(flag: string): boolean {
   return (
     settings.some((row) => row.flag === flag) ||
-    [...commands.values()].some((flags) => flags.includes(flag)) ||
+    [...commands.values()].some((flags) => flags.includes(flag) || flags.includes(`no-${flag}`)) ||
     ofNpmScripts.includes(flag)
   );
 }
