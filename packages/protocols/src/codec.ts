@@ -77,6 +77,8 @@ export interface ThoughtWords {
   readonly efforts: readonly ReasoningEffort[];
   /** Thought can be switched on and off whatever words the model takes. */
   readonly isSwitched: boolean;
+  /** A model that need not think is told so by the word `none`, whatever words its record has. */
+  readonly isOffByNone: boolean;
   /** The tokens it may be told; null where it is told in words. */
   readonly budget: TokenRange | null;
   /** The budget of who asks for thought and not for how much; null where that need not be said. */

@@ -92,6 +92,12 @@ test.each([
   ['optional', null, {}, { max_completion_tokens: 1_024 }],
   ['optional', ['high'], { thoughtSwitch: 'thinking' }, { thinking: { type: 'disabled' } }],
   ['optional', null, { thoughtSwitch: 'enable_thinking' }, { enable_thinking: false }],
+  [
+    'optional',
+    ['high'],
+    { thoughtSwitch: 'none' },
+    { max_completion_tokens: 1_024, reasoning_effort: 'none' },
+  ],
   ['always', ['low'], { thoughtSwitch: 'thinking' }, { reasoning_effort: 'low' }],
 ] as const)(
   'the smallest call of a model that thinks (%s, %j) is one that it answers',

@@ -49,10 +49,10 @@ export interface Dialect {
   /** The form ids of tool calls must have; any other is refused. */
   readonly callIds: 'any' | 'nine-alphanumerics';
   /**
-   * How a chat-completions server is told to think or not, beside `reasoning_effort`: by nothing else, by `thinking`, which has
-   * a type, or by `enable_thinking` and `thinking_budget`.
+   * How a chat-completions server is told to think or not, beside `reasoning_effort`: by nothing else, by that with the word `none`
+   * for every model that need not think, by `thinking`, which has a type, or by `enable_thinking` and `thinking_budget`.
    */
-  readonly thoughtSwitch: 'effort' | 'thinking' | 'enable_thinking';
+  readonly thoughtSwitch: 'effort' | 'none' | 'thinking' | 'enable_thinking';
   /** Says that a model that thinks refuses its own words of before when no `reasoning_content` is beside them. */
   readonly reasoningExpected: boolean;
   /**

@@ -244,7 +244,8 @@ function* thoughtComplaints(it: Case): Generator<string> {
   if (wish === null) return;
   const thinksAnyway = mode === 'always' || facts.reasoning.defaultEffort !== 'none';
   if (wish.isOff) {
-    if (!sent.isOff && !isLost) yield 'a switch is dropped without a word';
+    if (willThink(it) && !isLost) yield 'a switch is dropped without a word';
+    if (saysSome && !thinksAnyway) yield 'a model thinks only because its caller wants no thought';
     if (mode === 'optional' && efforts?.includes('none') === true && !sent.isOff)
       yield 'it could be switched off';
     return;
@@ -271,6 +272,8 @@ function* limitComplaints({ asked, facts, upstream, sent, body, losses }: Case):
   if (sent.limit !== null && most !== null && sent.limit > most) yield `a limit of ${sent.limit} of ${most}`;
   if (limit !== null && sent.limit !== limit && !isTold(losses, limitField))
     yield `limit ${sent.limit} for ${limit}`;
+  if (limit !== null && sent.limit !== null && sent.limit < Math.min(limit, most ?? limit))
+    yield `limit ${sent.limit} cuts what ${limit} would not`;
   if (limit === null && sent.limit !== null && upstream !== 'messages') yield 'a limit is made up';
   if (limit === null && upstream === 'messages' && most !== null && sent.limit !== most)
     yield `the model's own limit is ${most}, and ${sent.limit} is sent`;

@@ -65,7 +65,10 @@ export class Wire {
   #canBeSwitchedOff(): boolean {
     const { mode, efforts } = this.target.facts.reasoning;
     const words = this.protocol.codec?.thoughtWords(this.asked);
-    const isSaid = words?.isSwitched === true || (efforts ?? words?.efforts ?? []).includes('none');
+    const isSaid =
+      words?.isSwitched === true ||
+      words?.isOffByNone === true ||
+      (efforts ?? words?.efforts ?? []).includes('none');
     return mode === 'optional' && isSaid;
   }
 

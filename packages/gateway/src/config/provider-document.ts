@@ -65,10 +65,10 @@ const dialect = z.strictObject({
     .exactOptional()
     .describe('What ids of tool calls must look like in a chat request.'),
   thoughtSwitch: z
-    .enum(['effort', 'thinking', 'enable_thinking'])
+    .enum(['effort', 'none', 'thinking', 'enable_thinking'])
     .exactOptional()
     .describe(
-      'How a translated chat request tells a model to think or not: by reasoning_effort alone, by thinking, which has a type, or by enable_thinking and thinking_budget.',
+      'How a translated chat request tells a model to think or not: by reasoning_effort alone, by that with the word none for every model that need not think, by thinking, which has a type, or by enable_thinking and thinking_budget.',
     ),
   reasoningExpected: z
     .boolean()

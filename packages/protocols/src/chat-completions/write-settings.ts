@@ -196,6 +196,7 @@ export function isThoughtful({ reasoning: { mode } }: AskedModel): boolean {
 export function writeLeastThought({ thoughtSwitch }: Dialect, known: AskedModel): WireRecord {
   const { mode, efforts: accepted } = known.reasoning;
   const isOptional = mode === 'optional';
+  if (isOptional && thoughtSwitch === 'none') return { reasoning_effort: 'none' };
   if (isOptional && thoughtSwitch === 'thinking') return { thinking: { type: 'disabled' } };
   if (isOptional && thoughtSwitch === 'enable_thinking') return { enable_thinking: false };
   if (!isThoughtful(known)) return {};
@@ -206,11 +207,17 @@ export function writeLeastThought({ thoughtSwitch }: Dialect, known: AskedModel)
   return least === null ? {} : { reasoning_effort: least };
 }
 
+/** Such a server switches every model off by the word that need not think, though records name only what a model takes to think. */
+function takesNone({ thoughtSwitch }: Dialect, model: AskedModel | undefined): boolean {
+  return thoughtSwitch === 'none' && model?.reasoning.mode === 'optional';
+}
+
 const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
 
 /** Efforts; a server with a switch of its own takes them of those models only that are known to take some. */
 export function thoughtWords({ dialect, model }: TranslationTarget): ThoughtWords {
-  const isSwitched = dialect.thoughtSwitch !== 'effort';
+  const isOffByNone = takesNone(dialect, model);
+  const isSwitched = dialect.thoughtSwitch !== 'effort' && dialect.thoughtSwitch !== 'none';
   const common = dialect.chatVocabulary === 'own' ? efforts : commonEfforts;
   const takesWords = (model?.reasoning.efforts?.length ?? 0) > 0;
   const takesBudget = dialect.thoughtSwitch === 'enable_thinking' && !takesWords;
@@ -219,6 +226,7 @@ export function thoughtWords({ dialect, model }: TranslationTarget): ThoughtWord
     vocabulary: efforts,
     efforts: isSwitched ? [] : common,
     isSwitched,
+    isOffByNone,
     budget: takesBudget ? range : null,
     usualBudget: null,
   };
@@ -228,11 +236,13 @@ function writeThought(writing: ChatWriting, reasoning: TurnSettings['reasoning']
   if (reasoning === null) return {};
   const { dialect, reasoning: habit } = writing.target;
   const { budgetTokens, isOn } = reasoning;
-  const effort = dialect.thoughtSwitch === 'effort' ? effortOf(reasoning) : reasoning.effort;
+  const isByWord = dialect.thoughtSwitch === 'effort' || dialect.thoughtSwitch === 'none';
+  const effort = isByWord ? effortOf(reasoning) : reasoning.effort;
   const some = effort === null || effort === 'none' ? {} : { reasoning_effort: effort };
   const isSaid = (effort !== null || budgetTokens !== null || isOn === true) && habit !== 'always';
   switch (dialect.thoughtSwitch) {
     case 'effort':
+    case 'none':
       if (effort !== null && reasoning.effort === null)
         writing.changeSetting('reasoning', `sent as ${effort} effort`);
       return effort === null ? {} : { reasoning_effort: effort };

@@ -117,6 +117,7 @@ export function thoughtWords({ model, upstreamModel }: TranslationTarget): Thoug
     vocabulary: levelEfforts,
     efforts: levelEfforts,
     isSwitched: true,
+    isOffByNone: false,
     budget: takesWords ? null : (model?.reasoning.budget ?? usual),
     usualBudget: null,
   };

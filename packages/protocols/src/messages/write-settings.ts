@@ -60,7 +60,9 @@ function writeSampling(writing: TurnWriting, { isOn }: Thinking): WireRecord {
   if (isUnknown && target.reasoning && !thinksByBudget(target))
     return withoutSampling(writing, 'the model takes none', 1);
   if (isOn) return withoutSampling(writing, 'not taken beside reasoning', topPBesideThoughtMin);
-  const { temperature, topP, topK } = writing.turn.settings;
+  const { temperature, topP: nucleus, topK } = writing.turn.settings;
+  // All of it is what happens anyway.
+  const topP = nucleus === 1 && temperature !== null ? null : nucleus;
   const isTwice = temperature !== null && topP !== null;
   if (isTwice) writing.dropSetting('topP', 'only one of it and temperature is taken');
   return {
@@ -171,6 +173,7 @@ export function thoughtWords(target: TranslationTarget): ThoughtWords {
     vocabulary: laterEfforts,
     efforts: laterEfforts,
     isSwitched: true,
+    isOffByNone: false,
     budget: budgetRange(target),
     usualBudget: budgetDefault,
   };

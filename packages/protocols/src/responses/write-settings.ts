@@ -46,9 +46,17 @@ export function settingSupport(turn: Turn, target: TranslationTarget): SettingSu
 
 const commonEfforts = ['none', 'low', 'medium', 'high'] as const;
 
-export function thoughtWords({ dialect }: TranslationTarget): ThoughtWords {
+export function thoughtWords({ dialect, model }: TranslationTarget): ThoughtWords {
   const shared = dialect.chatVocabulary === 'own' ? efforts : commonEfforts;
-  return { vocabulary: efforts, efforts: shared, isSwitched: false, budget: null, usualBudget: null };
+  const isOffByNone = dialect.thoughtSwitch === 'none' && model?.reasoning.mode === 'optional';
+  return {
+    vocabulary: efforts,
+    efforts: shared,
+    isSwitched: false,
+    isOffByNone,
+    budget: null,
+    usualBudget: null,
+  };
 }
 
 /** The members that settings become; what is null is left to the upstream. */

@@ -150,6 +150,8 @@ test.each<[To, Partial<Reasoning>, ReturnType<typeof thinking>, WireRecord, read
     { reasoning_effort: 'low' },
     ['changed reasoning: the model cannot be told not to think; low effort'],
   ],
+  // It does not think unless it is asked to, and least of all for who wants none.
+  ['chat', { efforts: ['low', 'high'], defaultEffort: 'none' }, thinking('none'), {}, []],
   [
     'responses',
     { efforts: ['medium', 'high'], mode: 'always' },
@@ -177,6 +179,29 @@ test.each<[To, Partial<Reasoning>, ReturnType<typeof thinking>, WireRecord, read
   expect(told).toEqual({ members, losses });
 });
 
+test.each(['chat', 'responses'] as const)(
+  '%s: a server may switch off by a word what records do not tell',
+  (to) => {
+    const dialect = { ...defaultDialect, thoughtSwitch: 'none' } as const;
+    const model = modelOf({ efforts: ['low', 'high'] });
+    const { members, losses } = sent(to, { reasoning: thinking('none') }, model, { dialect });
+    const told = to === 'chat' ? { reasoning_effort: 'none' } : { reasoning: { effort: 'none' } };
+    expect({ members, losses }).toEqual({ members: told, losses: [] });
+    const always = sent(
+      to,
+      { reasoning: thinking('none') },
+      modelOf({ ...model.reasoning, mode: 'always' }),
+      { dialect },
+    );
+    expect(always.losses).toEqual(['changed reasoning: the model always thinks; low effort']);
+  },
+);
+
+test('all of the nucleus beside a temperature asks for nothing that could be lost', () => {
+  const { members, losses } = sent('messages', { temperature: 0.7, topP: 1 }, modelOf({ mode: 'none' }));
+  expect({ members, losses }).toEqual({ members: { temperature: 0.7 }, losses: [] });
+});
+
 test('thought without an amount is asked for in a word where the model would not think else', () => {
   const reasoning = { ...thinking(null), isOn: true } as const;
   const words = { efforts: ['low', 'medium'] } as const;
@@ -194,8 +219,12 @@ test('thought without an amount is asked for in a word where the model would not
 
 describe('a budget', () => {
   const model = modelOf({ budget: { min: 1_024, max: 31_999 } });
-  const budget = (settings: Partial<TurnSettings>, maxOutputTokens: number | null = 32_000) => {
-    const { members, limit, losses } = sent('messages', settings, model, { maxOutputTokens });
+  const budget = (
+    settings: Partial<TurnSettings>,
+    maxOutputTokens: number | null = 32_000,
+    asked: AskedModel = model,
+  ) => {
+    const { members, limit, losses } = sent('messages', settings, asked, { maxOutputTokens });
     return { limit, budget: recordOf(members['thinking'])['budget_tokens'] ?? null, losses };
   };
 
@@ -241,6 +270,15 @@ describe('a budget', () => {
       expect(budget({ maxOutputTokens: limit, reasoning })).toEqual({ limit: total, budget: tokens, losses });
     },
   );
+
+  test('that is larger than the model takes leaves the rest of the limit to the answer', () => {
+    const asked = modelOf({ budget: { min: 1_024, max: 20_000 } });
+    expect(budget({ maxOutputTokens: 31_999, reasoning: thinking(null, 31_998) }, 64_000, asked)).toEqual({
+      limit: 31_999,
+      budget: 20_000,
+      losses: ['changed reasoning: a budget of 20000 tokens'],
+    });
+  });
 
   test('of a model whose limit is not known comes on top of the usual one', () => {
     expect(budget({ reasoning: thinking('high') }, null)).toMatchObject({ limit: 24_576, budget: 16_384 });

@@ -37,7 +37,10 @@ function withoutThought(asked: ReasoningSetting, target: TranslationTarget, word
   const known = target.model?.reasoning;
   const accepted = acceptedWords(target, words);
   const isAlways = target.reasoning === 'always';
-  if (!isAlways && (words.isSwitched || accepted.includes('none'))) return { reasoning: asked, note: null };
+  const isSaid = words.isSwitched || words.isOffByNone || accepted.includes('none');
+  if (!isAlways && isSaid) return { reasoning: asked, note: null };
+  // The least effort would have it think, which it does not unless it is asked to.
+  if (target.reasoning === 'asked') return { reasoning: null, note: null };
   const why = isAlways ? 'the model always thinks' : 'the model cannot be told not to think';
   const least = (known?.efforts ?? null) === null ? null : nearestEffort('none', accepted.filter(isSome));
   const budget = known?.budget == null ? null : words.budget;
@@ -112,8 +115,9 @@ function besideAnswer(
   const named = reasoning?.budgetTokens ?? null;
   const isWithin = limit !== null && named !== null && named < limit;
   const answer = limit === null ? answerMin : isWithin ? limit - named : limit;
-  const total = Math.min(budget + answer, most);
-  const left = total - Math.min(answer, Math.max(total - min, 1));
+  // A model that takes a smaller budget keeps the limit: thought that is saved is the answer's.
+  const total = Math.min(Math.max(budget + answer, limit ?? 0), most);
+  const left = Math.min(budget, total - Math.min(answer, Math.max(total - min, 1)));
   if (left < Math.max(min, 1)) return withoutRoom(turn, target, told);
   const sum = limit === null ? {} : { limitTokens: total };
   const { losses, ...fitted } = limited(turn, target, { ...told, budgetTokens: left, ...sum });
