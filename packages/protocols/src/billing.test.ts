@@ -163,6 +163,9 @@ describe('an answer tells its terms', () => {
     ['responses', response({}, [], { service_tier: 'auto' }), { service: null }],
     ['messages', message({ service_tier: 'batch' }), { service: 'batch' }],
     ['messages', message({ service_tier: 'standard', speed: 'fast' }), { service: 'fast' }],
+    ['messages', message({ service_tier: 'standard', speed: 'standard' }), { service: 'standard' }],
+    // A tier by itself does not take back the speed that was asked for.
+    ['messages', message({ service_tier: 'standard' }), { service: null }],
     ['messages', message({ inference_geo: 'us' }), { region: 'us' }],
     ['messages', message({ inference_geo: 'not_available' }), { region: 'global' }],
     ['generate-content', native({ trafficType: 'ON_DEMAND_PRIORITY' }), { service: 'priority' }],

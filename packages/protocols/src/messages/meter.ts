@@ -82,7 +82,10 @@ export class MessageReading extends RunningReading {
   }
 
   #takeTerms(wire: WireRecord, usage: Usage | null): void {
-    this.takeTerm('service', speedOf(wire['speed']) ?? serviceOf(wire['service_tier']));
+    const tier = serviceOf(wire['service_tier']);
+    // The usual tier says nothing of the speed, which is told beside it.
+    const isSilent = tier === usualService && typeof wire['speed'] !== 'string';
+    this.takeTerm('service', speedOf(wire['speed']) ?? (isSilent ? null : tier));
     this.takeTerm('region', regionOf(wire['inference_geo']));
     if (this.#prompts === 1 || usage === null) return;
     this.terms = { ...this.terms, promptTokens: meanPrompt(totalInput(usage), this.#prompts) };
