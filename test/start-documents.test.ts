@@ -16,7 +16,10 @@ const recipes = configurationsOf('docs/recipes.md');
 // Recipes say what is added to the README's file.
 test.each([readme, ...recipes])('doctor finds nothing wrong with the configuration %#', async (text) => {
   using directory = temporaryDirectory();
-  writeFileSync(join(directory.path, 'headgate.yaml'), stringify(together(readme, text)));
+  const mounted = text.replaceAll('/run/secrets', directory.path);
+  for (const [file] of mounted.matchAll(new RegExp(`${directory.path}/\\w+`, 'g')))
+    writeFileSync(file, 'one');
+  writeFileSync(join(directory.path, 'headgate.yaml'), stringify(together(readme, mounted)));
   const environment: Record<string, string> = { HEADGATE_API_PORT: '0', HEADGATE_CONSOLE_PORT: '0' };
   for (const [, name = ''] of `${readme}${text}`.matchAll(/environment: (\w+)/g))
     environment[name] = /TEAM|RESEARCH/.test(name) ? generateKey() : 'one';
