@@ -287,6 +287,20 @@ const responses: readonly Omit<OddAnswer, 'protocol'>[] = [
     says: all,
   },
   {
+    name: 'other ids of items and calls in the last event than before',
+    body: responsesStream(
+      (item, part) => `,"output_index":${item}${part === undefined ? '' : ',"content_index":0'}`,
+    )
+      .split('data: ')
+      .map((event) =>
+        event.includes('"response.completed"')
+          ? event.replaceAll('-1"', '-2"').replace('"x1"', '"x2"')
+          : event,
+      )
+      .join('data: '),
+    says: all,
+  },
+  {
     name: 'calls in the last event alone, and [DONE] behind it',
     body: events(
       begun,

@@ -29,7 +29,6 @@ export class ResponsesEventReader implements EventReader {
   readonly #told = new Map<string, Told>();
   readonly #kinds = new Set<Block['kind']>();
   readonly #places = new ItemPlaces();
-  readonly #callIds = new Set<string>();
   #isStarted = false;
   #finish: Finish | null = null;
   #events: TurnEvent[] = [];
@@ -122,7 +121,6 @@ export class ResponsesEventReader implements EventReader {
     const told = { hasText: false, hasCitations: false, isWhole: false, lastPart: null };
     this.#told.set(key, told);
     this.#kinds.add(block.kind);
-    if (block.kind === 'tool-call') this.#callIds.add(block.id);
     this.#blocks.open(key, block);
     this.#pass();
     return told;
@@ -222,10 +220,11 @@ export class ResponsesEventReader implements EventReader {
   #close(response: WireRecord): void {
     this.#start(response);
     const isSilent = this.#told.size === 0;
+    const hasCalls = this.#kinds.has('tool-call');
     for (const [index, value] of listOf(response['output']).entries()) {
       const item = recordOf(value);
       if (isSilent) this.#closeItem(item, index);
-      else this.#closeUntoldCall(item, index);
+      else if (!hasCalls) this.#closeCall(item, index);
     }
     this.#blocks.closeAll();
     this.#pass();
@@ -233,12 +232,13 @@ export class ResponsesEventReader implements EventReader {
     this.#events.push({ kind: 'finish', ...this.#finish });
   }
 
-  /** Some servers tell texts as they come, and calls only at the end. */
-  #closeUntoldCall(item: WireRecord, index: number): void {
-    for (const [, block] of blocksOfItem(item, index, this.#context)) {
-      const isUntold = block.kind === 'tool-call' && !this.#callIds.has(block.id);
-      if (isUntold) this.#closeBlock(`call ${block.id}`, block);
-    }
+  /**
+   * Some servers tell texts as they come, and calls only at the end. Others give the calls that they have told new ids there, by which
+   * nobody could know them again, and they would be made twice.
+   */
+  #closeCall(item: WireRecord, index: number): void {
+    for (const [, block] of blocksOfItem(item, index, this.#context))
+      if (block.kind === 'tool-call') this.#closeBlock(`call ${index}`, block);
   }
 
   #partKey(event: WireRecord): string {
