@@ -183,6 +183,17 @@ test('a signal does the same; without its guardian nothing goes on', async () =>
   await vi.waitFor(() => expect(fetch(health)).rejects.toThrow(), { timeout: 30_000, interval: 100 });
 });
 
+test.each([100, 400])('told to stop %i ms into a restart, all of it ends, and soon', async (laterMs) => {
+  await using gateway = await openGateway();
+  const { serving } = gateway;
+  serving.process.signal('SIGUSR2');
+  await delay(laterMs);
+  serving.process.signal('SIGTERM');
+  const stillRuns = delay(30_000, null, { ref: false });
+  expect(await Promise.race([serving.process.ended, stillRuns])).toEqual({ code: 0, signal: null });
+  await expect(fetch(`${serving.ready.consoleOrigin}/healthz`)).rejects.toThrow();
+});
+
 test('where none runs, the command says so', async () => {
   using directory = temporaryDirectory();
   const { code, stderr } = await runCommand(['restart'], { dataDir: directory.path });

@@ -117,16 +117,20 @@ export class Guardian {
 export function ownIncumbent(gateway: RunningGateway, onStop: () => void): Incumbent {
   const { promise: ended, resolve, reject } = Promise.withResolvers<number>();
   let hasRetired = false;
+  let hasStopped = false;
   return {
     processId: process.pid,
     ended,
     lend: () => gateway.lend(),
     takeBack: () => {},
     retire: () => {
+      // A stop may come while its successor starts: it ends sooner by that, and waits for nobody.
+      if (hasStopped) return;
       hasRetired = true;
       gateway.retire().then(() => resolve(0), reject);
     },
     stop: () => {
+      hasStopped = true;
       if (!hasRetired) onStop();
       gateway.stop().then(() => resolve(0), reject);
     },
