@@ -1,5 +1,6 @@
 import { get } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
@@ -138,4 +139,13 @@ test.each([
   expect(await statusFor(host, '/')).toBe(421);
   expect(await statusFor(host, '/healthz')).toBe(200);
   expect(await statusFor(host, '/readyz')).toBe(200);
+});
+
+test('a load balancer asks for its health in HTTP/1.0, without a host', async () => {
+  const { port } = new URL(await start());
+  const statuses = ['/healthz', '/readyz', '/api/channels'].map(async (path) => {
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`));
+    return (await text(socket)).slice(9, 12);
+  });
+  expect(await Promise.all(statuses)).toEqual(['200', '200', '401']);
 });

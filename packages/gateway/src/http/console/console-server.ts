@@ -32,7 +32,8 @@ export interface ConsoleServer {
 
 /** Starts the console origin. Rejects with the system's error when the address cannot be had. */
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const server = createAdaptorServer({ fetch: consoleRoutes(options).fetch });
+  // Load balancers ask for its health in HTTP/1.0, without naming a host: any name will do for them.
+  const server = createAdaptorServer({ fetch: consoleRoutes(options).fetch, hostname: 'localhost' });
   await listen(server, options);
   return {
     origin: originOf(server, options.host),
