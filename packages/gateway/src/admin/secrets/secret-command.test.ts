@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -82,3 +82,40 @@ test('one that is closed leaves nothing behind that runs', async () => {
   await run;
   expect(command.reading).toEqual({ ok: false, error: 'was ended by SIGKILL' });
 });
+
+test('one that waits for its turn when it is closed does not run any more', async () => {
+  const turnstile = new Turnstile(1);
+  const open = Promise.withResolvers<void>();
+  const before = turnstile.pass(() => open.promise);
+  const command = commandOf("console.log('sk-late')", turnstile);
+  const run = command.runIfDue(now);
+  command.close();
+  open.resolve();
+  await Promise.all([before, run]);
+  expect(command.reading).toEqual({ ok: false, error: 'is not used any more' });
+});
+
+test.skipIf(process.platform === 'win32')(
+  'one that fails leaves nothing behind that it started',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'headgate-command-'));
+    const path = join(directory, 'id');
+    // What it started holds its output open, and would go on for an hour.
+    const script = `const { pid } = require('child_process').spawn('sleep', ['3600'], { stdio: 'inherit' });
+    require('fs').writeFileSync(${JSON.stringify(path)}, String(pid)); process.exit(3)`;
+    expect(await readingOf(script)).toEqual({ ok: false, error: 'failed with exit code 3' });
+    const id = Number(readFileSync(path, 'utf8'));
+    await expect.poll(() => isThere(id)).toBe(false);
+    rmSync(directory, { recursive: true });
+  },
+);
+
+/** One that has ended and that nobody has asked after is not there. */
+function isThere(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${id}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -85,6 +85,8 @@ export class SecretCommand {
 
   /** Its standard error is not read: programs that fail like to say there what they were given. */
   async #output(): Promise<Result<string, string>> {
+    // It may have waited for its turn until now.
+    if (this.#isClosed) return fail('is not used any more');
     const [program = '', ...args] = this.#words;
     const { promise, resolve } = Promise.withResolvers<Result<string, string>>();
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: hasGroups });
@@ -107,11 +109,13 @@ export class SecretCommand {
     });
     child.on('error', (error) => finish(cannotStart(error)));
     child.on('exit', (code, signal) => {
-      if (code !== 0)
-        finish(fail(code === null ? `was ended by ${signal}` : `failed with exit code ${code}`));
+      if (code !== 0) giveUp(code === null ? `was ended by ${signal}` : `failed with exit code ${code}`);
     });
     // The pipe ends when all that was printed has been read.
-    child.on('close', () => finish(readPrinted(Buffer.concat(chunks))));
+    child.on('close', () => {
+      this.#child = null;
+      finish(readPrinted(Buffer.concat(chunks)));
+    });
     return promise;
   }
 }
