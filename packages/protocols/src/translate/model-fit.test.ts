@@ -187,6 +187,9 @@ test.each(['chat', 'responses'] as const)(
     const { members, losses } = sent(to, { reasoning: thinking('none') }, model, { dialect });
     const told = to === 'chat' ? { reasoning_effort: 'none' } : { reasoning: { effort: 'none' } };
     expect({ members, losses }).toEqual({ members: told, losses: [] });
+    const on = sent(to, { reasoning: { ...thinking(null), isOn: true } }, model, { dialect });
+    const some = to === 'chat' ? { reasoning_effort: 'high' } : { reasoning: { effort: 'high' } };
+    expect(on).toMatchObject({ members: some, losses: ['changed reasoning: high effort'] });
     const always = sent(
       to,
       { reasoning: thinking('none') },

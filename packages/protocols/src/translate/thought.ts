@@ -62,7 +62,9 @@ function withThought(asked: ReasoningSetting, target: TranslationTarget, words: 
   if (words.budget !== null) return byBudget(asked, words.budget, words.usualBudget);
   const accepted = acceptedWords(target, words).filter(isSome);
   const isLeftOpen = effortOf(asked) === null;
-  const thinksAnyway = target.reasoning !== 'asked' || words.isSwitched;
+  // Records of models that a word switches off do not tell if they think to begin with.
+  const isOnAnyway = target.reasoning !== 'asked' && !words.isOffByNone;
+  const thinksAnyway = isOnAnyway || words.isSwitched;
   if (isLeftOpen && (asked.isOn !== true || thinksAnyway)) return { reasoning: asked, note: null };
   const effort = nearestEffort(effortOf(asked) ?? usualEffort, accepted);
   const note = effort === null ? 'as much as the model likes' : `${effort} effort`;
