@@ -23,11 +23,25 @@ test('the environment is followed where that is said, and otherwise named', () =
   expect(ignoredProxyVariable(fromEnvironment, environmentOf(variables))).toBeNull();
 });
 
+test('a password that is not encoded is taken as it is written', () => {
+  const variables = { HTTPS_PROXY: 'http://house:100%@proxy.example:3128' };
+  const proxyFor = usualProxy(fromEnvironment, environmentOf(variables));
+  const authorization = `Basic ${Buffer.from('house:100%').toString('base64')}`;
+  expect(proxyFor.ok && proxyFor.value('https://x')).toMatchObject({ authorization });
+});
+
 test('a proxy of the settings has its credential from its own variable', () => {
   const upstreamProxy = { url: 'http://proxy.example:3128' };
   const proxyFor = usualProxy({ upstreamProxy, upstreamProxyCredential: 'u:p:q' }, environmentOf({}));
   const authorization = `Basic ${Buffer.from('u:p:q').toString('base64')}`;
   expect(proxyFor.ok && proxyFor.value('https://x')).toEqual({ ...upstreamProxy, authorization });
+});
+
+test('a credential without a user is a mistake, and not left out', () => {
+  const upstreamProxy = { url: 'http://proxy.example:3128' };
+  const problem = usualProxy({ upstreamProxy, upstreamProxyCredential: 'secret' }, environmentOf({}));
+  expect(problem).toMatchObject({ error: [{ where: 'HEADGATE_UPSTREAM_PROXY_CREDENTIAL' }] });
+  expect(JSON.stringify(problem)).not.toContain('secret');
 });
 
 test.each([
@@ -41,6 +55,7 @@ test.each([
   ['https://api.example.com', '*', true],
   ['https://10.1.2.3', '10.0.0.0/8', true],
   ['https://11.1.2.3', '10.0.0.0/8', false],
+  ['https://11.1.2.3', '10.0.0.0/', false],
   ['https://[2001:db8::1]', '2001:db8::/32', true],
 ])('%s with NO_PROXY=%s goes directly: %s', (baseUrl, list, isDirect) => {
   const variables = { https_proxy: 'proxy.example:3128', NO_PROXY: list };

@@ -3,6 +3,7 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { proxyServer } from '../catalogue/build-way.ts';
 import type { ProxyServer } from '../catalogue/catalogue.ts';
 import { isProxyUrl } from '../catalogue/channel-way.ts';
+import { settingsTable } from '../config/settings-table.ts';
 import type { ConfigurationProblem } from '../config/yaml-source.ts';
 import type { Environment, Settings } from '../config.ts';
 
@@ -20,6 +21,10 @@ export function usualProxy(
   if (upstreamProxy === 'environment') return environmentProxy(environment);
   const { url } = upstreamProxy;
   const [, user = null, password = null] = /^([^:]+):(.*)$/.exec(upstreamProxyCredential ?? '') ?? [];
+  if (upstreamProxyCredential !== null && user === null) {
+    const where = settingsTable.upstreamProxyCredential.environment;
+    return fail([{ where, path: '', message: 'the value is not USER:PASSWORD' }]);
+  }
   const proxy = proxyServer(url, user, password);
   return succeed(() => proxy);
 }
@@ -56,8 +61,17 @@ function variables(environment: Environment, name: string): { name: string; valu
 function readProxy(text: string): ProxyServer | null {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (url === null || !isProxyUrl(url.origin)) return null;
-  const user = url.username === '' ? null : decodeURIComponent(url.username);
-  return proxyServer(url.origin, user, decodeURIComponent(url.password));
+  const user = url.username === '' ? null : decoded(url.username);
+  return proxyServer(url.origin, user, decoded(url.password));
+}
+
+/** A password with a bare percent sign was written as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Reads a list such as `localhost, .example.com, 10.0.0.0/8, api.example.org:8443`; `*` is every host. */
@@ -70,7 +84,7 @@ function directHosts(text: string): (baseUrl: string) => boolean {
   for (const word of words) {
     const [address = '', bits] = word.split('/');
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (isIP(address) !== 0 && /^\d{0,3}$/.test(bits ?? ''))
+    if (isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(bits)))
       addresses.addSubnet(address, Math.min(Number(bits ?? 128), family === 'ipv4' ? 32 : 128), family);
   }
   return (baseUrl) => {

@@ -200,6 +200,27 @@ test('a proxy that says nothing, and one that is not there', async () => {
   expect(gone).toMatchObject({ kind: 'unreachable', detail: expect.stringContaining('cannot be reached') });
 });
 
+test.each(['http', 'https'] as const)(
+  'a tunnel behind %s in which nobody speaks TLS is closed in time',
+  async (scheme) => {
+    const closed = Promise.withResolvers<string>();
+    const proxy = await openTestProxy((_, client) => {
+      client.once('close', () => closed.resolve('closed'));
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.resume();
+      return 'handled';
+    }, scheme);
+    opened.push(proxy);
+    const trusting = { certificateAuthorities: [certificate] };
+    const changes = { ...through(proxy), connectTimeoutMs: 200 };
+    expect(await failureOf(changes, trusting, 'https://127.0.0.1:9')).toMatchObject({
+      kind: 'connect-timeout',
+    });
+    const late = new Promise((resolve) => setTimeout(resolve, 3000, 'still open').unref());
+    expect(await Promise.race([closed.promise, late])).toBe('closed');
+  },
+);
+
 test('a certificate for another name is refused inside the tunnel', async () => {
   const upstream = await workbench.upstream(answerAlways(okAnswer), { cert: certificate, key });
   const proxy = await proxyWith();
