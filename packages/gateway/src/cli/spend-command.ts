@@ -134,24 +134,31 @@ function textOf(
   );
   const period = `${from} UTC${to === null ? '' : ` to ${to} UTC`}`;
   if (rows.length === 0) return `There are no such calls since ${period}.`;
+  const sum = totalOf(rows);
+  // Of the first calls of a day one four digits would show nothing but zeros.
+  const digits = sum.chargeNanoUsd + sum.costNanoUsd < littleNanoUsd ? 6 : 4;
   const rest = rows.slice(limit);
-  const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? 'none answered', row));
-  const others = rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest))];
-  const total = rows.length === 1 ? [] : [cellsOf('all', totalOf(rows))];
+  const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? 'none answered', row, digits));
+  const others =
+    rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest), digits)];
+  const total = rows.length === 1 ? [] : [cellsOf('all', sum, digits)];
   const columns = [by, ...['calls', 'tokens', 'charge $', 'cost $', 'margin $', '%'].map(right)];
   return `${tableText(columns, [...shown, ...others, ...total], color, '  ')}\n\nSince ${period}`;
 }
 
-function cellsOf(name: string, row: Spend): readonly string[] {
+/** Ten cents. */
+const littleNanoUsd = 100_000_000n;
+
+function cellsOf(name: string, row: Spend, digits: number): readonly string[] {
   const { calls, inputTokens, outputTokens, chargeNanoUsd, costNanoUsd } = row;
   const percent = marginPercent(chargeNanoUsd, costNanoUsd);
   return [
     cut(name, 22),
     calls.toLocaleString('en'),
     countText(inputTokens + outputTokens),
-    usd(chargeNanoUsd, 4),
-    usd(costNanoUsd, 4),
-    usd(nanoUsd(chargeNanoUsd - costNanoUsd), 4),
+    usd(chargeNanoUsd, digits),
+    usd(costNanoUsd, digits),
+    usd(nanoUsd(chargeNanoUsd - costNanoUsd), digits),
     percent === null ? '–' : percent.toFixed(0),
   ];
 }
