@@ -32,7 +32,8 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
     const { code, stdout, stderr } = await runCommand(['channels', 'list', ...words], options);
     return { code, stdout, stderr };
   };
-  const jsonOf = async (...words: readonly string[]) => JSON.parse((await list(...words, '--json')).stdout);
+  const jsonOf = async (...words: readonly string[]) =>
+    JSON.parse((await list(...words, '--json')).stdout) as { readonly channels: unknown };
   for (let count = 0; count < 12; count++) {
     const answer = await new RawConnection(serving.ready.apiOrigin)
       .send(chatRequest(key, { model: 'quick', stream: true, messages }))
@@ -45,8 +46,8 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
       {
         id: longName,
         state: 'down',
-        sinceMs: expect.any(Number),
-        lastFailure: { model: 'quick', words: expect.stringContaining('ECONNREFUSED') },
+        sinceMs: expect.any(Number) as number,
+        lastFailure: { model: 'quick', words: expect.stringContaining('ECONNREFUSED') as string },
         success: 0,
         targets: [{ model: 'quick', upstreamModel: 'sim-fast+tokens=2' }],
       },
@@ -63,7 +64,10 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
   expect((await jsonOf('--model', 'oth*')).channels).toMatchObject([{ id: 'good' }]);
   expect((await jsonOf('a-chan*')).channels).toMatchObject([{ id: longName }]);
   expect((await jsonOf('--sort', 'name')).channels).toMatchObject([{ id: longName }, { id: 'good' }]);
-  expect(await list('--state', 'dwn')).toMatchObject({ code: 2, stderr: expect.stringContaining('"down"') });
+  expect(await list('--state', 'dwn')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"down"') as string,
+  });
   expect((await list('nobody')).stdout).toBe('None of 2 channels is such a one.\n');
 
   await vi.waitFor(() => expect(serving.process.stderr).toContain('out of service after failures'));
@@ -71,8 +75,8 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
   expect(JSON.parse(line ?? '')).toMatchObject({
     level: 40,
     channelId: longName,
-    reason: expect.stringContaining('ECONNREFUSED'),
-    durationMs: expect.any(Number),
+    reason: expect.stringContaining('ECONNREFUSED') as string,
+    durationMs: expect.any(Number) as number,
   });
   const token = readFileSync(join(options.dataDir, 'operator-token'), 'utf8').trim();
   const metrics = await fetch(`${serving.ready.consoleOrigin}/metrics`, {
@@ -91,7 +95,7 @@ test('channels show how they stand: live while a gateway runs, and as it was sav
   expect(testLines.filter((each) => /^works +good /.test(each))).toHaveLength(2);
   expect(testLines.at(-2)).toBe('1 of 3 fail.');
   const alone = await runCommand(['channels', 'test', 'good'], options);
-  expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining('All 1 work.') });
+  expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining('All 1 work.') as string });
 
   serving.process.signal('SIGTERM');
   await serving.process.ended;

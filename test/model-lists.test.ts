@@ -60,7 +60,7 @@ test.each([
 test('a name that it may call arrives as the upstream has it', async () => {
   const answer = await ask(gateway.moreKeys['bound'], { model: 'small', models: ['large'] });
   expect(answer.status).toBe(200);
-  const sent = JSON.parse(Buffer.from(simulator.requests.at(-1)?.body ?? []).toString());
+  const sent: unknown = JSON.parse(Buffer.from(simulator.requests.at(-1)?.body ?? []).toString());
   expect(sent).toMatchObject({ model: 'vendor-small', models: ['vendor-large'] });
   const entry = await entryOf(gateway, answer.headers.get('x-trace-id') ?? '');
   expect(entry.attempts).toMatchObject([{ edits: ['model', 'named-model'] }]);
@@ -69,7 +69,7 @@ test('a name that it may call arrives as the upstream has it', async () => {
 test('a key without a list has its bodies sent as they are', async () => {
   const answer = await ask(gateway.keys.completions, { model: 'small', models: ['secret'] });
   expect(answer.status).toBe(200);
-  const sent = JSON.parse(Buffer.from(simulator.requests.at(-1)?.body ?? []).toString());
+  const sent: unknown = JSON.parse(Buffer.from(simulator.requests.at(-1)?.body ?? []).toString());
   expect(sent).toMatchObject({ models: ['secret'] });
 });
 

@@ -111,9 +111,13 @@ class Callers {
   }
 }
 
+interface Restarted {
+  readonly processId: number;
+}
+
 async function restart({ options }: ConfiguredDirectory) {
   const { code, stdout, stderr } = await runCommand(['restart', '--json'], options);
-  return { code, stderr, said: stdout === '' ? null : JSON.parse(stdout) };
+  return { code, stderr, said: stdout === '' ? null : (JSON.parse(stdout) as Restarted) };
 }
 
 async function entriesOf({ options }: ConfiguredDirectory): Promise<readonly { readonly status: string }[]> {
@@ -121,7 +125,7 @@ async function entriesOf({ options }: ConfiguredDirectory): Promise<readonly { r
   expect(JSON.parse(verified.stdout)).toMatchObject({ findings: [] });
   const exported = await runCommand(['ledger', 'export'], options);
   const lines = exported.stdout.split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line));
+  return lines.map((line) => JSON.parse(line) as { readonly status: string });
 }
 
 test('restarts under load refuse no connection, cut no stream, and write one entry for each call', async () => {
@@ -133,7 +137,7 @@ test('restarts under load refuse no connection, cut no stream, and write one ent
     for (let count = 0; count < restarts; count++) {
       const { code, said } = await restart(configured);
       expect(code).toBe(0);
-      served.add(said.processId);
+      served.add(said?.processId ?? 0);
       await delay(300);
     }
   });
@@ -160,7 +164,7 @@ test('a new process that cannot start changes nothing, and says why', async () =
   });
   expect(response.status).toBe(409);
   expect(await response.json()).toMatchObject({
-    error: { code: 'not_restarted', message: expect.stringContaining('headgate.yaml:1') },
+    error: { code: 'not_restarted', message: expect.stringContaining('headgate.yaml:1') as string },
   });
   await vi.waitFor(() => expect(serving.process.stderr).toContain('restart failed'));
   expect((await restart(configured)).code).toBe(3);

@@ -214,11 +214,15 @@ function messageParts(usage: unknown): Partial<Usage> {
   };
 }
 
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
 function readMessage(events: readonly unknown[]): RawCharge | null {
   const start = events.find((event) => at(event, 'type') === 'message_start');
   const end = events.findLast((event) => at(event, 'type') === 'message_delta');
   const whole = start === undefined ? events[0] : at(start, 'message');
-  const spread = { ...Object(at(whole, 'usage')), ...withoutNull(Object(at(end, 'usage'))) } as object;
+  const spread = { ...objectOf(at(whole, 'usage')), ...withoutNull(objectOf(at(end, 'usage'))) };
   if (Object.keys(spread).length === 0) return null;
   const prompts = list(spread, 'iterations').map((each) => ({ ...noUsage, ...messageParts(each) }));
   const sum = prompts.length === 0 ? { ...noUsage, ...messageParts(spread) } : prompts.reduce(add);
@@ -267,7 +271,7 @@ function readNative(events: readonly unknown[]): RawCharge | null {
   const tools = count(usage, 'toolUsePromptTokenCount');
   const grounding = events
     .flatMap((event) => list(event, 'candidates').flatMap((each) => at(each, 'groundingMetadata') ?? []))
-    .filter((each) => Object.keys(Object(each)).length > 0)
+    .filter((each) => Object.keys(objectOf(each)).length > 0)
     .at(-1);
   const queries = list(grounding, 'webSearchQueries').length;
   const thoughts = count(usage, 'thoughtsTokenCount');

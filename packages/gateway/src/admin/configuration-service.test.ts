@@ -292,7 +292,7 @@ describe('a configuration file', () => {
     writeFileSync(path(), 'channels: { main: { provider: opnai, models: [m] } }');
     const service = await start();
     expect(service.ok ? [] : service.error.map(({ message }) => message)).toEqual([
-      expect.stringContaining('there is no provider "opnai"'),
+      expect.stringContaining('there is no provider "opnai"') as string,
     ]);
   });
 });
@@ -566,7 +566,7 @@ describe('credentials', () => {
     expect(service.catalogue.current.channels.get('one')?.enabled).toBe(false);
     expect(lines.join('\n')).toContain(`${keyFile} is not there; put that file back`);
     const refused = await addCredential(tools, 'one', null, 'sk-other');
-    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('is gone') });
+    expect(refused).toMatchObject({ ok: false, error: expect.stringContaining('is gone') as string });
     writeFileSync(keyFile, `${'A'.repeat(43)}\n`, { mode: 0o600 });
     await settle(service);
     expect(lines.join('\n')).toContain('which is not in credentials-key');

@@ -132,7 +132,7 @@ function exportPrice(tiers: readonly PriceTier[]): object {
   const [base] = written;
   const { images, searches, regions } = base ?? {};
   const others = [...services].flatMap(([service, rows]) =>
-    service === undefined ? [] : [[service, exportRows(rows)]],
+    service === undefined ? [] : [[service, exportRows(rows)] as const],
   );
   return {
     ...exportRows(services.get(undefined) ?? []),

@@ -33,7 +33,7 @@ test('a name in an error, a log line or an entry is a whole text', () => {
       expect(faultHeaders(fault('invalid_request', { message: name, param: name }))).toContain(
         'content-type',
       );
-      expect(JSON.parse(quoteLogText(name, 10)).isWellFormed()).toBe(true);
+      expect(String(JSON.parse(quoteLogText(name, 10))).isWellFormed()).toBe(true);
       const entry = sampleEntry({
         modelRequested: name,
         userAgent: name,

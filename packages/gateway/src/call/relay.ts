@@ -72,6 +72,7 @@ export class WholeRelay implements Relay {
   readonly #headers: HeaderList;
   /** Bytes that may be kept without asking for memory. */
   #counted = uncountedBytesMax;
+  readonly #isCrowded: boolean;
   /** Exactly as long as the body where that was announced. */
   #place: Uint8Array;
   #length = 0;
@@ -81,13 +82,15 @@ export class WholeRelay implements Relay {
     this.#errand = errand;
     this.#wire = wire;
     this.#headers = headers;
-    const isBelieved = announced > 0 && announced <= announcedBytesMax && this.#hasRoom(announced);
+    // Of several large answers that begin together some are given room whole: bit by bit, all would be refused in the middle.
+    this.#isCrowded = announced <= errand.limits.answerBytesMax && !this.#hasRoom(announced);
+    const isBelieved = announced > 0 && announced <= announcedBytesMax && !this.#isCrowded;
     this.#place = isBelieved ? Buffer.allocUnsafe(announced) : noBytes;
   }
 
   read(chunk: Uint8Array): Outcome | null {
     const length = this.#length + chunk.length;
-    if (length > this.#counted && !this.#hasRoom(length))
+    if (this.#isCrowded || (length > this.#counted && !this.#hasRoom(length)))
       return { kind: 'crowded', committed: false, reading: null };
     if (this.gather(chunk) <= this.#errand.limits.answerBytesMax) return null;
     return refusedAs('garbled', 'the answer is larger than allowed');

@@ -159,7 +159,7 @@ async function checkPorts(settings: Settings, serving: ServingFacts | null): Pro
     ports.map(([check, host, port, flag, origin]) => {
       const isOwn = origin !== undefined && new URL(origin).port === String(port);
       const own: Diagnosis = { check, state: 'good', detail: `${host}:${port}, the running gateway's` };
-      return isOwn ? own : checkPort(check, host, port, flag);
+      return isOwn ? Promise.resolve(own) : checkPort(check, host, port, flag);
     }),
   );
 }

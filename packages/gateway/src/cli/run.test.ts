@@ -378,7 +378,7 @@ describe('credentials', () => {
           name: 'spare',
           kept: 'store',
           problem: null,
-          since: expect.any(String),
+          since: expect.any(String) as string,
         },
       ],
     });
@@ -415,7 +415,11 @@ describe('credentials', () => {
     const { credentials: listed } = json(await headgate('credentials list --json', credentials));
     expect(listed).toMatchObject([
       { channel: 'a', credential: 'OPENAI_API_KEY', kept: 'environment', problem: null },
-      { channel: 'b', credential: null, problem: expect.stringContaining('headgate credentials add b') },
+      {
+        channel: 'b',
+        credential: null,
+        problem: expect.stringContaining('headgate credentials add b') as string,
+      },
     ]);
   });
 });

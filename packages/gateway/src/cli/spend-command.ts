@@ -135,7 +135,7 @@ function textOf(
   const period = `${from} UTC${to === null ? '' : ` to ${to} UTC`}`;
   if (rows.length === 0) return `There are no such calls since ${period}.`;
   const sum = totalOf(rows);
-  // Of the first calls of a day one four digits would show nothing but zeros.
+  // Four digits would show nothing but zeros of the first calls there are.
   const digits = sum.chargeNanoUsd + sum.costNanoUsd < littleNanoUsd ? 6 : 4;
   const rest = rows.slice(limit);
   const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? 'none answered', row, digits));

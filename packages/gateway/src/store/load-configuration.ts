@@ -224,7 +224,7 @@ const pricesAreAll = null;
 
 /** The members with those that are prices read; a document has every member that its row had. */
 function withPrices<Prices>(written: object, names: readonly string[] | null): Prices {
-  const members = Object.entries(written).map(([name, value]) => [
+  const members = Object.entries(written).map(([name, value]: [string, unknown]) => [
     name,
     names === null || names.includes(name) ? BigInt(String(value)) : value,
   ]);

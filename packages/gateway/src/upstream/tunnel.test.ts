@@ -197,7 +197,10 @@ test('a proxy that says nothing, and one that is not there', async () => {
   await silent.close();
   opened.length = 0;
   const gone = await failureOf(through(silent));
-  expect(gone).toMatchObject({ kind: 'unreachable', detail: expect.stringContaining('cannot be reached') });
+  expect(gone).toMatchObject({
+    kind: 'unreachable',
+    detail: expect.stringContaining('cannot be reached') as string,
+  });
 });
 
 test.each(['http', 'https'] as const)(

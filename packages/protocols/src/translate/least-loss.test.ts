@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messagesSurface } from '../messages/wire.ts';
 import { type ProtocolId, protocolIds, protocols } from '../protocols.ts';
-import { defaultDialect } from '../request.ts';
+import { type Dialect, defaultDialect } from '../request.ts';
 import { responsesSurface } from '../responses/wire.ts';
 import type { ReasoningBlock, Surface, Turn } from '../turn.ts';
 import { leastLossFirst } from './least-loss.ts';
@@ -13,7 +13,7 @@ const own = { ...defaultDialect, chatVocabulary: 'own' } as const;
 function order(
   turn: Turn,
   spoken: readonly ProtocolId[],
-  { dialect = defaultDialect, reasoning = false as boolean | 'asked' } = {},
+  { dialect = defaultDialect, reasoning = false }: { dialect?: Dialect; reasoning?: boolean | 'asked' } = {},
 ): readonly ProtocolId[] {
   const ways = protocolIds
     .filter((id) => spoken.includes(id))

@@ -73,7 +73,7 @@ describe('what callers pay', () => {
     expect(own?.price).toEqual(list?.price);
     expect(own).toMatchObject({
       displayName: 'house',
-      priceOrigin: { by: 'catalogue', list: 'openai', asOf: expect.stringMatching(/^20/) },
+      priceOrigin: { by: 'catalogue', list: 'openai', asOf: expect.stringMatching(/^20/) as string },
     });
     expect(problemsOf(`${on('house')}models: { house: { pricedAs: gpt-5-mimi } }`)).toContain(
       'the catalogue has no list price of "gpt-5-mimi"; did you mean "gpt-5-mini"?',

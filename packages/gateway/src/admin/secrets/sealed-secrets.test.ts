@@ -67,6 +67,6 @@ test.each(['', 'short', `${'A'.repeat(43)}\nx`])('a damaged file %j is told from
   writeFileSync(join(directory, 'credentials-key'), text);
   expect(openSealingKeys(directory)).toMatchObject({
     ok: false,
-    error: expect.stringContaining('is damaged'),
+    error: expect.stringContaining('is damaged') as string,
   });
 });
