@@ -7,6 +7,7 @@ import type {
   UpstreamLine,
   UpstreamPlace,
 } from '../ports/upstream.ts';
+import { withoutSecrets } from '../route/words.ts';
 
 /** The result of asking a channel for something small. */
 export interface ChannelTest {
@@ -59,7 +60,7 @@ export async function testChannel(
     works,
     status,
     durationMs,
-    detail: works ? `answered ${asked}` : explain(channel, credential, exchange),
+    detail: works ? `answered ${asked}` : explain(channel, exchange),
   };
 }
 
@@ -125,13 +126,10 @@ function oneTokenOf({ channel, upstreamModel, facts }: Target): Question | null 
   return { asked: `one token of ${upstreamModel}`, place: { channel, method: 'POST', path, headers }, body };
 }
 
-function explain(
-  { baseUrl }: Channel,
-  credential: Credential | null,
-  { head, body, failure }: Exchange,
-): string {
-  if (failure !== null) return `${explainFailure(failure)} (${baseUrl})`;
-  const words = excerpt(credential === null ? body : body.replaceAll(credential.secret, '…'));
+function explain(channel: Channel, { head, body, failure }: Exchange): string {
+  const { baseUrl } = channel;
+  if (failure !== null) return `${withoutSecrets(explainFailure(failure), channel)} (${baseUrl})`;
+  const words = excerpt(withoutSecrets(body, channel));
   switch (head?.status) {
     case 401:
     case 403:

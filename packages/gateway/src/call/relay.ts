@@ -82,7 +82,7 @@ export class WholeRelay implements Relay {
     this.#errand = errand;
     this.#wire = wire;
     this.#headers = headers;
-    // Of several large answers that begin together some are given room whole: bit by bit, all would be refused in the middle.
+    // Several large answers may begin together. Some are given room whole: bit by bit, all would be refused in the middle.
     this.#isCrowded = announced <= errand.limits.answerBytesMax && !this.#hasRoom(announced);
     const isBelieved = announced > 0 && announced <= announcedBytesMax && !this.#isCrowded;
     this.#place = isBelieved ? Buffer.allocUnsafe(announced) : noBytes;

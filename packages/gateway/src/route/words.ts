@@ -5,13 +5,17 @@ import { type Outcome, rowOf } from './outcomes.ts';
 const tellingLength = 4;
 
 /** An attempt in words for the operator, who is told all but our secrets: some upstreams repeat them. Null where there is nothing to say. */
-export function wordsOn(
-  outcome: Outcome,
-  { credentials, secrets }: Pick<Channel, 'credentials' | 'secrets'>,
-): string | null {
+export function wordsOn(outcome: Outcome, channel: Pick<Channel, 'credentials' | 'secrets'>): string | null {
   const said = saidOf(outcome);
-  if (said === null) return null;
-  return [...credentials.map(({ secret }) => secret), ...secrets].reduce(withoutSecret, said);
+  return said === null ? null : withoutSecrets(said, channel);
+}
+
+/** An upstream's words without what we sent it in confidence. */
+export function withoutSecrets(
+  text: string,
+  { credentials, secrets }: Pick<Channel, 'credentials' | 'secrets'>,
+): string {
+  return [...credentials.map(({ secret }) => secret), ...secrets].reduce(withoutSecret, text);
 }
 
 function saidOf(outcome: Outcome): string | null {
