@@ -128,6 +128,19 @@ const chat: readonly Omit<OddAnswer, 'protocol'>[] = [
     says: { calls: [calledLook], reason: 'tool-calls', tokens },
   },
   {
+    name: 'the name and a new id in every piece of a call',
+    body: events(
+      ...['', '{\\"a\\"', ':1}'].map((text, place) =>
+        chunk(
+          `{"tool_calls":[{"index":0,"id":"x${place + 1}","type":"function","function":{"name":"look","arguments":"${text}"}}]}`,
+        ),
+      ),
+      chunk('{}', '"tool_calls"', `,${usage}`),
+      done,
+    ),
+    says: { calls: [calledLook], reason: 'tool-calls', tokens },
+  },
+  {
     name: 'all calls under one index',
     body: events(
       chunk(`{"tool_calls":[{"index":0,"id":"x1","type":"function","function":${look}}]}`),

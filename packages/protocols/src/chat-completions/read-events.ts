@@ -3,7 +3,7 @@ import type { EventReader, ReaderContext, ToolName } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
 import { BlockSequencer, collectAnswer } from '../translate/answer.ts';
 import { readMediaUrl } from '../translate/media.ts';
-import { callersTool, unwrapInput } from '../translate/tools.ts';
+import { callersTool, parseObject, unwrapInput } from '../translate/tools.ts';
 import type { Sealed } from '../turn.ts';
 import type { TurnAnswer, TurnEvent } from '../turn-event.ts';
 import type { Usage } from '../usage.ts';
@@ -207,12 +207,21 @@ interface Call {
   readonly key: number;
   id: string;
   tool: ToolName | null;
+  /** The upstream's. */
+  name: string;
   /** The upstream's, once it is named. */
   form: ToolName['form'] | null;
   /** Text that waits: for the name, or in the case of free text within a function's arguments for the end. */
   held: string;
+  /** All text so far. */
+  input: string;
   isWrapped: boolean;
   sealed: Sealed | null;
+}
+
+/** No piece can follow; of free text nobody knows. */
+function isWhole({ form, input }: Call): boolean {
+  return form === 'custom' || (input.trim() !== '' && parseObject(input) !== null);
 }
 
 /** Reads the calls in the deltas of one answer. Servers leave out indices, types and ids, or send empty ones later. */
@@ -244,7 +253,9 @@ export class CallReader {
     const call = this.#find(wire);
     const form = formOf(wire, call.form);
     const called = recordOf(wire[form]);
-    call.held += callInput(form === 'custom' ? called['input'] : called['arguments']);
+    const text = callInput(form === 'custom' ? called['input'] : called['arguments']);
+    call.held += text;
+    call.input += text;
     call.sealed = sealCall(this.#context.origin, wire) ?? call.sealed;
     if (call.tool === null) this.#open(call, stringOf(called['name']) ?? '', form);
     if (call.tool !== null) this.#flush(call);
@@ -252,15 +263,18 @@ export class CallReader {
 
   /**
    * By its index, else by its id; without either it is the last one, unless it is named anew. Some servers give every call the
-   * same index: one with another id and a name is another call.
+   * same index: one with another id and a name is another call. Others name a call in every piece, each under a new id: as long as
+   * its arguments are not whole, it is the same.
    */
   #find(wire: WireRecord): Call {
     const index = numberOf(wire['index']);
     const id = stringOf(wire['id']) ?? '';
-    const isNamed = (stringOf(recordOf(wire[formOf(wire, null)])['name']) ?? '') !== '';
+    const name = stringOf(recordOf(wire[formOf(wire, null)])['name']) ?? '';
+    const isNamed = name !== '';
     const last = id === '' && !isNamed ? this.#calls.at(-1) : undefined;
     const known = index === null ? (this.#byId.get(id) ?? last) : this.#byIndex.get(index);
-    const isOther = known !== undefined && isNamed && id !== '' && known.id !== '' && known.id !== id;
+    const isRenamed = known !== undefined && isNamed && id !== '' && known.id !== '' && known.id !== id;
+    const isOther = isRenamed && (name !== known.name || isWhole(known));
     const call = known === undefined || isOther ? this.#begin(index) : known;
     if (call.id === '' && id !== '') {
       call.id = id;
@@ -274,8 +288,10 @@ export class CallReader {
       key: this.#calls.length,
       id: '',
       tool: null,
+      name: '',
       form: null,
       held: '',
+      input: '',
       isWrapped: false,
       sealed: null,
     };
@@ -288,6 +304,7 @@ export class CallReader {
     if (sent === '') return;
     const tool = callersTool(this.#context.names, sent, form);
     call.tool = tool;
+    call.name = sent;
     call.form = form;
     call.isWrapped = tool.form === 'custom' && form === 'function';
     if (call.id === '') call.id = `call_${this.#context.traceId.slice(-24)}_${call.key}`;
