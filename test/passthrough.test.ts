@@ -184,6 +184,7 @@ describe('what the upstream receives', () => {
       'content-length': String(lastBody().length),
       accept: 'application/json',
       'accept-encoding': 'identity',
+      'user-agent': 'headgate',
       connection: 'keep-alive',
     });
   });

@@ -78,7 +78,13 @@ export class Wire {
       if (known.credential !== credential || known.accept !== accept || known.path !== path) continue;
       if (known.contentType === contentType) return known.line;
     }
-    const headers = ['content-type', contentType, 'accept', accept, 'accept-encoding', 'identity'];
+    const sent = {
+      'content-type': contentType,
+      accept,
+      'accept-encoding': 'identity',
+      'user-agent': ownName,
+    };
+    const headers = Object.entries(sent).flat();
     const { channel } = this.target;
     const line = this.#upstream.line({ channel, credential, method: 'POST', path, headers });
     if (this.#lines.length === linesMax) this.#lines.shift();
@@ -107,6 +113,9 @@ interface WireUse {
   readonly upstream: Upstream;
   readonly others: readonly Wire[];
 }
+
+/** Some providers refuse who gives no name. A channel may give another (`headers`). */
+const ownName = 'headgate';
 
 /** The wires in use. A target is an immutable value of the catalogue: a changed one is another, and the old one's go with it. */
 export class Wires {
