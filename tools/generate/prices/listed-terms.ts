@@ -32,6 +32,8 @@ type TokenClass = (typeof classOf)[keyof typeof classOf];
 
 const outputClasses: readonly TokenClass[] = ['output', 'reasoning', 'audioOutput', 'imageOutput'];
 
+const cacheWrites: readonly TokenClass[] = ['cacheWrite5m', 'cacheWrite1h'];
+
 const namePattern = new RegExp(
   `^(${Object.keys(classOf)
     .sort((a, b) => b.length - a.length)
@@ -59,7 +61,10 @@ function tableOf(listing: Listing): Table {
     const service = serviceNames[suffix] ?? suffix;
     const rows = table.get(service) ?? new Map<number, Prices>();
     const prices: Prices = rows.get(Number(thousands) * 1000) ?? new Map();
-    prices.set(classOf[stem as keyof typeof classOf], price); // The pattern is made of the table's keys.
+    const priceClass = classOf[stem as keyof typeof classOf]; // The pattern is made of the table's keys.
+    // Some write 0 where a vendor takes nothing on top for writing its cache: what is written is read as well.
+    if (price === 0n && cacheWrites.includes(priceClass)) continue;
+    prices.set(priceClass, price);
     table.set(service, rows.set(Number(thousands) * 1000, prices));
   }
   return table;
@@ -194,7 +199,9 @@ function rowsOf(
 ): readonly PriceTierText[] {
   const own = rows.get(0);
   const isWhole =
-    service === '' || (own?.has('input') === true && (own.has('output') || !base.has('output')));
+    service === '' ||
+    (own?.has('input') === true &&
+      outputClasses.every((name) => own.has('output') || own.has(name) || !base.has(name)));
   if (!isWhole) return [];
   const sizes = [...rows.keys()].sort((a, b) => a - b);
   return sizes.map((aboveInputTokens) => {
@@ -206,6 +213,12 @@ function rowsOf(
       prices: textOf(service === '' ? prices : fill(new Map([...(own ?? []), ...prices]), usual)),
     };
   });
+}
+
+/** Pieces of sound, and of pictures that are made in chats, are not counted: with nothing for tokens they would be free. */
+function isPriced({ tiers: [base] }: ListedTerms): boolean {
+  const { input, output, perImage } = base?.prices ?? {};
+  return perImage === undefined ? input !== undefined : input !== '0' || output !== '0';
 }
 
 const modes: readonly unknown[] = ['chat', 'responses', 'image_generation', 'embedding'];
@@ -226,9 +239,7 @@ export function readListedTerms(
     if (listing['litellm_provider'] !== provider || !modes.includes(listing['mode']) || id.includes('/'))
       continue;
     const terms = termsOf(id, listing, fees);
-    const isPriced =
-      terms.tiers[0]?.prices.input !== undefined || terms.tiers[0]?.prices.perImage !== undefined;
-    if (isPriced) found.set(id, terms);
+    if (isPriced(terms)) found.set(id, terms);
   }
   return found;
 }

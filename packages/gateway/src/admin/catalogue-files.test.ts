@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
+import { protocols } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ListedModels, priceAt } from '../catalogue/price-book.ts';
 import { toProvider } from '../config/provider-document.ts';
+import { priceUsage } from '../money/price.ts';
 import { priceClassNames } from '../money/price-terms.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
 
@@ -120,6 +122,53 @@ describe('price seed', () => {
         }
       }
     }
+  });
+
+  test.each(seedNames)('%s gives no class away beside others that cost something', (name) => {
+    for (const [id, model] of Object.entries(files.priceList(name).models)) {
+      for (const { prices } of model.versions.flatMap(({ tiers }) => tiers)) {
+        const { input, output, cacheWrite5m, cacheWrite1h, perImage } = prices;
+        if (input !== '0')
+          expect([cacheWrite5m, cacheWrite1h], `${name} ${id}: cache writes`).not.toContain('0');
+        if (input === '0' && output === '0')
+          expect(perImage, `${name} ${id}: pieces beside tokens`).toBeUndefined();
+      }
+    }
+  });
+
+  test('what its maker gives away is sold at the price of those who host it', () => {
+    const found = files.prices().find('google/gemma-3-27b-it', nowMs);
+    expect(found?.list.isVendor).toBe(false);
+    expect(found === null ? null : priceAt(found.model, nowMs)?.[0]?.classes.input).toBeGreaterThan(0n);
+    expect(files.prices().find('gpt-oss-120b', nowMs)?.list.isVendor).toBe(false);
+  });
+
+  test('research is charged for its thought, which no completion contains', () => {
+    const perplexity = files.provider('perplexity');
+    const model = files.priceList('perplexity').find('sonar-deep-research');
+    const tiers = model === null ? null : priceAt(model, nowMs);
+    if (perplexity === null || tiers === null) throw new Error('the catalogue has lost it');
+    const body = {
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: 30,
+        completion_tokens: 10_000,
+        total_tokens: 10_030,
+        citation_tokens: 20_000,
+        num_search_queries: 20,
+        reasoning_tokens: 200_000,
+      },
+    };
+    const { dialect } = toProvider(perplexity);
+    const answer = protocols['chat-completions'].readAnswer(
+      new TextEncoder().encode(JSON.stringify(body)),
+      dialect,
+      'answer',
+    );
+    if (answer.kind !== 'answer' || answer.reading.usage === null) throw new Error(answer.kind);
+    const price = { id: 'p', effectiveFromMs: 0, tiers };
+    // 30 · $2 + 10,000 · $8 + 200,000 · $3 + 20,000 · $2 a million, and 20 searches at half a cent.
+    expect(priceUsage(answer.reading.usage, price, 1_000_000n)).toBe(820_060_000n);
   });
 
   test('versions ascend and the one in force is chosen by date', () => {

@@ -120,19 +120,23 @@ export class PriceBook {
 
   /**
    * Finds what the maker of a model asks for it, or where no maker sells it, the dearest of those who host it, so that nobody's
-   * hosting is sold below its price. It goes by the model's name alone: no channel has a say in it.
+   * hosting is sold below its price. What its maker gives away, hosts do not. It goes by the model's name alone: no channel has a say
+   * in it.
    */
   find(modelId: string, nowMs: number): ListPrice | null {
-    for (const lists of [this.#vendors, this.#hosts]) {
-      const found = lists.flatMap((list) => {
-        const model = this.#findIn(list, modelId);
-        return model === null ? [] : [{ list, model }];
-      });
-      const [first, ...others] = found;
-      if (first !== undefined)
-        return others.reduce((best, next) => (isDearer(next.model, best.model, nowMs) ? next : best), first);
+    const made = this.#dearestIn(this.#vendors, modelId, nowMs);
+    if (made !== null && plainPrice(made.model, nowMs) !== 0n) return made;
+    const hosted = this.#dearestIn(this.#hosts, modelId, nowMs);
+    return hosted !== null && (made === null || isDearer(hosted.model, made.model, nowMs)) ? hosted : made;
+  }
+
+  #dearestIn(lists: readonly PriceList[], modelId: string, nowMs: number): ListPrice | null {
+    let best: ListPrice | null = null;
+    for (const list of lists) {
+      const model = this.#findIn(list, modelId);
+      if (model !== null && (best === null || isDearer(model, best.model, nowMs))) best = { list, model };
     }
-    return null;
+    return best;
   }
 
   /** Every model that sources do not agree about, with the list it is in. */
