@@ -19,8 +19,15 @@ import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/
 import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, type OutcomeRow, outcomeTable, rowOf } from '../route/outcomes.ts';
 import { wordsOn } from '../route/words.ts';
-import { chargedParts, costOfShares, partsToStore, type Share, sharesIn } from './detours/shares.ts';
-import { alertDrift, alertUnpriced } from './detours/unpriced.ts';
+import {
+  type Charged,
+  chargedBy,
+  costOfShares,
+  partsToStore,
+  type Share,
+  sharesIn,
+} from './detours/shares.ts';
+import { alertDrift, alertUnpriced, sentTerms } from './detours/unpriced.ts';
 import { type AttemptRecord, alertBug, type CallEnd } from './outcomes.ts';
 import { lossNames, sendFinish } from './reply.ts';
 import type { Call } from './request.ts';
@@ -112,14 +119,14 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const { receivedAt, work } = inbound;
   const last = attempts.at(-1);
   const estimates = estimatesOf(request);
-  const asked = request.facts.terms ?? noTerms;
+  const isAsking = request.facts.terms !== undefined;
+  const asked = isAsking && last !== undefined ? sentTerms(request, last.losses) : noTerms;
   const reading = readingOf(last?.outcome);
   const { usage, source } = meter(reading, estimates, producedIn(last?.outcome));
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
   const isCount = work === 'count';
   const verdict = judge(finish, isCount, last?.outcome, hasOutput);
   const unbilledReason = verdict.unbilled ?? (price === null ? 'unpriced_model' : null);
-  const isBilled = unbilledReason === null && price !== null;
   const terms = mergeTerms(reading?.terms ?? noTerms, asked);
   let sentAt = now;
   const shares: (readonly Share[] | null)[] = [];
@@ -137,10 +144,12 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     );
   }
   const lastShares = shares.at(-1) ?? null;
-  const parts = lastShares === null || price === null ? null : chargedParts(lastShares, price);
+  const charged: Charged | null =
+    price === null ? null : lastShares === null ? { price, parts: null } : chargedBy(lastShares, price);
+  const parts = charged?.parts ?? null;
   return {
     ...openingOf(call),
-    priceVersion: parts?.[0]?.price.id ?? price?.id ?? null,
+    priceVersion: charged?.price.id ?? null,
     status: verdict.status,
     unbilledReason,
     channelId: last?.target.channel.id ?? null,
@@ -149,9 +158,10 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     usageSource: source,
     parts: parts === null ? null : partsToStore(parts),
     terms: terms === noTerms ? null : terms,
-    chargeNanoUsd: isBilled
-      ? priceUsage(usage, parts?.[0]?.price ?? price, caller.group.multiplierPpm, terms, parts)
-      : zeroNanoUsd,
+    chargeNanoUsd:
+      unbilledReason === null && charged !== null
+        ? priceUsage(usage, charged.price, caller.group.multiplierPpm, terms, parts)
+        : zeroNanoUsd,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(finish),
@@ -163,9 +173,10 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     // To the moment the first request was sent upstream, or, if none was, the refusal decided.
     overheadUs: Math.round((sentAt - receivedAt) * 1000),
     finishedAtMs: gateway.clock.now(),
-    attempts: attempts.map((record, at) =>
-      attemptEntry(record, shares[at] ?? null, at + 1, isCount, estimates, asked),
-    ),
+    attempts: attempts.map((record, at) => {
+      const sent = isAsking ? sentTerms(request, record.losses) : noTerms;
+      return attemptEntry(record, shares[at] ?? null, at + 1, isCount, estimates, sent);
+    }),
     route: encodeRoute(routes),
   };
 }

@@ -44,3 +44,12 @@ test('drafts of an image that never came are estimated, beside what was counted'
 test('no image and no usage are nothing', () => {
   expect(meter(imagesOf(0, 0), estimates)).toEqual({ usage: noUsage, source: 'none' });
 });
+
+test('no estimate is less than what was counted, whatever the caller allowed, and no thought is more than its output', () => {
+  const usage = { ...noUsage, inputFresh: 9, output: 1_000, outputReasoning: 900 };
+  const reading = { ...nothing, usage, hasOutput: true, outputBytes: 40, usageAtOutputBytes: 8 };
+  const allowing = (outputTokensMax: number) =>
+    meter(reading, { ...estimates, outputTokensMax }, 5_000).usage;
+  expect(allowing(100)).toMatchObject({ output: 1_000, outputReasoning: 990 });
+  expect(allowing(2_000)).toMatchObject({ output: 2_000, outputReasoning: 1_990 });
+});

@@ -21,7 +21,7 @@ export interface Estimates {
 
 /**
  * The upstream's own count where it covers all that came; otherwise, if there was output, an estimate that is marked as
- * one, never less than what the upstream counted before and never more than the caller allowed. `producedTokens`: what was most
+ * one, never less than what the upstream counted before, and else never more than the caller allowed. `producedTokens`: what was most
  * likely written, thought that nobody has seen included.
  */
 export function meter(
@@ -34,10 +34,10 @@ export function meter(
   if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
   if (reading.images !== undefined) return meterImages(usage, reading.images, inputTokensEstimate);
   if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
-  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate, output: 1 };
+  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate };
   const seen = Math.ceil(outputBytes / bytesPerTokenEstimate);
   const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
-  const output = Math.min(Math.max(counted.output, seen, producedTokens), allowed);
+  const output = Math.max(counted.output, Math.min(Math.max(1, seen, producedTokens), allowed));
   const unseen = producedTokens === 0 ? 0 : Math.max(0, output - seen);
   const outputReasoning = Math.max(counted.outputReasoning, unseen);
   return { usage: { ...counted, output, outputReasoning }, source: 'estimated' };

@@ -26,7 +26,7 @@ const tiers = fc
       regions: { eu: factor },
     },
     { aboveInputTokens: 1000, prices: large },
-    { aboveInputTokens: 0, service: 'priority', prices: { input: '3', ...quick } },
+    { aboveInputTokens: 0, service: 'priority', prices: { input: '3', output: '4', ...quick } },
   ]);
 
 const amount = fc.integer({ min: 0, max: 2_000 });

@@ -2,6 +2,7 @@ import { noTerms, noUsage, totalInput, type Usage, type UsageTerms } from '@head
 import { type PicoUsd, picoUsd } from './money.ts';
 import {
   type FeePart,
+  factorIn,
   feeOf,
   type Ppm,
   type PricedPart,
@@ -60,7 +61,7 @@ export function priceTerms(
 }
 
 function tokenTerms(usage: Usage, { classes, regions, aboveInputTokens }: PriceTier, terms: UsageTerms) {
-  const factorPpm = terms.region === null ? plain : (regions?.[terms.region] ?? plain);
+  const factorPpm = terms.region === null ? plain : (factorIn(regions, terms.region) ?? plain);
   const thought = classes.reasoning === undefined ? 0 : usage.outputReasoning;
   const units = { ...usage, output: usage.output - thought, outputReasoning: thought };
   const usual = { cacheReadAudio: classes.cacheRead, reasoning: classes.output };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatDecimal, parseDecimal } from './money.ts';
-import { readPriceTiers, writePriceTiers } from './price-terms.ts';
+import { type PriceText, readPriceTiers, writePriceTiers } from './price-terms.ts';
 
 describe('decimals', () => {
   test.each([
@@ -78,6 +78,18 @@ describe('price tiers', () => {
       [200_000, 2_000_000n, 100_000n],
       [500_000, 4_000_000n, 100_000n],
     ]);
+  });
+
+  test.each<[PriceText, PriceText, string]>([
+    [{ input: '1', output: '2' }, { input: '2' }, 'output'],
+    [{ input: '1', output: '2' }, { output: '4' }, 'input'],
+    [{ input: '1', imageOutput: '40' }, { input: '0.5', imageInput: '1' }, 'imageOutput'],
+  ])('a service tier is not free where the standard one is not: %j, %j', (standard, prices, forgotten) => {
+    const read = readPriceTiers([
+      { aboveInputTokens: 0, prices: standard },
+      { aboveInputTokens: 0, service: 'priority', prices },
+    ]);
+    expect(read).toMatchObject({ ok: false, error: { tier: 1, path: [forgotten] } });
   });
 
   test('a bad number is located', () => {

@@ -34,6 +34,8 @@ export function isPiece(name: PriceClass): boolean {
 
 export const priceClassNames = Object.keys(digitsOf) as readonly PriceClass[]; // The keys of the table are the classes.
 
+const outputClasses: ReadonlySet<PriceClass> = new Set(['output', 'reasoning', 'audioOutput', 'imageOutput']);
+
 /** These are absent where nothing is known of them; a price of a token always follows from a plainer one. */
 const feeNames = [
   'citation',
@@ -43,6 +45,10 @@ const feeNames = [
   'perGrounding',
   'perPage',
 ] as const satisfies readonly Fee[];
+
+const tokenClasses = priceClassNames.filter(
+  (name) => !isPiece(name) && !feeNames.some((fee) => fee === name),
+);
 
 /** A service tier takes the prices of pieces from the standard one. Those of tokens are its own. */
 const pieceNames = ['perImage', 'perCall', ...feeNames] as const satisfies readonly PriceClass[];
@@ -115,8 +121,9 @@ function readTier(text: PriceTierText, tiers: readonly PriceTierText[]): Result<
     return fail({ path: ['service'], reason: `"${usualService}" is what the prices beside it are for` });
   const pieces = service === undefined ? {} : pick(base?.prices ?? {}, pieceNames);
   const prices = { ...pieces, ...own?.prices, ...text.prices };
-  if (service !== undefined && prices.input === undefined && base?.prices.input !== undefined)
-    return fail({ path: ['input'], reason: 'a service tier needs prices of its own for input and output' });
+  const forgotten = service === undefined ? undefined : forgottenIn(prices, base?.prices ?? {});
+  if (forgotten !== undefined)
+    return fail({ path: [forgotten], reason: 'a service tier needs prices of its own for input and output' });
   const units = readUnits(prices);
   if (!units.ok) return units;
   const images = readImages(text.images ?? own?.images ?? base?.images ?? []);
@@ -135,6 +142,19 @@ function readTier(text: PriceTierText, tiers: readonly PriceTierText[]): Result<
     ...(searches.value.length === 0 ? {} : { searches: searches.value }),
     ...(Object.keys(regions.value).length === 0 ? {} : { regions: regions.value }),
   });
+}
+
+/** A class that costs something in the standard tier, and in a service tier would be free, because no price there is for it. */
+function forgottenIn(prices: PriceText, standard: PriceText): PriceClass | undefined {
+  return tokenClasses.find(
+    (name) =>
+      /[1-9]/.test(standard[name] ?? '') && prices[name] === undefined && prices[plainOf(name)] === undefined,
+  );
+}
+
+/** The class that another one's price follows from. */
+function plainOf(name: PriceClass): 'input' | 'output' {
+  return outputClasses.has(name) ? 'output' : 'input';
 }
 
 /** The members of these names that are there. */

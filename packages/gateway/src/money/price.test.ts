@@ -3,7 +3,7 @@ import { calcPrice } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { picoUsd } from './money.ts';
-import { type PriceClasses, type PriceTier, type PriceVersion, priceUsage } from './price.ts';
+import { type PriceClasses, type PriceTier, type PriceVersion, priceUsage, unpricedTerms } from './price.ts';
 
 const listPrice = 1_000_000n;
 
@@ -133,6 +133,18 @@ describe('priceUsage', () => {
     const tiered = version(tier(0, 1n), tier(1_000, 2n), tier(5_000, 3n));
     const usage = { ...noUsage, inputFresh: input - 600, inputCacheRead: 500, inputAudio: 100, output: 10 };
     expect(priceUsage(usage, tiered, listPrice)).toBe(perToken * 10n);
+  });
+
+  test.each(['constructor', 'toString', '__proto__', 'mars'])('a region named %s has no factor', (region) => {
+    const price = version({
+      aboveInputTokens: 0,
+      classes: classes({ input: listPrice }),
+      regions: { us: 2_000_000n },
+    });
+    const usage = { ...noUsage, inputFresh: 1_000 };
+    expect(priceUsage(usage, price, 1_000_000n, { ...noTerms, region })).toBe(1_000_000n);
+    expect(priceUsage(usage, price, 1_000_000n, { ...noTerms, region: 'us' })).toBe(2_000_000n);
+    expect(unpricedTerms(usage, price, { ...noTerms, region })).toEqual(['region']);
   });
 
   test('a version without tiers is a bug, not a free call', () => {

@@ -145,7 +145,12 @@ function tokensInPico(usage: Usage, { classes, regions }: PriceTier, { region }:
       classes.reasoning === undefined ? BigInt(usage.output) * classes.output : outputInPico(usage, classes);
   if (usage.outputAudio !== 0) price += BigInt(usage.outputAudio) * classes.audioOutput;
   if (usage.outputImage !== 0) price += BigInt(usage.outputImage) * classes.imageOutput;
-  return price * (region === null ? million : (regions?.[region] ?? million));
+  return price * (region === null ? million : (factorIn(regions, region) ?? million));
+}
+
+/** The factor of a region that the price names. Callers choose the word, and every object has members of its own kind. */
+export function factorIn(regions: PriceTier['regions'], region: string): Ppm | undefined {
+  return regions !== undefined && Object.hasOwn(regions, region) ? regions[region] : undefined;
 }
 
 function outputInPico({ output, outputReasoning }: Usage, classes: PriceClasses): bigint {
@@ -194,7 +199,7 @@ export function unpricedTerms(
   const found: UnpricedTerm[] = [];
   if (service !== null && !tiers.some((tier) => tier.service === service)) found.push('service');
   const tier = tierFor(tiers, service, 0);
-  if (region !== null && tier.regions?.[region] === undefined) found.push('region');
+  if (region !== null && factorIn(tier.regions, region) === undefined) found.push('region');
   for (const part of feeParts) if (usage[part] !== 0 && !hasFee(tier, part)) found.push(part);
   return found;
 }

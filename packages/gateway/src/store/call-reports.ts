@@ -132,7 +132,7 @@ const channelOfAttempt = sql.lit(attemptColumns.indexOf('channel_id'));
 const costOfAttempt = sql.lit(attemptColumns.indexOf('cost_nano_usd'));
 const cost = sql`cast(attempt.value ->> ${costOfAttempt} as integer)`;
 
-const tokens = sql`input_fresh + input_cache_read + input_cache_write_5m + input_cache_write_1h + input_audio + input_image as input,
+const tokens = sql`input_fresh + input_cache_read + input_cache_write_5m + input_cache_write_1h + input_audio + input_image + input_cache_read_audio as input,
   output + output_audio + output_image as output`;
 
 const billedCall = sql`case when unbilled_reason is null then 1 else 0 end as billed`;

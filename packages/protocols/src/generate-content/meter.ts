@@ -17,7 +17,7 @@ export class NativeReading extends RunningReading {
   #usageBytes: Uint8Array | null = null;
   #usage: Usage | null = null;
   #terms: UsageTerms = noTerms;
-  #grounding: unknown = null;
+  #grounding: Grounding | null = null;
   #countsOutput = false;
   #isBlocked = false;
 
@@ -28,7 +28,7 @@ export class NativeReading extends RunningReading {
     this.outputBytes += chunk.outputBytes;
     this.hasCalls ||= chunk.hasCalls;
     this.#takeUsageOf(chunk);
-    if (chunk.hasGrounding) this.#grounding = chunk.grounding;
+    if (chunk.hasGrounding) this.#takeGrounding(readGrounding(chunk.grounding));
     if (!chunk.hasCandidates) this.#takeFeedback(chunk.promptFeedback);
   }
 
@@ -37,7 +37,7 @@ export class NativeReading extends RunningReading {
     this.#readCounts();
     return this.#grounding === null || this.#usage === null
       ? this.#usage
-      : { ...this.#usage, ...readGrounding(this.#grounding) };
+      : { ...this.#usage, ...this.#grounding };
   }
 
   set usage(usage: Usage | null) {
@@ -50,6 +50,14 @@ export class NativeReading extends RunningReading {
     this.#usageBytes = null;
     this.#usage = readUsage(wire);
     this.#terms = readTerms(wire);
+  }
+
+  /** Chunks tell it whole, or a piece each: the most that one of them counts has been searched. */
+  #takeGrounding({ webSearches, groundings }: Grounding): void {
+    this.#grounding = {
+      webSearches: Math.max(webSearches, this.#grounding?.webSearches ?? 0),
+      groundings: Math.max(groundings, this.#grounding?.groundings ?? 0),
+    };
   }
 
   /** Read with the counts, which it stands among. */
@@ -193,8 +201,10 @@ function readTerms(wire: WireRecord): UsageTerms {
   return service === null && promptTokens === null ? noTerms : { ...noTerms, service, promptTokens };
 }
 
+type Grounding = Pick<Usage, 'webSearches' | 'groundings'>;
+
 /** Searches of the web, and that the answer is grounded on them, or on something else that was looked up. */
-function readGrounding(wire: unknown): Pick<Usage, 'webSearches' | 'groundings'> {
+function readGrounding(wire: unknown): Grounding {
   const { webSearchQueries, groundingChunks } = recordOf(wire);
   const webSearches = listOf(webSearchQueries).length;
   return { webSearches, groundings: webSearches + listOf(groundingChunks).length > 0 ? 1 : 0 };

@@ -49,6 +49,20 @@ const answer = [
   chunk([{ text: '' }], 'STOP', counted),
 ];
 
+test('searches that one chunk tells of are counted, whatever later ones leave out', () => {
+  const grounded = (groundingMetadata: object) => ({
+    candidates: [{ content: { parts: [{ text: 'a' }] }, groundingMetadata }],
+  });
+  const { reading } = read(
+    events([
+      grounded({ webSearchQueries: ['a', 'b'] }),
+      grounded({ groundingSupports: [{}] }),
+      chunk([{ text: '' }], 'STOP', counted),
+    ]),
+  );
+  expect(reading.used).toMatchObject({ webSearches: 2, groundings: 1 });
+});
+
 describe.each(framings)('a stream framed as %s', (framing) => {
   const whole = read(framed[framing](answer), framing);
 

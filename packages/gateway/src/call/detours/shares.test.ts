@@ -117,6 +117,24 @@ describe('the price is that of the model that served', () => {
   });
 });
 
+test('an answer of one other model in several requests goes by the prompt of each, as its entry can be priced again', () => {
+  const cheap = priceOf(1_000_000n);
+  const [first] = cheap.tiers;
+  const [dear] = priceOf(10_000_000n).tiers;
+  if (first === undefined || dear === undefined) throw new Error('it has a tier');
+  const price = { id: 'tiered', effectiveFromMs: 0, tiers: [first, { ...dear, aboveInputTokens: 8 }] };
+  const [target] = large.targets;
+  if (target === undefined) throw new Error('it has a target');
+  const tiered = { ...large, price, targets: [{ ...target, cost: price }] };
+  const terms = { ...noTerms, promptTokens: 5 };
+  const entry = entryFor({ modelServed: 'vendor-large-2', terms }, [small, tiered]);
+  expect(entry).toMatchObject({ parts: null, priceVersion: 'tiered', terms, chargeNanoUsd: 20_000n });
+  expect(entry.chargeNanoUsd).toBe(
+    priceUsage(entry.usage, price, entry.multiplierPpm, entry.terms ?? noTerms),
+  );
+  expect(entry.attempts[0]?.costNanoUsd).toBe(20_000n);
+});
+
 test('each request is in its own tier of context, and the price per call is one', () => {
   const [first] = priceOf(1_000n).tiers;
   if (first === undefined) throw new Error('it has a tier');

@@ -32,9 +32,21 @@ export function sharesIn(
   return shares.length === 1 && shares[0]?.other === null ? null : shares;
 }
 
+/** The price that an entry names, and the parts that it keeps: null where one price holds for all of its usage. */
+export interface Charged {
+  readonly price: PriceVersion;
+  readonly parts: readonly PricedPart[] | null;
+}
+
 /** The shares at their prices. One of a model without a price is charged as if the requested one had made it. */
-export function chargedParts(shares: readonly Share[], price: PriceVersion): readonly PricedPart[] {
-  return joined(shares.map(({ usage, other }) => ({ usage, price: other?.model.price ?? price })));
+export function chargedBy(shares: readonly Share[], price: PriceVersion): Charged {
+  const parts = joined(shares.map(({ usage, other }) => ({ usage, price: other?.model.price ?? price })));
+  return { price: parts[0]?.price ?? price, parts: severalOf(parts) };
+}
+
+/** One part alone is all of the usage: an entry tells it by its own price, usage and terms. */
+function severalOf(parts: readonly PricedPart[]): readonly PricedPart[] | null {
+  return parts.length === 1 ? null : parts;
 }
 
 /** Neighbours at one price without tiers are one part: it makes no difference, and loops of tools have many. */
@@ -60,11 +72,10 @@ export function costOfShares(
     return price === null ? [] : [{ usage: share.usage, price }];
   });
   const first = parts[0]?.price;
-  return first === undefined ? zeroNanoUsd : priceUsage(usage, first, 1_000_000n, terms, parts);
+  const several = shares.length === 1 ? null : parts;
+  return first === undefined ? zeroNanoUsd : priceUsage(usage, first, 1_000_000n, terms, several);
 }
 
-/** One part alone is told by the entry's own price and usage. */
-export function partsToStore(parts: readonly PricedPart[]): readonly EntryPart[] | null {
-  if (parts.length === 1) return null;
+export function partsToStore(parts: readonly PricedPart[]): readonly EntryPart[] {
   return parts.map(({ price, usage }) => ({ priceVersion: price.id, usage }));
 }

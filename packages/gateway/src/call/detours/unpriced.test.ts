@@ -7,7 +7,7 @@ import { type PriceTierText, readPriceTiers } from '../../money/price-terms.ts';
 import { completeEntry } from '../../telemetry/testing.ts';
 import { caller, Rig } from '../call.fixture.ts';
 import { Call } from '../request.ts';
-import { alertDrift, alertUnpriced, refuseUnpriced } from './unpriced.ts';
+import { alertDrift, alertUnpriced, refuseUnpriced, sentTerms } from './unpriced.ts';
 
 const paths = Object.fromEntries(Object.values(protocols).map(({ id, usualPath }) => [id, usualPath]));
 
@@ -96,6 +96,22 @@ describe('a request that asks for what has no price', () => {
     expect(refusalOf('responses', { input: 'hi', tools: [{ type: 'web_search' }] }, bare, foreign)).toBe(
       'allowed',
     );
+  });
+});
+
+describe('a service tier that translation leaves out', () => {
+  const body = { model: 'm', messages, service_tier: 'flex', seed: 1 };
+  const read = protocols['chat-completions'].readRequest({
+    ...new Rig().inbound(false),
+    body: new TextEncoder().encode(JSON.stringify(body)),
+  });
+  if (!read.ok) throw new Error(read.error.message);
+  const losing = (field: string) => [{ field, action: 'dropped', note: null } as const];
+
+  test('is not charged for, unless the answer names it', () => {
+    expect(sentTerms(read.value, []).service).toBe('flex');
+    expect(sentTerms(read.value, losing('seed')).service).toBe('flex');
+    expect(sentTerms(read.value, losing('service_tier')).service).toBeNull();
   });
 });
 

@@ -1,7 +1,16 @@
-import { type Ask, type Fault, fault, type InboundRequest, type Protocol } from '@headgate/protocols';
+import {
+  type Ask,
+  type Fault,
+  fault,
+  type InboundRequest,
+  type Loss,
+  noTerms,
+  type Protocol,
+  type UsageTerms,
+} from '@headgate/protocols';
 import { type Model, speaks } from '../../catalogue/catalogue.ts';
 import type { PriceVersion } from '../../money/price.ts';
-import { feeOf, hasFee, tierFor, unpricedTerms } from '../../money/price.ts';
+import { factorIn, feeOf, hasFee, tierFor, unpricedTerms } from '../../money/price.ts';
 import type { Gateway } from '../../ports/gateway.ts';
 import type { AttemptEntry, CallEntry } from '../../ports/ledger.ts';
 import type { Observer } from '../../ports/observer.ts';
@@ -54,7 +63,7 @@ function isUnpriced(
     case 'service':
       return !tiers.some((tier) => tier.service === service);
     case 'region':
-      return region !== null && tierFor(tiers, service, 0).regions?.[region] === undefined;
+      return region !== null && factorIn(tierFor(tiers, service, 0).regions, region) === undefined;
     default:
       return isNative && !hasFee(tierFor(tiers, null, 0), term);
   }
@@ -64,6 +73,17 @@ function mendOf(model: string, term: Ask['term'], { facts }: InboundRequest): st
   const { service = null, region = null } = facts.terms ?? {};
   if (term === 'service') return `prices.${model}.services.${service}`;
   return term === 'region' ? `prices.${model}.regions.${region}` : `prices.${model}.${feeOf[term]}`;
+}
+
+/**
+ * The terms that the upstream was asked for: a service tier that translation has left out, or put near, is for the answer to tell.
+ */
+export function sentTerms(request: InboundRequest, losses: readonly Loss[]): UsageTerms {
+  const terms = request.facts.terms ?? noTerms;
+  if (terms.service === null || losses.length === 0) return terms;
+  const asks = request.asks?.().filter(({ term }) => term === 'service') ?? [];
+  const isLost = asks.some(({ field }) => losses.some((loss) => loss.field === field));
+  return isLost ? { ...terms, service: null } : terms;
 }
 
 /** Tells the operator of all in a billed call that its price says nothing about. */
