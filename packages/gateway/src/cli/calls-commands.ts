@@ -10,6 +10,7 @@ import {
   command,
   type ExitReason,
   jsonText,
+  peopleText,
   printFailure,
   printResult,
 } from './command.ts';
@@ -212,7 +213,7 @@ function tailCalls(context: CommandContext): Promise<ExitReason> {
       else if (records.length > 0) {
         const rows = records.map((call) => cellsOf(call, isWide, output.color));
         const lines = tableText(titles(isWide), rows, output.color, columnGap, tailWidths).split('\n');
-        output.write(`${lines.slice(isBegun ? 1 : 0).join('\n')}\n`);
+        output.write(`${peopleText(lines.slice(isBegun ? 1 : 0).join('\n'))}\n`);
         isBegun = true;
       }
       if (isLast) return 'ok';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { readTime, thrownFailure } from './command.ts';
+import { peopleText, readTime, thrownFailure } from './command.ts';
+import { dim, statusText, tableText } from './table.ts';
 
 test.each([
   ['2027-01-31', '2027-01-31T00:00:00.000Z'],
@@ -49,4 +50,17 @@ test('anything else is, and is told in one line', () => {
   });
   const misuse = thrownFailure(thrownBy(() => Buffer.alloc(-1)));
   expect(misuse.reason).toBe('failed');
+});
+
+test('what others wrote does not act on a terminal, and our own colours do', () => {
+  const ours = `${statusText('down', 'bad', true)}\n${dim('and more')}`;
+  expect(peopleText(ours)).toBe(ours);
+  const title = '\u001b]0;owned\u0007';
+  expect(peopleText(`${title}\u001b[2J\u001b[8m\r\u009b1A\u202eabc`)).toBe(
+    '\\u001b]0;owned\\u0007\\u001b[2J\\u001b[8m\\u000d\\u009b1A\\u202eabc',
+  );
+});
+
+test('a cell of several lines is one row', () => {
+  expect(tableText(['model'], [['a\nroot  is  up']], false)).toBe('MODEL\na root  is  up');
 });

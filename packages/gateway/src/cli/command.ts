@@ -103,7 +103,20 @@ export interface Output {
 
 /** Prints a result: the value for programs, or the text for people. */
 export function printResult(output: Output, value: unknown, text: string): void {
-  output.write(output.json ? `${jsonText(value)}\n` : `${text}\n`);
+  output.write(output.json ? `${jsonText(value)}\n` : `${peopleText(text)}\n`);
+}
+
+/** The colours of our own texts, or something else that acts on a terminal. */
+const actsOnTerminal =
+  /\p{Cc}\[(?:1|2|22|3[0-39]|4[39])(?:;(?:3[0-39]|4[39]))*m|\p{Cc}|[\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Callers and upstreams may have written parts of a text: what would act on a terminal is spelled out. */
+export function peopleText(text: string): string {
+  return text.replace(actsOnTerminal, (found) =>
+    found === '\n' || (found.length > 1 && found.startsWith('\u001b'))
+      ? found
+      : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}${found.slice(1)}`,
+  );
 }
 
 /** Prints why a command ends early. */

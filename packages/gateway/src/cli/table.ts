@@ -15,11 +15,13 @@ const usualGap = '   ';
 /** Rows in columns as wide as their widest cell, or wider where that is asked for, under dim titles. No lines are drawn: alignment is enough. */
 export function tableText(
   titles: readonly (string | Column)[],
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   color: boolean,
   gap = usualGap,
   widthsMin: readonly number[] = [],
 ): string {
+  // A text of others must not look like a row of ours.
+  const rows = given.map((cells) => cells.map((cell) => cell.replaceAll(/[\r\n]+/g, ' ')));
   const columns = titles.map((title) =>
     typeof title === 'string' ? { title, align: 'left' as const } : title,
   );
