@@ -85,6 +85,7 @@ const usageAnswer = z.object({
   ),
   has_more: z.boolean(),
   next_cursor: z.string().nullable(),
+  model_stats_next_cursor: z.string().nullable(),
 });
 
 let simulator: Simulator;
@@ -100,7 +101,7 @@ beforeAll(async () => {
     channels: [{ id: 'a', origin: simulator.origin, models, cost: '0.02' }],
     prices: Object.fromEntries(Object.keys(models).map((id) => [id, price])),
     multiplier: '1.234567',
-    moreKeys: { paged: {}, other: {}, one: { account: 'open' }, two: { account: 'open' } },
+    moreKeys: { paged: {}, inventive: {}, other: {}, one: { account: 'open' }, two: { account: 'open' } },
     openAccounts: ['open'],
   });
 });
@@ -235,6 +236,33 @@ describe('one call by its trace id', () => {
   });
 });
 
+test('models that a key makes up are one line of its sums, and a key that may not call one is told no more', async () => {
+  const key = gateway.moreKeys['inventive'] ?? '';
+  const names = Array.from({ length: 150 }, (_, at) => `made-up-${at}`);
+  for (const model of [...names, 'x'.repeat(5000)])
+    expect((await exchange(gateway.apiOrigin, chatRequest(key, { model, messages: [{}] }))).status).toBe(404);
+  expect(
+    (await exchange(gateway.apiOrigin, chatRequest(key, { model: 'plain', messages: [{}] }))).status,
+  ).toBe(200);
+  const { model_stats, data } = await usage('?limit=200', key);
+  expect(model_stats.map(({ model, calls }) => [model, calls])).toEqual([
+    ['(unknown)', 151],
+    ['plain', 1],
+  ]);
+  // Each call still says what it asked for, in so many characters.
+  expect(data.map(({ model }) => model).toSorted()).toEqual([...names, 'plain', 'x'.repeat(200)].toSorted());
+  const first = await usage('?model_stats_limit=1', key);
+  expect([first.model_stats.map(({ model }) => model), first.model_stats_next_cursor]).toEqual([
+    ['(unknown)'],
+    '(unknown)',
+  ]);
+  const second = await usage(`?model_stats_limit=1&model_stats_cursor=${first.model_stats_next_cursor}`, key);
+  expect([second.model_stats.map(({ model }) => model), second.model_stats_next_cursor]).toEqual([
+    ['plain'],
+    null,
+  ]);
+});
+
 test('pages by cursor give every call once, newest first', async () => {
   const key = gateway.moreKeys['paged'] ?? '';
   for (let call = 0; call < 7; call++) {
@@ -293,6 +321,8 @@ describe('days', () => {
     ['limit', '0'],
     ['limit', '201'],
     ['cursor', 'x'],
+    ['model_stats_limit', '1001'],
+    ['model_stats_cursor', 'x'.repeat(201)],
     ['colour', 'red'],
   ])('%s=%s is refused by name', async (name, value) => {
     const answer = await ask(`?${name}=${encodeURIComponent(value)}`);

@@ -69,7 +69,7 @@ export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
   #listener: EndListener | null;
-  /** Fixed when the call is admitted; null when the model has none, or the call was refused. */
+  /** Fixed as soon as it is known that the caller may call the model; null where that is not so, or it has none. */
   price: PriceVersion | null = null;
   /** The models that answers may name, as they were when the call was admitted. */
   served = noneServed;
@@ -157,6 +157,9 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     gateway.observer.alert('unpriced-model', { model: model.id, mend: `headgate prices show ${model.id}` });
     return fail(modelNotFound(facts.model));
   }
+  // From here on the ledger names the model: it is none that the caller has made up.
+  const { price } = model;
+  call.price = price;
   const { accountId, group } = caller;
   if (group.models !== null || caller.models !== null) {
     const named = readNames(request, caller, call.protocol.id, rights);
@@ -164,7 +167,6 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     call.encodeNamed = named.value;
   }
   const asItIs = inbound.work !== 'answer';
-  const { price } = model;
   if (price !== null && !asItIs && (facts.terms !== undefined || facts.needs.has('tools'))) {
     const refusal = gateway.unpricedTerms === 'refuse' ? refuseUnpriced(call, model, price) : null;
     if (refusal !== null) return fail(refusal);
@@ -186,7 +188,6 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
   if (route.targets.length === 0 && route.againMs === null && inbound.work !== 'count')
     return fail(nothingToTry(wanted, route));
-  call.price = price;
   call.served = served;
   return succeed({ wanted: wanted, route: route });
 }

@@ -51,7 +51,7 @@ async function usageAnswer(
     reports.totals(keyId, periodOfDays(today, today, query.timeZone)),
     reports.totals(keyId, null),
     dailyUsage(query, keyId, period.toMs, reports),
-    reports.byModel(keyId, period),
+    reports.byModel(keyId, period, query.modelLimit, query.modelCursor),
     readPage(query, keyId, reports),
     reports.balance(accountId),
   ]);
@@ -75,7 +75,8 @@ async function usageAnswer(
     expires_at: caller.expiresAtMs === null ? null : new Date(caller.expiresAtMs).toISOString(),
     usage: { today: totalsView(todayTotals), total: totalsView(total) },
     daily_usage: daily,
-    model_stats: models.map(({ model, totals }) => ({ model, ...totalsView(totals) })),
+    model_stats: models.models.map(({ model, totals }) => ({ model, ...totalsView(totals) })),
+    model_stats_next_cursor: models.nextCursor,
     data: page.data.map(entryView),
     has_more: page.nextCursor !== null,
     next_cursor: page.nextCursor,

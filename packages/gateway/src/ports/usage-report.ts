@@ -40,6 +40,13 @@ export interface UsagePage {
   readonly nextCursor: string | null;
 }
 
+export interface ModelPage {
+  /** In the order of their names. What was asked for models that the key cannot call is summed up under one name. */
+  readonly models: readonly { readonly model: string; readonly totals: UsageTotals }[];
+  /** Name to continue after, or null at the end. */
+  readonly nextCursor: string | null;
+}
+
 /** Reads what a key has used. Every method sees that key's calls only. */
 export interface UsageReports {
   /** Waits until everything that is durable now can be seen, within bounds. Null, or the moment up to which everything can. */
@@ -50,10 +57,7 @@ export interface UsageReports {
     keyId: string,
     bounds: readonly number[],
   ): Promise<readonly { readonly fromMs: number; readonly totals: UsageTotals }[]>;
-  byModel(
-    keyId: string,
-    period: UsagePeriod,
-  ): Promise<readonly { readonly model: string; readonly totals: UsageTotals }[]>;
+  byModel(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<ModelPage>;
   /** Newest first. */
   page(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<UsagePage>;
   find(keyId: string, traceId: string): Promise<UsageEntry | null>;
@@ -79,12 +83,17 @@ export interface UsageQuery {
   readonly traceId: string | null;
   readonly limit: number;
   readonly cursor: string | null;
+  /** The same of the sums by model. */
+  readonly modelLimit: number;
+  readonly modelCursor: string | null;
 }
 
 const daysMax = 90;
 const daysDefault = 30;
 const limitMax = 200;
 const limitDefault = 50;
+const modelLimitMax = 1000;
+const modelLimitDefault = 100;
 const knownNames: ReadonlySet<string> = new Set([
   'start_date',
   'end_date',
@@ -93,6 +102,8 @@ const knownNames: ReadonlySet<string> = new Set([
   'trace_id',
   'limit',
   'cursor',
+  'model_stats_limit',
+  'model_stats_cursor',
 ]);
 
 /** Reads and checks the query; a malformed value is a fault that names it. */
@@ -117,8 +128,22 @@ export function readUsageQuery(query: URLSearchParams, nowMs: number): Result<Us
   const cursor = readTraceId(query.get('cursor'));
   if (cursor === undefined)
     return invalid('cursor', "'cursor' must be the `next_cursor` of an earlier answer.");
+  const modelLimit = readInteger(query.get('model_stats_limit'), 1, modelLimitMax, modelLimitDefault);
+  if (modelLimit === null)
+    return invalid(
+      'model_stats_limit',
+      `'model_stats_limit' must be a whole number from 1 to ${modelLimitMax}.`,
+    );
+  const modelCursor = query.get('model_stats_cursor');
+  if (modelCursor !== null && modelCursor.length > 200)
+    return invalid(
+      'model_stats_cursor',
+      "'model_stats_cursor' must be the `model_stats_next_cursor` of an earlier answer.",
+    );
   const range = readRange(query, timeZone, days, nowMs);
-  return range.ok ? succeed({ timeZone, traceId, limit, cursor, ...range.value }) : range;
+  return range.ok
+    ? succeed({ timeZone, traceId, limit, cursor, modelLimit, modelCursor, ...range.value })
+    : range;
 }
 
 type DayRange = Pick<UsageQuery, 'firstDay' | 'lastDay'>;

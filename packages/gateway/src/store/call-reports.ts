@@ -3,6 +3,8 @@ import { nanoUsd } from '../money/money.ts';
 import type { CallFilter, FollowMark, Spend, SpendDimension } from '../ports/call-reports.ts';
 import type { LedgerRecord } from '../ports/store.ts';
 import { attemptColumns, readRecord } from './columns.ts';
+import { isOfModel, modelColumn } from './model-names.ts';
+import { costOfCall, slotMs, slotOf } from './reports.ts';
 import type { Schema } from './schema.ts';
 
 /** Trace ids begin with their time, as UUIDs of version 7 do; calls begin within this time of it. */
@@ -38,8 +40,9 @@ export class SqlCallReports {
   }
 
   async spend(by: SpendDimension, filter: CallFilter): Promise<readonly Spend[]> {
-    const { rows } = await sql<SpendRow>`select name, ${sumsOf}
-      from (${by === 'channel' ? byChannel(filter) : byCall(nameOf[by], filter)}) as spend
+    const parts =
+      by === 'channel' ? byChannel(filter) : areSummed(filter) ? bySlot(by, filter) : byCall(by, filter);
+    const { rows } = await sql<SpendRow>`select name, ${sumsOf} from (${parts}) as spend
       group by name order by ${by === 'day' ? sql`name` : sql`charge desc, cost desc, name`}`.execute(
       this.#database,
     );
@@ -74,8 +77,8 @@ export class SqlCallReports {
   }
 }
 
-function matches(filter: CallFilter): RawBuilder<unknown> {
-  const { accountId, keyId, channelId, model, status, fromMs, toMs, billed } = filter;
+function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuilder<unknown> {
+  const { accountId, keyId, channelId, status, fromMs, toMs, billed } = filter;
   const isSpan = keyId === undefined;
   const conditions = [
     sql`started_at_ms >= ${BigInt(fromMs)}`,
@@ -85,7 +88,7 @@ function matches(filter: CallFilter): RawBuilder<unknown> {
     ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
     ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
     ...(channelId === undefined ? [] : [sql`channel_id = ${channelId}`]),
-    ...(model === undefined ? [] : [sql`model_requested = ${model}`]),
+    ...(filter.model === undefined ? [] : [sql`${sql.ref(model)} = ${filter.model}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(billed === undefined ? [] : [billedIs(billed)]),
   ];
@@ -110,7 +113,7 @@ function isWanted(record: LedgerRecord, filter: CallFilter): boolean {
     record.accountId === (accountId ?? record.accountId) &&
     record.keyId === (keyId ?? record.keyId) &&
     record.channelId === (channelId ?? record.channelId) &&
-    record.modelRequested === (model ?? record.modelRequested) &&
+    isOfModel(record, model) &&
     record.status === (status ?? record.status) &&
     isBilled === (billed ?? isBilled)
   );
@@ -120,13 +123,22 @@ function byEnd(a: LedgerRecord, b: LedgerRecord): number {
   return (a.finishedAtMs ?? a.startedAtMs) - (b.finishedAtMs ?? b.startedAtMs);
 }
 
-const nameOf: Readonly<Record<Exclude<SpendDimension, 'channel'>, RawBuilder<unknown>>> = {
-  key: sql`key_id`,
-  group: sql`group_id`,
-  account: sql`account_id`,
-  model: sql`model_requested`,
-  day: sql`strftime('%Y-%m-%d', started_at_ms / 1000, 'unixepoch')`,
-};
+/** A call has one of each of these. */
+type CallDimension = Exclude<SpendDimension, 'channel'>;
+
+/** The columns of a table that has the calls, or sums of them. */
+interface SummedTable {
+  readonly startedAt: string;
+  readonly model: string;
+}
+
+const ofCalls: SummedTable = { startedAt: 'started_at_ms', model: 'model_summed' };
+const ofSlots: SummedTable = { startedAt: 'slot_start_ms', model: 'model' };
+
+function nameOf(by: CallDimension, { startedAt, model }: SummedTable): RawBuilder<unknown> {
+  if (by === 'day') return sql`strftime('%Y-%m-%d', ${sql.ref(startedAt)} / 1000, 'unixepoch')`;
+  return sql.ref(by === 'model' ? model : `${by}_id`);
+}
 
 const channelOfAttempt = sql.lit(attemptColumns.indexOf('channel_id'));
 const costOfAttempt = sql.lit(attemptColumns.indexOf('cost_nano_usd'));
@@ -137,17 +149,42 @@ const tokens = sql`input_fresh + input_cache_read + input_cache_write_5m + input
 
 const billedCall = sql`case when unbilled_reason is null then 1 else 0 end as billed`;
 
-function byCall(name: RawBuilder<unknown>, filter: CallFilter): RawBuilder<unknown> {
-  return sql`select ${name} as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge,
-    (select coalesce(sum(${cost}), 0) from json_each(calls.attempts) as attempt) as cost
-    from calls where status <> 'open' and ${matches(filter)}`;
+/** True where the sums of quarters of an hour know all that the filter asks for. */
+function areSummed({ channelId, status, billed }: CallFilter): boolean {
+  return channelId === undefined && status === undefined && billed === undefined;
+}
+
+/** Sums of whole quarters of an hour, and the calls of those that the period cuts through: as quick with a million calls as with a few. */
+function bySlot(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
+  const { accountId, keyId, model, fromMs, toMs = Number.MAX_SAFE_INTEGER } = filter;
+  const firstMs = slotOf(fromMs + slotMs - 1);
+  const lastMs = slotOf(toMs);
+  if (firstMs >= lastMs) return byCall(by, filter);
+  const conditions = [
+    sql`slot_start_ms >= ${BigInt(firstMs)} and slot_start_ms < ${BigInt(lastMs)}`,
+    ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
+    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ...(model === undefined ? [] : [sql`model = ${model}`]),
+  ];
+  const whole = sql`select ${nameOf(by, ofSlots)} as name, calls, billed_calls as billed, ${tokens},
+    charge_nano_usd as charge, cost_nano_usd as cost from usage_slots where ${sql.join(conditions, sql` and `)}`;
+  const cut = [
+    ...(fromMs < firstMs ? [byCall(by, { ...filter, toMs: firstMs })] : []),
+    ...(filter.toMs !== undefined && lastMs < toMs ? [byCall(by, { ...filter, fromMs: lastMs })] : []),
+  ];
+  return sql.join([whole, ...cut], sql` union all `);
+}
+
+function byCall(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
+  return sql`select ${nameOf(by, ofCalls)} as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge,
+    ${costOfCall} as cost from calls where status <> 'open' and ${matches(filter, 'model_summed')}`;
 }
 
 function byChannel(filter: CallFilter): RawBuilder<unknown> {
   return sql`select channel_id as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge, 0 as cost
-    from calls where status <> 'open' and ${matches(filter)}
+    from calls where status <> 'open' and ${matches(filter, 'model_summed')}
     union all select attempt.value ->> ${channelOfAttempt}, 0, 0, 0, 0, 0, ${cost}
-    from calls, json_each(calls.attempts) as attempt where status <> 'open' and ${matches(filter)}`;
+    from calls, json_each(calls.attempts) as attempt where status <> 'open' and ${matches(filter, 'model_summed')}`;
 }
 
 type SpendRow = Readonly<Record<'calls' | 'billed' | 'input' | 'output' | 'charge' | 'cost', bigint>> & {

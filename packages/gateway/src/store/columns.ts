@@ -381,7 +381,7 @@ const channelAt = attemptColumns.indexOf('channel_id');
 const resultAt = attemptColumns.indexOf('result');
 const costAt = attemptColumns.indexOf('cost_nano_usd');
 
-/** Postings need no more than this of the attempts. */
+/** Postings and sums need no more than this of the attempts. */
 export function readBooked(text: string): readonly BookedAttempt[] {
   const attempts = JSON.parse(text) as readonly Cell[][];
   return attempts.map((cells) => ({

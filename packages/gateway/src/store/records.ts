@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { readRecord } from './columns.ts';
+import { modelColumn } from './model-names.ts';
 import type { Schema } from './schema.ts';
 
 const pageSize = 500;
@@ -19,7 +20,7 @@ export async function readRecords(
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
     .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
-    .$if(model !== undefined, (query) => query.where('model_requested', '=', model ?? ''))
+    .$if(model !== undefined, (query) => query.where(modelColumn(model), '=', model ?? ''))
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'open'))
     .$if(fromMs !== undefined, (query) => query.where('started_at_ms', '>=', BigInt(fromMs ?? 0)))
     .$if(toMs !== undefined, (query) => query.where('started_at_ms', '<', BigInt(toMs ?? 0)))

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { nanoUsd, zeroNanoUsd } from '../money/money.ts';
-import type { UsageEntry, UsagePage, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
-import { readRecord, readUsage, usageColumns } from './columns.ts';
+import type { ModelPage, UsageEntry, UsagePage, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
+import { attemptColumns, readRecord, readUsage, usageColumns } from './columns.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -14,6 +14,10 @@ export const slotMs = 15 * 60_000;
 export function slotOf(timeMs: number): number {
   return Math.floor(timeMs / slotMs) * slotMs;
 }
+
+/** The cost of all attempts of a row of `calls`. */
+export const costOfCall = sql<bigint>`(select coalesce(sum(cast(attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} as integer)), 0)
+  from json_each(calls.attempts) as attempt)`;
 
 const wholeTime: UsagePeriod = { fromMs: 0, toMs: slotMs * 1_000_000_000 };
 
@@ -48,16 +52,24 @@ export class SqlUsageReports {
     return rows.map((row) => ({ fromMs: bounds[Number(row.bucket)] ?? fromMs, totals: toTotals(row) }));
   }
 
-  async byModel(keyId: string, period: UsagePeriod) {
+  async byModel(
+    keyId: string,
+    period: UsagePeriod,
+    limit: number,
+    cursor: string | null,
+  ): Promise<ModelPage> {
     const usage = selectUsage(this.#database, keyId, period);
     const rows = await this.#database
       .selectFrom(usage.as('usage'))
       .select('model')
       .select(usageSums)
+      .where('model', '>', cursor ?? '')
       .groupBy('model')
       .orderBy('model')
+      .limit(limit + 1)
       .execute();
-    return rows.map((row) => ({ model: row.model, totals: toTotals(row) }));
+    const models = rows.slice(0, limit).map((row) => ({ model: row.model, totals: toTotals(row) }));
+    return { models, nextCursor: rows.length > limit ? (models.at(-1)?.model ?? null) : null };
   }
 
   async page(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<UsagePage> {
@@ -181,7 +193,7 @@ function cutCalls(database: Kysely<Schema>, keyId: string, period: UsagePeriod, 
     .selectFrom('calls')
     .select([
       'started_at_ms as at_ms',
-      'model_requested as model',
+      'model_summed as model',
       sql<bigint>`1`.as('calls'),
       sql<bigint>`case when unbilled_reason is null then 1 else 0 end`.as('billed_calls'),
       'charge_nano_usd',

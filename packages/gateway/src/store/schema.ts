@@ -16,6 +16,8 @@ export interface CallsTable extends UsageColumns {
   account_id: string;
   key_id: string;
   model_requested: string;
+  /** The model that sums count it under. */
+  model_summed: string;
   started_at_ms: Integer;
   status: CallStatus;
   unbilled_reason: UnbilledReason | null;
@@ -47,6 +49,8 @@ export interface UsageSlotsTable extends UsageColumns {
   calls: Integer;
   billed_calls: Integer;
   charge_nano_usd: Integer;
+  /** The cost of all attempts of these calls. */
+  cost_nano_usd: Integer;
 }
 
 export interface PricesTable {

@@ -1,6 +1,9 @@
+import { noUsage } from '@headgate/protocols';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isSlow } from '../../../../../test/support/slow-form.ts';
+import { nanoUsd } from '../../money/money.ts';
+import type { Spend } from '../../ports/call-reports.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
@@ -24,6 +27,32 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));
+}
+
+/** A call of a model that does not exist. */
+const refusedUnknown = {
+  status: 'failed',
+  unbilledReason: 'refused_by_gateway',
+  errorCode: 'model_not_found',
+  priceVersion: null,
+  chargeNanoUsd: nanoUsd(0n),
+  usage: noUsage,
+  attempts: [],
+} as const;
+
+/** The sums of each name, in the order of the names. */
+function byName(rows: readonly Spend[]): readonly unknown[] {
+  const names = [...Map.groupBy(rows, ({ name }) => name)].sort(([a], [b]) =>
+    (a ?? '') < (b ?? '') ? -1 : 1,
+  );
+  const sum = (of: readonly Spend[], read: (row: Spend) => bigint | number) =>
+    of.reduce((total, row) => total + BigInt(read(row)), 0n);
+  return names.map(([name, of]) => [
+    name,
+    ...[sum(of, ({ calls }) => calls), sum(of, ({ billedCalls }) => billedCalls)],
+    ...[sum(of, ({ inputTokens }) => inputTokens), sum(of, ({ outputTokens }) => outputTokens)],
+    ...[sum(of, ({ chargeNanoUsd }) => chargeNanoUsd), sum(of, ({ costNanoUsd }) => costNanoUsd)],
+  ]);
 }
 
 const wholeTime = { fromMs: 0, toMs: epochMs * 2 };
@@ -290,11 +319,75 @@ function describeUsage(createSite: () => StoreSite): void {
         const period = { fromMs: edges[0] ?? 0, toMs: edges.at(-1) ?? 0 };
         expect(await store.reports.totals('key-1', period)).toEqual(reference.totals('key-1', period));
         expect(await store.reports.series('key-1', edges)).toEqual(reference.series('key-1', edges));
-        expect(await store.reports.byModel('key-1', period)).toEqual(reference.byModel('key-1', period));
+        expect(await store.reports.byModel('key-1', period, 100, null)).toEqual(
+          reference.byModel('key-1', period),
+        );
       }),
       { numRuns: 60 },
     );
     expect(await store.reports.totals('key-1', null)).toEqual(reference.totals('key-1', wholeTime));
+  });
+
+  test('models that callers make up are one row of every report, however many they are', async () => {
+    const entries = Array.from({ length: 300 }, (_, number) =>
+      sampleEntry({
+        ...refusedUnknown,
+        traceId: traceId(number),
+        modelRequested: `made-up-${number}`,
+      }),
+    );
+    await settleAll([...entries, sampleEntry({ traceId: traceId(300) })]);
+    const { models } = await store.reports.byModel('key-1', wholeTime, 100, null);
+    expect(models.map(({ model, totals }) => [model, totals.calls])).toEqual([
+      ['(unknown)', 300],
+      ['alpha', 1],
+    ]);
+    const spent = await store.calls.spend('model', { fromMs: 0 });
+    expect(spent.map(({ name, calls }) => [name, calls])).toEqual([
+      ['alpha', 1],
+      ['(unknown)', 300],
+    ]);
+    // Each entry says what was asked for, and is found by it, or by the name that they have together.
+    const found = await store.calls.list({ fromMs: 0, model: 'made-up-7' }, 10, null);
+    expect(found.map((entry) => entry.traceId)).toEqual([traceId(7)]);
+    expect(await store.calls.list({ fromMs: 0, model: '(unknown)' }, 1000, null)).toHaveLength(300);
+    expect(await Array.fromAsync(store.exportEntries({ model: '(unknown)' }))).toHaveLength(300);
+    await store.configuration.apply('file', declaration, epochMs);
+    await expectSound(store);
+  });
+
+  test('sums by model come in pages', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await settleAll(names.map((modelRequested, at) => sampleEntry({ traceId: traceId(at), modelRequested })));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await store.reports.byModel('key-1', wholeTime, 2, cursor);
+      seen.push(...page.models.map(({ model }) => model));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(names);
+  });
+
+  test('what was spent is the same by sums and by calls, whichever period is asked for', async () => {
+    // Trace ids begin with their time, and spans of time are read by them.
+    const timed = (call: CallEntry, at: number) => ({
+      ...call,
+      traceId: call.startedAtMs.toString(16).padStart(12, '0') + traceId(at).slice(12),
+    });
+    await settleAll(fc.sample(anyEntry, { numRuns: 200, seed: 11 }).map(timed));
+    const moment = fc.nat(110_000_000).map((offset) => epochMs + offset);
+    const dimension = fc.constantFrom('key', 'group', 'account', 'model', 'day');
+    await fc.assert(
+      fc.asyncProperty(dimension, moment, moment, fc.boolean(), async (by, a, b, isEnded) => {
+        const filter = { fromMs: Math.min(a, b), ...(isEnded ? { toMs: Math.max(a, b) } : {}) };
+        // The sums do not know which calls were billed, so these are read call by call.
+        const billed = await store.calls.spend(by, { ...filter, billed: true });
+        const others = await store.calls.spend(by, { ...filter, billed: false });
+        expect(byName(await store.calls.spend(by, filter))).toEqual(byName([...billed, ...others]));
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('pages newest first, each entry once', async () => {
@@ -334,7 +427,10 @@ function describeUsage(createSite: () => StoreSite): void {
   test('has nothing to say about nothing', async () => {
     expect(await store.reports.series('key-1', [])).toEqual([]);
     expect(await store.reports.series('key-1', [epochMs, epochMs + 1])).toEqual([]);
-    expect(await store.reports.byModel('key-1', wholeTime)).toEqual([]);
+    expect(await store.reports.byModel('key-1', wholeTime, 10, null)).toEqual({
+      models: [],
+      nextCursor: null,
+    });
     expect(await store.reports.balance('nobody')).toEqual({
       balanceNanoUsd: 0n,
       limited: false,

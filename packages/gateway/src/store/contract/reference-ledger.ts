@@ -1,7 +1,7 @@
 import { noUsage, type Usage } from '@headgate/protocols';
 import { nanoUsd } from '../../money/money.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
-import type { UsagePeriod, UsageTotals } from '../../ports/usage-report.ts';
+import type { ModelPage, UsagePeriod, UsageTotals } from '../../ports/usage-report.ts';
 
 /** A ledger in the fewest words: the model that every store is held against. */
 export class ReferenceLedger {
@@ -29,10 +29,10 @@ export class ReferenceLedger {
     });
   }
 
-  byModel(keyId: string, { fromMs, toMs }: UsagePeriod) {
-    const models = Map.groupBy(this.#callsOf(keyId, fromMs, toMs), (call) => call.modelRequested);
+  byModel(keyId: string, { fromMs, toMs }: UsagePeriod): ModelPage {
+    const models = Map.groupBy(this.#callsOf(keyId, fromMs, toMs), summedModel);
     const rows = [...models].map(([model, calls]) => ({ model, totals: sum(calls) }));
-    return rows.sort((a, b) => (a.model < b.model ? -1 : 1));
+    return { models: rows.sort((a, b) => (a.model < b.model ? -1 : 1)), nextCursor: null };
   }
 
   /** Trace ids, newest first. */
@@ -51,6 +51,11 @@ export class ReferenceLedger {
     const calls = [...this.entries.values()].filter((call) => call.keyId === keyId);
     return calls.filter((call) => call.startedAtMs >= fromMs && call.startedAtMs < toMs);
   }
+}
+
+/** Only a call that was admitted or tried is known to have asked for a model that there is. */
+function summedModel({ priceVersion, attempts, modelRequested }: CallEntry): string {
+  return priceVersion === null && attempts.length === 0 ? '(unknown)' : modelRequested;
 }
 
 function sum(calls: readonly CallEntry[]): UsageTotals {

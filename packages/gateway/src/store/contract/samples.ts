@@ -276,7 +276,13 @@ const ending = fc.constantFrom(
   { status: 'failed', unbilledReason: 'zero_completion' } as const,
   { status: 'timed_out', unbilledReason: 'timed_out' } as const,
   { status: 'caller_gone', unbilledReason: 'caller_gone_before_content' } as const,
+  { status: 'failed', unbilledReason: 'refused_by_gateway' } as const,
 );
+
+/** A call that was refused may have asked for any word. */
+function refused(model: string): Partial<CallEntry> {
+  return { modelRequested: `made-up ${model}`, priceVersion: null, attempts: [] };
+}
 
 /** Any sound call of one of two keys, within a day and a bit. */
 export const anyEntry: fc.Arbitrary<CallEntry> = fc
@@ -324,5 +330,10 @@ export const anyEntry: fc.Arbitrary<CallEntry> = fc
     route: optional(text.map((channel) => JSON.stringify([[0, 'score', channel, 0, [], []]]))),
   })
   .map(({ ending, ...call }) =>
-    sampleEntry({ ...call, ...ending, finishedAtMs: call.startedAtMs + Math.round(call.durationMs) }),
+    sampleEntry({
+      ...call,
+      ...ending,
+      ...(ending.unbilledReason === 'refused_by_gateway' ? refused(call.modelRequested) : {}),
+      finishedAtMs: call.startedAtMs + Math.round(call.durationMs),
+    }),
   );

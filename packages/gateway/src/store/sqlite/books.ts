@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { nanoUsd } from '../../money/money.ts';
-import { postingsFor } from '../../money/postings.ts';
+import { type BookedAttempt, postingsFor } from '../../money/postings.ts';
 import type { LedgerAlarm } from '../../ports/store.ts';
 import {
   type Cell,
@@ -13,6 +13,7 @@ import {
   usageColumns,
 } from '../columns.ts';
 import type { Passage } from '../journal/reader.ts';
+import { unknownModel } from '../model-names.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
 import { fedOf } from './runs.ts';
@@ -33,6 +34,7 @@ const places = {
   accountId: placeOf('account_id'),
   groupId: placeOf('group_id'),
   model: placeOf('model_requested'),
+  price: placeOf('price_version'),
   startedAt: placeOf('started_at_ms'),
   status: placeOf('status'),
   reason: placeOf('unbilled_reason'),
@@ -82,7 +84,10 @@ export class Books {
   retire(run: bigint): number {
     return this.#inTransaction(() => {
       const calls = this.#statements.interrupt.all(run);
-      for (const call of calls) this.#sum(callColumns.map((column) => toCell(call[column])));
+      for (const call of calls) {
+        const cells = callColumns.map((column) => toCell(call[column]));
+        this.#sum(cells, readBooked(String(cells[places.attempts])));
+      }
       this.#writeSums();
       this.#database.prepare('DELETE FROM runs WHERE id = ?').run(run);
       return calls.length;
@@ -153,8 +158,9 @@ export class Books {
     else if (this.#statements.settle.run(...cells).changes === 0)
       return this.#isKnown(cells) ? null : conflict;
     else {
-      this.#post(cells);
-      this.#sum(cells);
+      const attempts = readBooked(String(cells[places.attempts]));
+      this.#post(cells, attempts);
+      this.#sum(cells, attempts);
     }
     return null;
   }
@@ -177,8 +183,8 @@ export class Books {
 
   #writeSums(): void {
     for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
-    for (const { identity, calls, billedCalls, usage, charge } of this.#slots.values())
-      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge);
+    for (const { identity, calls, billedCalls, usage, charge, cost } of this.#slots.values())
+      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost);
     this.#dropSums();
   }
 
@@ -193,7 +199,7 @@ export class Books {
     return callColumns.every((column, at) => isSameCell(toCell(stored[column]), cells[at] ?? null));
   }
 
-  #post(cells: readonly Cell[]): void {
+  #post(cells: readonly Cell[], attempts: readonly BookedAttempt[]): void {
     const at = (place: number) => String(cells[place]);
     const charge = nanoUsd(BigInt(cells[places.charge] ?? 0));
     const postings = postingsFor({
@@ -201,7 +207,7 @@ export class Books {
       status: at(places.status),
       unbilledReason: cells[places.reason] === null ? null : at(places.reason),
       chargeNanoUsd: charge,
-      attempts: readBooked(at(places.attempts)),
+      attempts,
     });
     if (postings.length === 0) return;
     const values: Cell[] = [];
@@ -225,28 +231,32 @@ export class Books {
     return statement;
   }
 
-  #sum(cells: readonly Cell[]): void {
-    const slot = this.#slotOf(cells);
+  #sum(cells: readonly Cell[], attempts: readonly BookedAttempt[]): void {
+    const slot = this.#slotOf(cells, attempts.length > 0);
     slot.calls++;
     if (cells[places.reason] === null) slot.billedCalls++;
     for (let part = 0; part < usageColumns.length; part++)
       slot.usage[part] = (slot.usage[part] ?? 0) + Number(cells[places.usage + part]);
     slot.charge += BigInt(cells[places.charge] ?? 0);
+    for (const { costNanoUsd } of attempts) slot.cost += costNanoUsd;
   }
 
-  #slotOf(cells: readonly Cell[]): Slot {
+  /** A call that was neither admitted nor tried counts under no word of its caller's, as the column `model_summed` has it. */
+  #slotOf(cells: readonly Cell[], isTried: boolean): Slot {
     const start = slotOf(Number(cells[places.startedAt]));
-    const { keyId, model, accountId, groupId } = places;
-    const name = `${cells[keyId]}\n${start}\n${cells[model]}\n${cells[accountId]}\n${cells[groupId]}`;
+    const { keyId, accountId, groupId } = places;
+    const model = isTried || cells[places.price] !== null ? cells[places.model] : unknownModel;
+    const name = `${cells[keyId]}\n${start}\n${model}\n${cells[accountId]}\n${cells[groupId]}`;
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
-    const identity = [cells[keyId], start, cells[model], cells[accountId], cells[groupId]];
+    const identity = [cells[keyId], start, model, cells[accountId], cells[groupId]];
     const slot = {
       identity: identity.map((cell) => cell ?? null),
       calls: 0,
       billedCalls: 0,
       usage: usageColumns.map(() => 0),
       charge: 0n,
+      cost: 0n,
     };
     this.#slots.set(name, slot);
     return slot;
@@ -260,6 +270,7 @@ interface Slot {
   billedCalls: number;
   readonly usage: number[];
   charge: bigint;
+  cost: bigint;
 }
 
 function toCell(value: unknown): Cell {
@@ -283,7 +294,7 @@ function prepareStatements(database: DatabaseSync) {
   const interrupt = `UPDATE calls SET status = 'interrupted', unbilled_reason = 'interrupted', run = NULL
     WHERE run = ? RETURNING ${columns}`;
   const identity = ['key_id', 'slot_start_ms', 'model', 'account_id', 'group_id'];
-  const sums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd'];
+  const sums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd', 'cost_nano_usd'];
   const slot = [...identity, ...sums];
   return {
     settle,

@@ -295,6 +295,26 @@ const hangUps = 'ALTER TABLE channels ADD COLUMN hang_up TEXT;';
 /** Keys see the balance of their account only where it says so. */
 const shownBalances = 'ALTER TABLE accounts ADD COLUMN show_balance INTEGER NOT NULL DEFAULT 0;';
 
+const summedModel = `CASE WHEN price_version IS NULL AND attempts = '[]' THEN '(unknown)' ELSE model_requested END`;
+
+/** The parts of usage that were counted when sums were made anew. */
+const partsThen = usageColumns.slice(0, 18);
+
+/** Sums name only models that a call was admitted to, and have what attempts cost. Those that were there are made anew. */
+const namedSums = `
+ALTER TABLE calls ADD COLUMN model_summed TEXT GENERATED ALWAYS AS (${summedModel}) VIRTUAL;
+ALTER TABLE usage_slots ADD COLUMN cost_nano_usd INTEGER NOT NULL DEFAULT 0;
+DELETE FROM usage_slots;
+INSERT INTO usage_slots (
+  key_id, slot_start_ms, model, account_id, group_id, calls, billed_calls, charge_nano_usd, cost_nano_usd, ${partsThen.join(', ')}
+)
+SELECT key_id, started_at_ms - started_at_ms % 900000, model_summed, account_id, group_id, count(*),
+  sum(unbilled_reason IS NULL), sum(charge_nano_usd),
+  sum((SELECT coalesce(sum(cast(attempt.value ->> 10 AS INTEGER)), 0) FROM json_each(calls.attempts) AS attempt)),
+  ${partsThen.map((column) => `sum(${column})`).join(', ')}
+FROM calls WHERE status <> 'open' GROUP BY 1, 2, 3, 4, 5;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -312,6 +332,7 @@ const steps: readonly string[] = [
   waysOfChannels,
   hangUps,
   shownBalances,
+  namedSums,
 ];
 
 /**

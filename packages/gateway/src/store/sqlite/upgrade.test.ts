@@ -5,7 +5,7 @@ import { noUsage } from '@headgate/protocols';
 import { expect, test } from 'vitest';
 import { zeroNanoUsd } from '../../money/money.ts';
 import { callColumns, lineColumns, readLine, writeEntry, writeOpen } from '../columns.ts';
-import { sampleEntry, settle, traceId } from '../contract/samples.ts';
+import { epochMs, sampleEntry, settle, traceId } from '../contract/samples.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
@@ -24,6 +24,8 @@ const ended = sampleEntry({
   attempts: [],
 });
 
+const unknown = sampleEntry({ ...ended, traceId: traceId(4), modelRequested: 'made-up', priceVersion: null });
+
 /** A store as the version before leaves it: a call that has ended, and one that was open when its process died. */
 function makeStoreOfBefore(file: string): void {
   const database = openDatabase(file);
@@ -38,6 +40,7 @@ function makeStoreOfBefore(file: string): void {
     return columns.map((column) => cells[callColumns.indexOf(column)] ?? null);
   };
   insert.run(...cellsOf(writeEntry(ended)), null);
+  insert.run(...cellsOf(writeEntry(unknown)), null);
   insert.run(...cellsOf(writeOpen({ ...ended, traceId: traceId(2) })), 1);
   database.exec(`INSERT INTO runs (id, started_at_ms) VALUES (1, 0);
     INSERT INTO usage_slots SELECT key_id, started_at_ms, model_requested, account_id, group_id, 1, 0,
@@ -63,6 +66,12 @@ test('a store of the version before goes on: nothing is lost, and its dead are f
     ended,
     { traceId: traceId(2), status: 'interrupted' },
     { traceId: traceId(3) },
+    unknown,
+  ]);
+  const { models } = await store.reports.byModel(ended.keyId, { fromMs: 0, toMs: 2 * epochMs }, 10, null);
+  expect(models.map(({ model, totals }) => [model, totals.calls])).toEqual([
+    ['(unknown)', 1],
+    ['alpha', 3],
   ]);
   expect((await store.verify()).findings).toEqual([]);
   await store.close();
