@@ -1,9 +1,10 @@
 import type { ProtocolId, ReasoningEffort } from '@headgate/protocols';
 import type { SamplingParameter } from '../catalogue/model-facts.ts';
+import { type CorpusSchema, corpusSchemas } from './corpus-schemas.fixture.ts';
 
 /*
- * Requests as callers of each surface write them, from the vendors' references: every spelling of thought, alone, beside limits and
- * beside each sampling parameter. What a request means is said beside it, so that no reader of ours is believed.
+ * Requests as callers of each surface write them, from the vendors' references: every spelling of thought, alone, beside limits, beside
+ * each sampling parameter and beside schemas of the answer. What a request means is said beside it, so that no reader of ours is believed.
  */
 
 export type Surface = Exclude<ProtocolId, 'images'>;
@@ -31,6 +32,13 @@ export interface CorpusRequest {
   readonly sampled: readonly Sampled[];
   /** True where a picture is shown. */
   readonly hasPicture: boolean;
+  readonly schema: AskedSchema | null;
+}
+
+/** A schema that the answer is to be held to. */
+export interface AskedSchema extends CorpusSchema {
+  /** The member, as losses and refusals name it. */
+  readonly field: string;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -41,6 +49,7 @@ interface Piece {
   readonly wish?: Wish;
   readonly limit?: number;
   readonly sampled?: Sampled;
+  readonly schema?: AskedSchema;
 }
 
 /** One surface's words. */
@@ -53,6 +62,7 @@ interface Words {
   readonly thoughts: readonly Piece[];
   readonly limits: readonly Piece[];
   readonly sampling: readonly Piece[];
+  readonly schemas: readonly Piece[];
 }
 
 const thought = (members: Members, wish: Wish): Piece => ({ members, wish });
@@ -61,6 +71,9 @@ const sampled = (parameter: SamplingParameter, field: string, members: Members):
   members,
   sampled: { parameter, field },
 });
+
+const held = (field: string, members: (schema: object) => Members): readonly Piece[] =>
+  corpusSchemas.map((each) => ({ members: members(each.schema), schema: { ...each, field } }));
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const wishOf = (effort: ReasoningEffort): Wish => (effort === 'none' ? { isOff: true } : { effort });
@@ -112,6 +125,9 @@ const chat: Words = {
     sampled('seed', 'seed', { seed: 7 }),
     sampled('logprobs', 'logprobs', { logprobs: true, top_logprobs: 2 }),
   ],
+  schemas: held('response_format', (schema) => ({
+    response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } },
+  })),
 };
 
 const responses: Words = {
@@ -130,7 +146,7 @@ const responses: Words = {
   },
   place: (members) => members,
   thoughts: efforts.map((effort) => thought({ reasoning: { effort, summary: 'auto' } }, wishOf(effort))),
-  limits: [300, 6_000, 400_000].map((tokens) => limited('max_output_tokens', tokens)),
+  limits: [300, 6_000, 40_000, 400_000].map((tokens) => limited('max_output_tokens', tokens)),
   sampling: [
     sampled('temperature', 'temperature', { temperature: 0.3 }),
     sampled('top_p', 'top_p', { top_p: 0.5 }),
@@ -138,6 +154,9 @@ const responses: Words = {
     sampled('presence_penalty', 'presence_penalty', { presence_penalty: -0.4 }),
     sampled('logprobs', 'top_logprobs', { top_logprobs: 2 }),
   ],
+  schemas: held('text.format', (schema) => ({
+    text: { format: { type: 'json_schema', name: 'x', strict: true, schema } },
+  })),
 };
 
 const budgeted = (budget: number): Piece =>
@@ -178,6 +197,9 @@ const messages: Words = {
     sampled('top_k', 'top_k', { top_k: 20 }),
     sampled('stop', 'stop_sequences', { stop_sequences: ['END'] }),
   ],
+  schemas: held('output_config.format', (schema) => ({
+    output_config: { format: { type: 'json_schema', schema } },
+  })),
 };
 
 const config = 'generationConfig';
@@ -215,10 +237,14 @@ const native: Words = {
     sampled('seed', `${config}.seed`, { seed: 7 }),
     sampled('logprobs', `${config}.responseLogprobs`, { responseLogprobs: true, logprobs: 2 }),
   ],
+  schemas: held(`${config}.responseJsonSchema`, (responseJsonSchema) => ({
+    responseMimeType: 'application/json',
+    responseJsonSchema,
+  })),
 };
 
 function request(words: Words, ...pieces: readonly Piece[]): CorpusRequest {
-  const members = Object.assign({}, ...pieces.map((piece) => piece.members)) as Members;
+  const members = pieces.reduce<Members>((all, piece) => withMembers(all, piece.members), {});
   const base = words.surface === 'messages' ? 32_000 : null;
   return {
     surface: words.surface,
@@ -227,18 +253,32 @@ function request(words: Words, ...pieces: readonly Piece[]): CorpusRequest {
     limit: pieces.find(({ limit }) => limit !== undefined)?.limit ?? base,
     sampled: pieces.flatMap((piece) => piece.sampled ?? []),
     hasPicture: false,
+    schema: pieces.find(({ schema }) => schema !== undefined)?.schema ?? null,
   };
 }
 
-/** Every member alone, each thought beside each limit, and each sampling parameter beside some thoughts. */
+/** Two pieces may stand in one member: an effort and a schema do, in some protocols. */
+function withMembers(all: Members, more: Members): Members {
+  const joined = Object.entries(more).map(([name, value]) => {
+    const before = all[name];
+    return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value];
+  });
+  return { ...all, ...Object.fromEntries(joined) };
+}
+
+const isObject = (value: unknown): value is Members => typeof value === 'object' && !Array.isArray(value);
+
+/** Every member alone, each thought beside each limit, and each sampling parameter and schema beside some thoughts and each limit. */
 function requestsOf(words: Words): readonly CorpusRequest[] {
-  const { surface, picture, thoughts, limits, sampling } = words;
+  const { surface, picture, thoughts, limits, sampling, schemas } = words;
   const some = thoughts.filter((_, index) => index % 4 === 0);
   return [
     request(words),
-    ...[...thoughts, ...limits, ...sampling].map((piece) => request(words, piece)),
+    ...[...thoughts, ...limits, ...sampling, ...schemas].map((piece) => request(words, piece)),
     ...thoughts.flatMap((piece) => limits.map((limit) => request(words, piece, limit))),
-    ...sampling.flatMap((parameter) => some.map((piece) => request(words, piece, parameter))),
+    ...[...sampling, ...schemas].flatMap((other) =>
+      [...some, ...limits].map((piece) => request(words, piece, other)),
+    ),
     {
       surface,
       body: { model: 'm', ...picture },
@@ -246,6 +286,7 @@ function requestsOf(words: Words): readonly CorpusRequest[] {
       limit: surface === 'messages' ? 500 : null,
       sampled: [],
       hasPicture: true,
+      schema: null,
     },
   ];
 }

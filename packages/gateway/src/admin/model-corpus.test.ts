@@ -7,6 +7,7 @@ import {
   type ReasoningEffort,
   translate,
 } from '@headgate/protocols';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { targetOf } from '../catalogue/catalogue.fixture.ts';
 import type { ModelFacts, SamplingParameter } from '../catalogue/model-facts.ts';
@@ -322,7 +323,70 @@ function* parameterComplaints(it: Case): Generator<string> {
   }
 }
 
-/** Nothing but a picture for a model without eyes, and a stop sequence where there is no member for it, may be refused. */
+/** The schema that the upstream is told, wherever its protocol has it; `forced` as the only tool that may be called. */
+function schemaIn(body: Body): {
+  readonly schema: unknown;
+  readonly strict: unknown;
+  readonly forced: boolean;
+} {
+  const native = member(body, 'generationConfig', 'responseSchema');
+  const told =
+    member(body, 'response_format', 'json_schema', 'schema') ??
+    member(body, 'text', 'format', 'schema') ??
+    member(body, 'output_config', 'format', 'schema') ??
+    member(body, 'generationConfig', 'responseJsonSchema') ??
+    (native === undefined ? undefined : plainSchema(native));
+  const strict =
+    member(body, 'response_format', 'json_schema', 'strict') ?? member(body, 'text', 'format', 'strict');
+  const forced = member(body, 'tool_choice', 'type') === 'tool';
+  return { schema: forced ? member(body, 'tools', '0', 'input_schema') : told, strict, forced };
+}
+
+/** The native words for a schema in those of everybody else. */
+function plainSchema(native: unknown): unknown {
+  if (Array.isArray(native)) return native.map(plainSchema);
+  if (typeof native !== 'object' || native === null) return native;
+  const { nullable, ...words } = native as Body;
+  const plain = Object.fromEntries(
+    Object.entries(words).map(([name, value]) => [
+      name,
+      name === 'type' && typeof value === 'string' ? value.toLowerCase() : plainSchema(value),
+    ]),
+  );
+  return nullable === true ? { anyOf: [{ type: 'null' }, plain] } : plain;
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const admissions = new Map<string, ReturnType<typeof ajv.compile>>();
+
+function admits(schema: unknown, sample: unknown): boolean {
+  const text = JSON.stringify(schema);
+  const validate = admissions.get(text) ?? ajv.compile(JSON.parse(text) as object);
+  admissions.set(text, validate);
+  return validate(sample) === true || validate({ value: sample }) === true;
+}
+
+function* schemaComplaints({ asked, upstream, body, sent, losses }: Case): Generator<string> {
+  if (asked.schema === null) return;
+  const { sample, isOpen, field } = asked.schema;
+  const { schema, strict, forced } = schemaIn(body);
+  const isLost = [...losses].some((name) => name.startsWith(field));
+  if (schema === undefined) {
+    yield isLost ? 'the schema is not sent at all' : 'the schema is dropped without a word';
+    return;
+  }
+  if (!admits(schema, sample)) yield 'an answer that says something is not admitted';
+  if (forced !== (isOpen && upstream === 'messages')) yield `a tool is ${forced ? '' : 'not '}forced`;
+  if (forced && (sent.isOn || sent.budget !== null)) yield 'thought is on beside a forced tool';
+  // The strict words of chat and responses are one vendor's, and mean the same in both.
+  if (!isOpen || upstream === 'generate-content' || (isOfWords(asked.surface) && isOfWords(upstream))) return;
+  if (isOfWords(upstream) && strict !== false) yield 'the vendor would hold the answer to another meaning';
+  if (!isLost) yield 'a changed schema is not told';
+}
+
+const isOfWords = (surface: Surface) => surface === 'chat-completions' || surface === 'responses';
+
+/** Nothing but a picture for a model without eyes, a schema that the vendor cannot be held to and a stop sequence where there is no member for it may be refused. */
 function refusalComplaint(
   asked: CorpusRequest,
   facts: ModelFacts,
@@ -330,6 +394,9 @@ function refusalComplaint(
   fault: Fault,
 ): string | null {
   if (asked.hasPicture && facts.inputModalities?.includes('image') === false) return null;
+  const { schema } = asked;
+  // The vendor holds no answer to such a schema, and nothing near it would mean the same.
+  if (schema?.isOpen === true && upstream === 'generate-content' && fault.param === schema.field) return null;
   const stop = asked.sampled.find(({ parameter }) => parameter === 'stop');
   const mayLack = upstream === 'responses' || facts.parameters.stop === undefined;
   return stop !== undefined && mayLack && fault.param === stop.field ? null : `refused: ${fault.message}`;
@@ -347,18 +414,19 @@ function complaintsOf(asked: CorpusRequest, wire: Wire, upstream: Surface): read
   const blind = asked.hasPicture && facts.inputModalities?.includes('image') === false;
   const fields = new Set(losses.map(({ field }) => field));
   const it = { asked, facts, upstream, sent: readSent(upstream, body), body, losses: fields };
-  const found = [...thoughtComplaints(it), ...limitComplaints(it), ...parameterComplaints(it)];
+  const found = [
+    ...thoughtComplaints(it),
+    ...limitComplaints(it),
+    ...parameterComplaints(it),
+    ...schemaComplaints(it),
+  ];
   return [...misread, ...(blind ? ['a picture is sent to a model that reads none'] : []), ...found];
 }
 
 describe('the corpus', () => {
-  test.each([
-    ['completions', ['chat-completions', 'responses']],
-    ['messages', ['messages']],
-    ['native', ['generate-content']],
-  ])('has a hundred different requests of %s', (_, of) => {
-    const own = corpus.filter(({ surface }) => of.includes(surface)).map(({ body }) => JSON.stringify(body));
-    console.log(`${own.length} requests of ${of.join(' and ')}`);
+  test.each(surfaces)('has a hundred different requests of %s', (of) => {
+    const own = corpus.filter(({ surface }) => surface === of).map(({ body }) => JSON.stringify(body));
+    console.log(`${own.length} requests of ${of}`);
     expect(new Set(own).size).toBe(own.length);
     expect(own.length).toBeGreaterThanOrEqual(100);
   });
