@@ -259,7 +259,7 @@ function request(words: Words, ...pieces: readonly Piece[]): CorpusRequest {
 
 /** Two pieces may stand in one member: an effort and a schema do, in some protocols. */
 function withMembers(all: Members, more: Members): Members {
-  const joined = Object.entries(more).map(([name, value]) => {
+  const joined = Object.entries(more).map(([name, value]): [string, unknown] => {
     const before = all[name];
     return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value];
   });
