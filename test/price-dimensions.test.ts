@@ -90,3 +90,19 @@ test('a tier or a tool without a price is refused by its member', async () => {
   const refused = await exchange(gateway.apiOrigin, responsesRequest(gateway.keys.completions, body));
   expect(refused.status).toBe(400);
 });
+
+test('a tool without a price that is offered beside others is left out, and said to be', async () => {
+  scripted.script = jsonScript(
+    JSON.stringify({ id: 'r', object: 'response', status: 'completed', output: [] }),
+  );
+  const own = { type: 'function', name: 'f', parameters: {} };
+  const body = { model: 'm', input: 'hi', tools: [{ type: 'file_search' }, own, { type: 'web_search' }] };
+  const answer = await exchange(gateway.apiOrigin, responsesRequest(gateway.keys.completions, body));
+  expect(answer.headers.get('x-headgate-losses')).toBe('tools[].file_search');
+  expect(JSON.parse(scripted.asked)).toEqual({
+    ...body,
+    tools: body.tools.slice(1),
+  });
+  const entry = await entryOf(gateway, answer.headers.get('x-trace-id'));
+  expect(entry).toMatchObject({ losses: ['tools[].file_search'], attempts: [{ edits: ['unpriced-tools'] }] });
+});

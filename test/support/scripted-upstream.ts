@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 
 /** The answer of an upstream: head and the pieces of the body, each in a write of its own. */
 export interface Script {
@@ -11,14 +11,20 @@ export interface ScriptedUpstream {
   readonly origin: string;
   /** The answer to every request from now on. */
   script: Script;
+  /** The body of the latest request, as far as it has come. */
+  asked: string;
   close(): void;
 }
 
 const nothing: Script = { headers: {}, pieces: [] };
 
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
-  const upstream = { origin: '', script: nothing, close: () => server.close() };
-  const server = createServer((request, response) => void answer(request, response, upstream.script));
+  const upstream = { origin: '', script: nothing, asked: '', close: () => server.close() };
+  const server = createServer((request, response) => {
+    upstream.asked = '';
+    request.setEncoding('utf8').on('data', (text: string) => (upstream.asked += text));
+    void answer(response, upstream.script);
+  });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -26,12 +32,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   return upstream;
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { headers, pieces }: Script,
-): Promise<void> {
-  request.resume();
+async function answer(response: ServerResponse, { headers, pieces }: Script): Promise<void> {
   response.socket?.setNoDelay(true);
   response.writeHead(200, headers);
   for (const piece of pieces) {

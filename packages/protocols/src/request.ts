@@ -146,8 +146,8 @@ export interface EncodedRequest {
 export type ReasoningHabit = boolean | 'always' | 'asked';
 
 export interface PassthroughTarget {
-  /** Edits that put the target's names in the place of those that the body has for other models; absent for none. */
-  readonly renames?: readonly Edit[];
+  /** Edits beyond the protocol's own: names of other models, tools that are left out; absent for none. */
+  readonly edits?: readonly Edit[];
   readonly upstreamModel: string;
   /** The provider's path for the protocol, placeholders such as `{model}` included. */
   readonly path: string;
@@ -165,6 +165,8 @@ export interface Ask {
     | keyof Pick<Usage, 'webSearches' | 'fileSearches' | 'codeSessions' | 'groundings'>;
   /** The place of the request that asks for it, such as `tools[2].type`. */
   readonly field: string;
+  /** A tool that the model may be left without: its place in `tools`, and how losses name it. */
+  readonly tool?: { readonly index: number; readonly name: string };
 }
 
 /** One request, read once and never changed: every attempt encodes from the same bytes. */
@@ -187,6 +189,8 @@ export interface InboundRequest {
   sessionClue?(): SessionClue | null;
   /** All that it asks for that may have a price of its own, looked for when asked; absent in protocols without any. */
   asks?(): readonly Ask[];
+  /** The edits that leave tools out; null where the request insists on them. Absent where no ask is for such a tool. */
+  withoutTools?(left: ReadonlySet<number>): readonly Edit[] | null;
   /** Why a target cannot be asked for this, where not every upstream of the protocol has the endpoint; null when it can. */
   refuse?(target: PassthroughTarget): Fault | null;
 }

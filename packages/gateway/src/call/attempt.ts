@@ -65,12 +65,12 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     sharers: number,
     isLastHope: boolean,
   ) {
-    const { request, translation } = encoded;
+    const { request, translation, losses } = encoded;
     this.target = wire.target;
     this.routed = routed;
     this.lane = translation === null ? 'passthrough' : 'translate';
     this.edits = request.edits;
-    this.losses = translation === null ? nothingLost : translation.losses;
+    this.losses = losses;
     this.#errand = errand;
     this.#owner = owner;
     this.#wire = wire;
@@ -135,8 +135,8 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
 
   /** All of the request has been sent, and it is not sent again. */
   releaseRequest(): void {
-    const { request, translation } = this.#encoded;
-    this.#encoded = { request: { ...request, body: [] }, translation };
+    const { request } = this.#encoded;
+    this.#encoded = { ...this.#encoded, request: { ...request, body: [] } };
   }
 
   onCallerWritable(): void {
@@ -331,5 +331,3 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     return this.#errand.gateway.clock.monotonic();
   }
 }
-
-const nothingLost: readonly Loss[] = [];

@@ -187,12 +187,14 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
-    const { request, encodeNamed } = this.#call;
+    const { request, encodeNamed, withheld } = this.#call;
     if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf);
     const refusal = request.refuse?.(wire.asked) ?? null;
     if (refusal !== null) return fail(refusal);
-    const encoded = encodeNamed === null ? succeed(request.passThrough(wire.asked)) : encodeNamed(wire);
-    return encoded.ok ? succeed({ request: encoded.value, translation: null }) : encoded;
+    const { edits, losses } = withheld;
+    const asked = edits.length === 0 ? wire.asked : { ...wire.asked, edits };
+    const encoded = encodeNamed === null ? succeed(request.passThrough(asked)) : encodeNamed(wire, edits);
+    return encoded.ok ? succeed({ request: encoded.value, translation: null, losses }) : encoded;
   }
 
   #send(wire: Wire, encoded: Encoded, others: number): void {

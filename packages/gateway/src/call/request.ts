@@ -18,7 +18,7 @@ import { nothingToTry, unknownAnswer } from '../route/faults.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { noSession, sessionOf } from '../route/session.ts';
 import { type EncodeNamed, readNames } from './detours/rights.ts';
-import { refuseUnpriced } from './detours/unpriced.ts';
+import { nothingWithheld, withholdUnpriced } from './detours/unpriced.ts';
 import type { AttemptRecord } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
@@ -75,6 +75,8 @@ export class Call extends Errand {
   served = noneServed;
   /** Encodes for a target that speaks the caller's protocol, where the body names other models; null where it names none. */
   encodeNamed: EncodeNamed | null = null;
+  /** Tools that a target in the caller's protocol is not told of. */
+  withheld = nothingWithheld;
   /** In the order in which they ended: the last one decides the call. */
   readonly attempts: AttemptRecord[] = [];
   /** How it was planned; empty when it was refused before. */
@@ -168,8 +170,9 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   }
   const asItIs = inbound.work !== 'answer';
   if (price !== null && !asItIs && (facts.terms !== undefined || facts.needs.has('tools'))) {
-    const refusal = gateway.unpricedTerms === 'refuse' ? refuseUnpriced(call, model, price) : null;
-    if (refusal !== null) return fail(refusal);
+    const withheld = gateway.unpricedTerms === 'refuse' ? withholdUnpriced(call, model, price) : null;
+    if (withheld?.ok === false) return withheld;
+    if (withheld !== null) call.withheld = withheld.value;
   }
   const sessionClue = () => call.request.sessionClue?.() ?? null;
   const session = asItIs ? noSession : sessionOf({ accountId, header: inbound.header, sessionClue });

@@ -132,7 +132,15 @@ export class Prober implements AttemptOwner {
     const wire = gateway.wires.of(target, call.protocol);
     const routed = router.probe(target, model, gateway.clock.now());
     const errand = errandOf({ ...gateway, router }, call, wire, routed);
-    const probe = new Attempt(errand, this, wire, { request: call, translation: null }, routed, 1, true);
+    const probe = new Attempt(
+      errand,
+      this,
+      wire,
+      { request: call, translation: null, losses: [] },
+      routed,
+      1,
+      true,
+    );
     this.#underWay.set(channel.id, probe);
     this.#turn++;
     this.#turns.set(channel, this.#turn).set(target, this.#turn);

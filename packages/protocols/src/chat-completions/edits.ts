@@ -14,7 +14,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
   const { facts, members } = request;
   const { dialect } = target;
   const edits = [...modelEdits(members.span('model'), facts.model, target.upstreamModel)];
-  if (target.renames !== undefined) edits.push(...target.renames);
+  if (target.edits !== undefined) edits.push(...target.edits);
   if (dialect.maxTokensField !== 'both') edits.push(...limitEdits(request, dialect));
   if (dialect.usageInStream && facts.stream) edits.push(...includeUsageEdits(request));
   if (!dialect.usageInStream || dialect.maxTokensField !== 'both') edits.push(...removals(request, dialect));

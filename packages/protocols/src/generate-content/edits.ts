@@ -12,7 +12,7 @@ export function passThrough(request: ReadRequest, target: PassthroughTarget): En
   const { body } = request.members;
   const edits = [
     ...modelEdits(request, target.upstreamModel),
-    ...(target.renames ?? []),
+    ...(target.edits ?? []),
     ...(request.members.hasMark ? signatureEdits(body, target.origin) : []),
   ];
   return editedRequest(pathOf(target, action, facts.stream ? framing : null), body, edits);

@@ -240,7 +240,7 @@ export function passThrough(
 ): EncodedRequest {
   const { body, contentType } = request;
   const path = target.path.replace(operationPlaceholder, operation);
-  const edits = [...request.modelEdits(target.upstreamModel), ...(target.renames ?? [])];
+  const edits = [...request.modelEdits(target.upstreamModel), ...(target.edits ?? [])];
   return editedRequest(path, body, edits, [], contentType);
 }
 

@@ -17,7 +17,7 @@ export function passThrough(request: ReadRequest, search: string, target: Passth
   const { facts, work, members, headers } = request;
   const edits = [
     ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
-    ...(target.renames ?? []),
+    ...(target.edits ?? []),
     ...thoughtEdits(members, target.origin),
   ];
   const path = withQuery(work === 'count' ? countingPath(target.path) : target.path, search, forwardedQuery);

@@ -3,6 +3,7 @@ import { encodeStreamEnvelope, pingFrame } from '../envelope.ts';
 import { type Fault, fault } from '../error.ts';
 import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { withoutTools } from '../request/asks.ts';
 import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, PassthroughTarget, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
@@ -32,6 +33,7 @@ function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
     names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
     asks: () => readAsks(read.value),
+    withoutTools: (left) => withoutTools(read.value.members, left),
     passThrough: (target) => passThrough(read.value, input.search, target),
     refuse: (target) => refuse(read.value, target),
   });

@@ -12,6 +12,7 @@ export const requestMembers = [
   'stream',
   'max_tokens',
   'tools',
+  'tool_choice',
   'metadata',
   'thinking',
   'thread',

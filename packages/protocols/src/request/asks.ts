@@ -1,7 +1,11 @@
 import { decodeString, KeyNames } from '../bytes/json-text.ts';
 import type { JsonReader } from '../bytes/scan.ts';
+import type { Edit } from '../bytes/splice.ts';
 import type { Ask } from '../request.ts';
+import { plainWord } from '../translate/reading.ts';
 import { noTerms, type UsageTerms } from '../usage.ts';
+import { isRecord } from '../wire-values.ts';
+import { type ElementSpan, leaveOut } from './edits.ts';
 import type { RequestMembers } from './members.ts';
 
 type ToolTerm = Exclude<Ask['term'], 'service' | 'region'>;
@@ -34,7 +38,13 @@ export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly A
     const end = member.skip();
     const type = isType && end !== -1 ? decodeString(member.bytes, start, end) : null;
     const found = type == null ? undefined : tools.find(([beginning]) => type.startsWith(beginning));
-    return found === undefined ? null : { term: found[1], field: `tools[${index}].type` };
+    return found === undefined
+      ? null
+      : {
+          term: found[1],
+          field: `tools[${index}].type`,
+          tool: { index, name: `tools[].${plainWord(type ?? '')}` },
+        };
   });
 }
 
@@ -61,4 +71,28 @@ function eachTool(
     }
   }
   return asks;
+}
+
+/**
+ * The edits that leave tools out that the model is only offered; null where it is told to use tools, and where no other tool is left: then
+ * the request is for these.
+ */
+export function withoutTools<Name extends string>(
+  members: RequestMembers<Name | 'tools' | 'tool_choice'>,
+  left: ReadonlySet<number>,
+): readonly Edit[] | null {
+  const reader = members.reader('tools');
+  if (reader === null || !isOpen(members.value('tool_choice')) || !reader.enterArray()) return null;
+  const elements: ElementSpan[] = [];
+  for (let index = 0; reader.nextElement(); index++) {
+    const start = reader.at;
+    elements.push({ start, end: reader.skip(), isLeftOut: left.has(index) });
+  }
+  return elements.every(({ isLeftOut }) => isLeftOut) ? null : leaveOut('unpriced-tools', elements);
+}
+
+/** The model chooses by itself whether it uses a tool, or may not. */
+function isOpen(choice: unknown): boolean {
+  const kind = isRecord(choice) ? choice['type'] : (choice ?? 'auto');
+  return kind === 'auto' || kind === 'none';
 }

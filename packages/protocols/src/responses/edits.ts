@@ -13,7 +13,7 @@ import type { RequestMember } from './wire.ts';
 export function passThrough({ facts, members }: ReadRequest, target: PassthroughTarget): EncodedRequest {
   const edits = [
     ...modelEdits(members.span('model'), facts.model, target.upstreamModel),
-    ...(target.renames ?? []),
+    ...(target.edits ?? []),
     ...foreignStateEdits(members),
   ];
   return editedRequest(target.path, members.body, edits);

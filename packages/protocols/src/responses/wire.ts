@@ -11,6 +11,7 @@ export const requestMembers = [
   'max_output_tokens',
   'service_tier',
   'tools',
+  'tool_choice',
   'text',
   'conversation',
   'previous_response_id',

@@ -59,7 +59,7 @@ function verdictOn(asked: Asked, at = 0): string {
   const upstream = {
     line: () => ({ send: () => ({ isSent: true, pause() {}, resume() {}, gather() {}, abort() {} }) }),
   };
-  const encoded = named.value(new Wires(protocols, upstream).of(target, asked.surface));
+  const encoded = named.value(new Wires(protocols, upstream).of(target, asked.surface), []);
   if (!encoded.ok) return `${encoded.error.code} ${encoded.error.param} on this channel`;
   return Buffer.from(concatBytes(encoded.value.body)).toString();
 }

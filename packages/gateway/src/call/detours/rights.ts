@@ -19,8 +19,8 @@ import {
 } from '../../catalogue/catalogue.ts';
 import type { Wire } from '../../catalogue/wire.ts';
 
-/** Encodes a request that names other models, for a target that speaks its protocol. */
-export type EncodeNamed = (wire: Wire) => Result<EncodedRequest, Fault>;
+/** Encodes a request that names other models, for a target that speaks its protocol; `edits` are made beside. */
+export type EncodeNamed = (wire: Wire, edits: readonly Edit[]) => Result<EncodedRequest, Fault>;
 
 /** A name in a body that the key may call, and the models it may mean. */
 interface AllowedName {
@@ -48,7 +48,7 @@ export function readNames(
     if (refusal !== null) return fail(refusal);
     if (member.rule === 'named') allowed.push({ member, models });
   }
-  return succeed(allowed.length === 0 ? null : (wire) => encodeNamed(request, wire, allowed));
+  return succeed(allowed.length === 0 ? null : (wire, edits) => encodeNamed(request, wire, allowed, edits));
 }
 
 const tooMany = fault('invalid_request', {
@@ -79,8 +79,9 @@ function encodeNamed(
   request: InboundRequest,
   { asked, target }: Wire,
   names: readonly AllowedName[],
+  beside: readonly Edit[],
 ): Result<EncodedRequest, Fault> {
-  const renames: Edit[] = [];
+  const edits = [...beside];
   for (const { member, models } of names) {
     const there = models
       .flatMap((model) => model.targets)
@@ -88,9 +89,11 @@ function encodeNamed(
     const [first] = there;
     if (first === undefined) return fail(modelNotFound(member.name, member.field));
     const isItsOwn = there.some(({ upstreamModel }) => upstreamModel === member.name);
-    if (!isItsOwn) renames.push(rename(member, first.upstreamModel));
+    // A tool that is left out anyway needs no name.
+    const isLeftOut = beside.some(({ start, end }) => start <= member.start && member.end <= end);
+    if (!isItsOwn && !isLeftOut) edits.push(rename(member, first.upstreamModel));
   }
-  return succeed(request.passThrough({ ...asked, renames }));
+  return succeed(request.passThrough({ ...asked, edits }));
 }
 
 const encoder = new TextEncoder();

@@ -27,6 +27,7 @@ export interface Encoded {
   readonly request: EncodedRequest;
   /** Null in the passthrough lane. */
   readonly translation: Translation | null;
+  readonly losses: readonly Loss[];
 }
 
 /**
@@ -69,7 +70,8 @@ export function encodeTranslated(call: Call, wire: Wire, shelf: MediaShelf | nul
   if (!translation.ok) return translation;
   const [loss] = translation.value.losses;
   if (caller.strict && loss !== undefined) return fail(lossRefused(loss));
-  return succeed({ request: translation.value.request, translation: translation.value });
+  const { request: written, losses } = translation.value;
+  return succeed({ request: written, translation: translation.value, losses });
 }
 
 /** A key that is strict does without an answer rather than without a part of its request. */

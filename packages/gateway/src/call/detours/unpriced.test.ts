@@ -1,4 +1,12 @@
-import { noTerms, noUsage, type ProtocolId, protocols } from '@headgate/protocols';
+import {
+  concatBytes,
+  isRecord,
+  noTerms,
+  noUsage,
+  type ProtocolId,
+  protocols,
+  splice,
+} from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { modelOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { nanoUsd } from '../../money/money.ts';
@@ -7,7 +15,7 @@ import { type PriceTierText, readPriceTiers } from '../../money/price-terms.ts';
 import { completeEntry } from '../../telemetry/testing.ts';
 import { caller, Rig } from '../call.fixture.ts';
 import { Call } from '../request.ts';
-import { alertDrift, alertUnpriced, refuseUnpriced, sentTerms } from './unpriced.ts';
+import { alertDrift, alertUnpriced, sentTerms, withholdUnpriced } from './unpriced.ts';
 
 const paths = Object.fromEntries(Object.values(protocols).map(({ id, usualPath }) => [id, usualPath]));
 
@@ -34,7 +42,12 @@ const whole = priceOf(
   ...['priority', 'flex', 'fast'].map((service) => ({ ...plain, service })),
 );
 
-function refusalOf(surface: ProtocolId, body: object, price: PriceVersion, speaks = paths): string {
+function withheldOf(
+  surface: ProtocolId,
+  body: object,
+  price: PriceVersion,
+  { speaks = paths, strict = false } = {},
+): string {
   const rig = new Rig();
   const protocol = protocols[surface];
   const inbound = {
@@ -42,17 +55,23 @@ function refusalOf(surface: ProtocolId, body: object, price: PriceVersion, speak
     body: new TextEncoder().encode(JSON.stringify({ model: 'm', ...body })),
     params: surface === 'generate-content' ? { model: 'm', action: 'generateContent' } : {},
   };
-  const call = new Call(rig.gateway, inbound, caller, protocol, rig.reply, null);
+  const call = new Call(rig.gateway, inbound, { ...caller, strict }, protocol, rig.reply, null);
   const read = protocol.readRequest(inbound);
   if (!read.ok) throw new Error(read.error.message);
   call.request = read.value;
   const model = modelOf([targetOf({ id: 'c1', protocols: speaks })], 'm');
-  const refusal = refuseUnpriced(call, model, price);
-  if (refusal !== null) expect(rig.alerts).toEqual(['unpriced-term']);
-  return refusal === null ? 'allowed' : `${refusal.status} ${refusal.param}`;
+  const withheld = withholdUnpriced(call, model, price);
+  if (!withheld.ok || withheld.value.losses.length > 0) expect(rig.alerts).toEqual(['unpriced-term']);
+  if (!withheld.ok) return `${withheld.error.status} ${withheld.error.param}`;
+  const { edits, losses } = withheld.value;
+  if (losses.length === 0) return 'allowed';
+  const sent: unknown = JSON.parse(new TextDecoder().decode(concatBytes(splice(inbound.body, edits))));
+  return `without ${losses.map(({ field }) => field)}: ${JSON.stringify(isRecord(sent) && sent['tools'])}`;
 }
 
 const messages = [{ role: 'user', content: 'hi' }];
+const search = { type: 'web_search' };
+const named = { name: 'x', input_schema: {} };
 const own = { type: 'function', name: 'f', parameters: { type: 'web_search' } };
 
 const asked: readonly [ProtocolId, object, string][] = [
@@ -60,7 +79,9 @@ const asked: readonly [ProtocolId, object, string][] = [
   ['chat-completions', { messages, service_tier: 'flex' }, 'service_tier'],
   ['chat-completions', { messages, web_search_options: {} }, 'web_search_options'],
   ['responses', { input: 'hi', service_tier: 'fast' }, 'service_tier'],
-  ['responses', { input: 'hi', tools: [own, { type: 'web_search' }] }, 'tools[1].type'],
+  ['responses', { input: 'hi', tools: [own, search], tool_choice: 'required' }, 'tools[1].type'],
+  ['responses', { input: 'hi', tools: [own, search], tool_choice: search }, 'tools[1].type'],
+  ['responses', { input: 'hi', tools: [own, search], service_tier: 'flex' }, 'service_tier'],
   ['responses', { input: 'hi', tools: [{ type: 'web_search_preview_2025_03_11' }] }, 'tools[0].type'],
   ['responses', { input: 'hi', tools: [{ type: 'file_search' }] }, 'tools[0].type'],
   ['responses', { input: 'hi', tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
@@ -68,7 +89,7 @@ const asked: readonly [ProtocolId, object, string][] = [
   ['messages', { messages, inference_geo: 'us' }, 'inference_geo'],
   [
     'messages',
-    { messages, tools: [{ name: 'x', input_schema: {} }, { type: 'web_search_20250305' }] },
+    { messages, tools: [named, { type: 'web_search_20250305' }], tool_choice: { type: 'any' } },
     'tools[1].type',
   ],
   ['generate-content', { contents: [], serviceTier: 'flex' }, 'serviceTier'],
@@ -78,8 +99,8 @@ const asked: readonly [ProtocolId, object, string][] = [
 
 describe('a request that asks for what has no price', () => {
   test.each(asked)('is refused by name: %s %j', (surface, body, field) => {
-    expect(refusalOf(surface, body, bare)).toBe(`400 ${field}`);
-    expect(refusalOf(surface, body, whole)).toBe('allowed');
+    expect(withheldOf(surface, body, bare)).toBe(`400 ${field}`);
+    expect(withheldOf(surface, body, whole)).toBe('allowed');
   });
 
   test.each<[ProtocolId, object]>([
@@ -88,14 +109,32 @@ describe('a request that asks for what has no price', () => {
     ['messages', { messages, service_tier: 'standard_only', inference_geo: 'global', speed: 'standard' }],
     ['generate-content', { contents: [], tools: [{ functionDeclarations: [] }, { codeExecution: {} }] }],
   ])('is another one than what is usual: %s %j', (surface, body) => {
-    expect(refusalOf(surface, body, bare)).toBe('allowed');
+    expect(withheldOf(surface, body, bare)).toBe('allowed');
+  });
+
+  test.each<[ProtocolId, object, string]>([
+    ['responses', { input: 'hi', tools: [own, search] }, `tools[].web_search: ${JSON.stringify([own])}`],
+    [
+      'responses',
+      { input: 'hi', tools: [search, own, { type: 'file_search' }, own], tool_choice: 'auto' },
+      `tools[].web_search,tools[].file_search: ${JSON.stringify([own, own])}`,
+    ],
+    [
+      'messages',
+      { messages, tools: [{ type: 'web_search_20250305' }, named], tool_choice: { type: 'auto' } },
+      `tools[].web_search_20250305: ${JSON.stringify([named])}`,
+    ],
+  ])('goes without tools that are offered beside others: %s %j', (surface, body, without) => {
+    expect(withheldOf(surface, body, bare)).toBe(`without ${without}`);
+    expect(withheldOf(surface, body, bare, { strict: true })).toMatch(/^400 tools/);
+    expect(withheldOf(surface, body, whole)).toBe('allowed');
   });
 
   test('may offer tools that no channel is told of', () => {
     const foreign = { messages: paths['messages'] ?? '' };
-    expect(refusalOf('responses', { input: 'hi', tools: [{ type: 'web_search' }] }, bare, foreign)).toBe(
-      'allowed',
-    );
+    expect(
+      withheldOf('responses', { input: 'hi', tools: [{ type: 'web_search' }] }, bare, { speaks: foreign }),
+    ).toBe('allowed');
   });
 });
 

@@ -1,14 +1,18 @@
 import {
   type Ask,
+  type Edit,
   type Fault,
+  fail,
   fault,
   type InboundRequest,
   type Loss,
   noTerms,
   type Protocol,
+  type Result,
+  succeed,
   type UsageTerms,
 } from '@headgate/protocols';
-import { type Model, speaks } from '../../catalogue/catalogue.ts';
+import { type Caller, type Model, speaks } from '../../catalogue/catalogue.ts';
 import type { PriceVersion } from '../../money/price.ts';
 import { factorIn, feeOf, hasFee, tierFor, unpricedTerms } from '../../money/price.ts';
 import type { Gateway } from '../../ports/gateway.ts';
@@ -19,28 +23,45 @@ import type { Observer } from '../../ports/observer.ts';
 interface Asker {
   readonly request: InboundRequest;
   readonly protocol: Pick<Protocol, 'id'>;
+  readonly caller: Pick<Caller, 'strict'>;
   readonly gateway: Pick<Gateway, 'observer'>;
 }
 
+/** Parts of a request that a target in the caller's protocol is not told of. */
+export interface Withheld {
+  readonly edits: readonly Edit[];
+  readonly losses: readonly Loss[];
+}
+
+export const nothingWithheld: Withheld = { edits: [], losses: [] };
+
 /**
- * Why a call may not go: it asks for something that the model's price says nothing about, and nobody knows what that would cost.
- * Tools count only where a channel speaks the caller's protocol: no other one is told of them.
+ * A call does not go with what its model's price says nothing about: nobody knows what that would cost. A tool that the model is only
+ * offered beside others is left out and listed as a loss; anything else, and every such tool of a strict key, is a fault. Tools count
+ * only where a channel speaks the caller's protocol: no other one is told of them.
  */
-export function refuseUnpriced(
-  { request, protocol, gateway }: Asker,
-  model: Model,
-  price: PriceVersion,
-): Fault | null {
+export function withholdUnpriced(call: Asker, model: Model, price: PriceVersion): Result<Withheld, Fault> {
+  const { request, protocol, caller, gateway } = call;
   const isNative = model.targets.some((target) => speaks(target, protocol.id));
-  const ask = request.asks?.().find((each) => isUnpriced(each, request, price, isNative));
-  if (ask === undefined) return null;
+  const asks = request.asks?.().filter((ask) => isUnpriced(ask, request, price, isNative)) ?? [];
+  const [first] = asks;
+  if (first === undefined) return succeed(nothingWithheld);
   gateway.observer.alert('unpriced-term', {
     model: model.id,
-    term: ask.term,
-    mend: mendOf(model.id, ask.term, request),
+    term: first.term,
+    mend: mendOf(model.id, first.term, request),
   });
-  const message = `'${ask.field}' asks for ${words[ask.term]} that has no price for the model '${model.id}'; leave it out.`;
-  return fault('invalid_request', { message, param: ask.field });
+  const tools = asks.flatMap(({ tool }) => tool ?? []);
+  const isOffered = tools.length === asks.length && !caller.strict;
+  const edits = isOffered ? (request.withoutTools?.(new Set(tools.map(({ index }) => index))) ?? null) : null;
+  if (edits === null) return fail(refusalOf(asks.find(({ tool }) => tool === undefined) ?? first, model));
+  const losses = tools.map(({ name }): Loss => ({ field: name, action: 'dropped', note: 'it has no price' }));
+  return succeed({ edits, losses });
+}
+
+function refusalOf({ term, field }: Ask, model: Model): Fault {
+  const message = `'${field}' asks for ${words[term]} that has no price for the model '${model.id}'; leave it out.`;
+  return fault('invalid_request', { message, param: field });
 }
 
 const words: Readonly<Record<Ask['term'], string>> = {
