@@ -6,11 +6,18 @@ import { startFloodUpstream, wholeAnswerBytes } from './support/flood-upstream.t
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
 import { scrapeMetrics } from './support/metrics.ts';
+import { type PeakMemory, watchPeakMemory } from './support/peak-memory.ts';
 import { RawConnection } from './support/raw-http.ts';
 
 const mebibyte = 1024 * 1024;
 /** Beyond it a body is decompressed a second time. */
 const usualRatio = 8;
+
+let memory: PeakMemory;
+beforeAll(() => {
+  memory = watchPeakMemory();
+});
+afterAll(() => memory.expectBounded());
 
 function post(
   { apiOrigin, keys }: TestGateway,

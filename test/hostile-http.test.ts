@@ -2,13 +2,16 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entriesOf, entryOfModel } from './support/ledger.ts';
+import { type PeakMemory, watchPeakMemory } from './support/peak-memory.ts';
 import { chatRequest, exchange, RawConnection, request } from './support/raw-http.ts';
 
 let simulator: Simulator;
 let gateway: TestGateway;
 let auth: string;
+let memory: PeakMemory;
 
 beforeAll(async () => {
+  memory = watchPeakMemory();
   simulator = await startSimulator();
   gateway = await openTestGateway({
     channels: [
@@ -31,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   await simulator.close();
+  memory.expectBounded();
 });
 // The process lives, whatever the test before has done to it.
 afterEach(async () => {

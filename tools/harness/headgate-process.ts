@@ -28,12 +28,20 @@ export interface ConfiguredStart {
 /** A gateway in a process of its own. */
 export interface RunningHeadgate {
   readonly port: number;
+  readonly consolePort: number;
   readonly pid: number;
   readonly dataDir: string;
+  /** All that it has printed. */
+  readonly logFile: string;
   /** Ends the process as an operator would; what it wrote stays. */
   end(): Promise<void>;
   /** Ends it, if it runs yet, and removes its data. */
   stop(): Promise<void>;
+}
+
+interface ReadyFile {
+  readonly apiOrigin: string;
+  readonly consoleOrigin: string;
 }
 
 /** The gateway with this `headgate.yaml`, its data in a directory that goes when it stops. */
@@ -49,7 +57,8 @@ export async function startConfigured({
   const readyFile = join(directory, 'ready.json');
   const dataDir = join(directory, 'data');
   await writeFile(configuration, yaml);
-  const log = openSync(join(directory, 'log'), 'w');
+  const logFile = join(directory, 'log');
+  const log = openSync(logFile, 'w');
   const started = startPinned({
     core,
     command: [process.execPath, ...nodeOptions, join(root, 'packages/gateway/src/cli.ts'), 'serve'],
@@ -62,11 +71,12 @@ export async function startConfigured({
     logFile: log,
   });
   closeSync(log);
-  const port = await portWhenReady(readyFile, started, join(directory, 'log'));
+  const ports = await portsWhenReady(readyFile, started, logFile);
   return {
-    port,
+    ...ports,
     pid: started.pid,
     dataDir,
+    logFile,
     end: () => started.stop(),
     async stop() {
       await started.stop();
@@ -75,16 +85,16 @@ export async function startConfigured({
   };
 }
 
-async function portWhenReady(
+async function portsWhenReady(
   readyFile: string,
   started: ReturnType<typeof startPinned>,
   log: string,
-): Promise<number> {
+): Promise<Pick<RunningHeadgate, 'port' | 'consolePort'>> {
   const gone = once(started.child, 'exit').then(() => true);
   for (let waitedMs = 0; waitedMs < startTimeoutMs && !existsSync(readyFile); waitedMs += 50) {
     if (await Promise.race([gone, setTimeout(50, false)])) break;
   }
   if (!existsSync(readyFile)) throw new Error(`Headgate did not start:\n${await readFile(log, 'utf8')}`);
-  const { apiOrigin } = JSON.parse(await readFile(readyFile, 'utf8')) as { apiOrigin: string };
-  return Number(new URL(apiOrigin).port);
+  const { apiOrigin, consoleOrigin } = JSON.parse(await readFile(readyFile, 'utf8')) as ReadyFile;
+  return { port: Number(new URL(apiOrigin).port), consolePort: Number(new URL(consoleOrigin).port) };
 }

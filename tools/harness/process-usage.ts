@@ -26,10 +26,18 @@ export function contextSwitches(pid: number): number {
 
 /** Resident memory of a process and its children, in KiB. */
 export function residentKib(pid: number): number {
+  return statusKib(pid, /^VmRSS:\s+(\d+) kB/m);
+}
+
+/** The most resident memory that each of them ever had, together. */
+export function peakResidentKib(pid: number): number {
+  return statusKib(pid, /^VmHWM:\s+(\d+) kB/m);
+}
+
+function statusKib(pid: number, line: RegExp): number {
   let kib = 0;
-  for (const member of processTree(pid)) {
-    kib += Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${member}/status`, 'utf8'))?.[1] ?? 0);
-  }
+  for (const member of processTree(pid))
+    kib += Number(line.exec(readFileSync(`/proc/${member}/status`, 'utf8'))?.[1] ?? 0);
   return kib;
 }
 

@@ -149,3 +149,25 @@ test('a load balancer asks for its health in HTTP/1.0, without a host', async ()
   });
   expect(await Promise.all(statuses)).toEqual(['200', '200', '401']);
 });
+
+test('a caller who leaves in the middle of its body is no bug', async () => {
+  const bugs: unknown[] = [];
+  const server = await startConsole({
+    host: '127.0.0.1',
+    port: 0,
+    unreadyReasons: () => [],
+    exposeMetrics: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
+    ...closed,
+    onBug: (error) => bugs.push(error),
+  });
+  started.push(server);
+  const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
+  const head = 'POST /api/route/explain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer operator\r\n';
+  socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"key":`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  socket.resetAndDestroy();
+  // What is asked behind it is answered after it has gone.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
+  expect(bugs).toEqual([]);
+});

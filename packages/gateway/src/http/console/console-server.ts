@@ -81,7 +81,8 @@ function consoleRoutes(options: ConsoleOptions): Hono {
     sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
   );
   routes.onError((error, context) => {
-    options.onBug(error);
+    // A caller who leaves in the middle of its body is no bug, and hears no answer.
+    if (!('code' in error && error.code === 'ECONNRESET')) options.onBug(error);
     return sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' });
   });
   return routes;

@@ -1,0 +1,32 @@
+import type { FuzzResult } from './run.ts';
+
+/** No process of the gateway may have more, together. */
+const peakMibMax = 1024;
+/** A bystander waits for its turn among callers who never pause; on a machine that does other things beside. */
+const bystanderP99MsMax = 1000;
+
+/** Everything that a run broke. */
+export function brokenBounds({ complaints, peakMib, bystanderP99Ms }: FuzzResult): readonly string[] {
+  const broken = [...complaints];
+  if (peakMib > peakMibMax) broken.push(`it had ${Math.round(peakMib)} MiB of memory, of ${peakMibMax}`);
+  if (bystanderP99Ms > bystanderP99MsMax)
+    broken.push(`p99 of a bystander was ${Math.round(bystanderP99Ms)} ms, of ${bystanderP99MsMax}`);
+  return broken;
+}
+
+/** What a person reads; its last line is the verdict. */
+export function reportText(result: FuzzResult): string {
+  const { plan, durationMs, statuses, entries, peakMib, alerts } = result;
+  const byStatus = [...statuses]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`);
+  const broken = brokenBounds(result);
+  return [
+    `${plan.requests} requests from seed ${plan.seed}, ${plan.callers} callers, ${(durationMs / 1000).toFixed(0)} s`,
+    `by status (0: none came): ${byStatus.join(', ')}`,
+    `a bystander's ${result.bystanderCalls} calls: p50 ${result.bystanderP50Ms.toFixed(1)} ms, p99 ${result.bystanderP99Ms.toFixed(1)} ms (alone: p99 ${result.idleP99Ms.toFixed(1)} ms)`,
+    `peak memory ${Math.round(peakMib)} MiB, ${entries} entries, alerts: ${[...alerts].map(([kind, count]) => `${kind} ${count}`).join(', ') || 'none'}`,
+    ...broken.map((each) => `BROKEN ${each}`),
+    broken.length === 0 ? 'fuzz: all holds' : `fuzz: ${broken.length} broken`,
+  ].join('\n');
+}
