@@ -30,10 +30,11 @@ export class Answer {
       const end = this.#bytes.indexOf('\r\n\r\n');
       if (end < 0) return;
       const head = this.#bytes.toString('latin1', 0, end);
-      this.status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? -1);
       this.#bytes = this.#bytes.subarray(end + 4);
       // What comes before an answer is none.
-      if (this.status !== 100) this.head = head;
+      if (head.startsWith('HTTP/1.1 100')) continue;
+      this.status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? -1);
+      this.head = head;
     }
     this.isWhole = this.#hasEnded();
   }

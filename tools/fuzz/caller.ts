@@ -22,10 +22,22 @@ export class Caller {
     this.#ports = ports;
   }
 
-  /** Never rejects. */
+  /** Never rejects. A connection that was kept may end as it is used again: then the case goes to a new one, as clients do. */
   async send(fuzz: FuzzCase): Promise<Seen> {
+    const kept = fuzz.port === 'api' ? this.#take() : null;
+    if (kept !== null) {
+      const seen = await this.#exchange(fuzz, kept);
+      if (!seen.isBroken || seen.answer.hasHead || fuzz.conduct !== 'waits') return seen;
+    }
+    return this.#exchange(fuzz, connect({ host: '127.0.0.1', port: this.#ports[fuzz.port], noDelay: true }));
+  }
+
+  close(): void {
+    this.#kept?.destroy();
+  }
+
+  async #exchange(fuzz: FuzzCase, socket: Socket): Promise<Seen> {
     const { promise, resolve } = Promise.withResolvers<Seen>();
-    const socket = fuzz.port === 'api' ? this.#open() : connect(this.#ports.console, '127.0.0.1');
     const answer = new Answer(fuzz.isHead);
     const finish = (isBroken: boolean, isHung: boolean) => {
       clearTimeout(patience);
@@ -54,15 +66,10 @@ export class Caller {
     return promise;
   }
 
-  close(): void {
-    this.#kept?.destroy();
-  }
-
-  #open(): Socket {
+  #take(): Socket | null {
     const kept = this.#kept;
     this.#kept = null;
-    if (kept?.writable === true) return kept.removeAllListeners();
-    return connect({ host: '127.0.0.1', port: this.#ports.api, noDelay: true });
+    return kept?.writable === true ? kept.removeAllListeners() : null;
   }
 
   #keep(socket: Socket): void {

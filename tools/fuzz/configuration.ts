@@ -11,8 +11,8 @@ export function keyVariable(id: string): string {
 }
 
 /** The `headgate.yaml` of the fuzz, with time-outs short enough to be met a thousand times. JSON is YAML. */
-export function configurationOf(channels: readonly FuzzChannel[], simulator: string): string {
-  const all: readonly FuzzChannel[] = [...channels, bystanderChannel(simulator)];
+export function configurationOf(channels: readonly FuzzChannel[], quiet: string): string {
+  const all: readonly FuzzChannel[] = [...channels, bystanderChannel(quiet)];
   const models = [...new Set(all.map(({ model }) => model))];
   return JSON.stringify({
     settings: {

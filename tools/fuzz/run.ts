@@ -51,7 +51,7 @@ export async function runFuzz(plan: FuzzPlan): Promise<FuzzResult> {
   const keys = Object.fromEntries(platforms.map((id) => [id, newKey()])) as Record<Platform, string>;
   const own = newKey();
   const gateway = await startConfigured({
-    yaml: configurationOf(channels, upstreams.simulator),
+    yaml: configurationOf(channels, upstreams.quiet),
     environment: Object.fromEntries(
       [...Object.entries(keys), [bystander.key, own]].map(([id, key]) => [keyVariable(id ?? ''), key ?? '']),
     ),

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type ProtocolId, protocols } from '@headgate/protocols';
-import { startSimulatorFleet } from '@headgate/simulator';
+import { startSimulatorFleet, startSimulatorWorker } from '@headgate/simulator';
 import type { Sample } from './garbler-worker.ts';
 
 /** All that the gateway asks while it is fuzzed. */
@@ -9,12 +9,14 @@ export interface Upstreams {
   readonly simulator: string;
   /** Answers that are wrong somewhere. */
   readonly garbler: string;
+  /** Answers nobody but the bystander, and is never behind. */
+  readonly quiet: string;
   close(): Promise<void>;
 }
 
 /** Threads of their own, so that whoever loads the gateway does not answer it, too. */
 export async function startUpstreams(): Promise<Upstreams> {
-  const fleet = await startSimulatorFleet([{}]);
+  const [fleet, quiet] = await Promise.all([startSimulatorFleet([{}]), startSimulatorWorker()]);
   const simulator = fleet.members[0]?.origin ?? '';
   const samples = await Promise.all(sampleAsks.map((ask) => sampleOf(simulator, ask)));
   const worker = new Worker(new URL('./garbler-worker.ts', import.meta.url), { workerData: samples });
@@ -24,7 +26,9 @@ export async function startUpstreams(): Promise<Upstreams> {
   return {
     simulator,
     garbler: `http://127.0.0.1:${port}`,
+    quiet: quiet.origin,
     async close() {
+      await quiet.close();
       await worker.terminate();
       await fleet.close();
     },

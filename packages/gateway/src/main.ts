@@ -365,6 +365,8 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
     host: settings.consoleHost,
     port: settings.consolePort,
     socket: sockets.console,
+    headersMs: settings.headersTimeoutMs,
+    bodyMs: settings.bodyTimeoutMs,
     unreadyReasons: () => [
       ...(departure.isStarting ? (['starting'] as const) : []),
       ...(departure.isLeaving ? (['draining'] as const) : []),

@@ -6,6 +6,8 @@ import { afterEach, expect, test } from 'vitest';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
 
 const closed = {
+  headersMs: 300,
+  bodyMs: 300,
   consoleOrigin: 'https://console.example.com',
   tokens: { operator: 'operator', scrape: 'scrape' },
   routes: {
@@ -150,6 +152,9 @@ test('a load balancer asks for its health in HTTP/1.0, without a host', async ()
   expect(await Promise.all(statuses)).toEqual(['200', '200', '401']);
 });
 
+const question =
+  'POST /api/route/explain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer operator\r\ncontent-type: application/json\r\n';
+
 test('a caller who leaves in the middle of its body is no bug', async () => {
   const bugs: unknown[] = [];
   const server = await startConsole({
@@ -162,12 +167,21 @@ test('a caller who leaves in the middle of its body is no bug', async () => {
   });
   started.push(server);
   const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
-  const head = 'POST /api/route/explain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer operator\r\n';
-  socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"key":`);
+  socket.write(`${question}content-length: 100\r\n\r\n{"key":`);
   await new Promise((resolve) => setTimeout(resolve, 50));
   socket.resetAndDestroy();
   // What is asked behind it is answered after it has gone.
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
   expect(bugs).toEqual([]);
+});
+
+test.each([
+  ['head', 'GET /healthz HTTP/1.1\r\nhost: 127'],
+  ['body', `${question}content-length: 10\r\n\r\n{`],
+])('a %s that never comes whole holds its connection for no longer than it may take', async (_, bytes) => {
+  const socket = connect(Number(new URL(await start()).port), '127.0.0.1');
+  const isClosed = new Promise((resolve) => socket.on('close', resolve).resume());
+  socket.write(bytes);
+  await isClosed;
 });

@@ -9,6 +9,9 @@ import { hostGate, sendProblem, tokenGate } from './operator-gate.ts';
 export type UnreadyReason = 'starting' | 'draining' | 'store-not-writable';
 
 export interface ConsoleOptions extends ListenAddress {
+  /** How long the headers of a request may take to come, and then its body. */
+  readonly headersMs: number;
+  readonly bodyMs: number;
   /** Asked on every probe. */
   unreadyReasons(): readonly UnreadyReason[];
   exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -33,7 +36,15 @@ export interface ConsoleServer {
 /** Starts the console origin. Rejects with the system's error when the address cannot be had. */
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
   // Load balancers ask for its health in HTTP/1.0, without naming a host: any name will do for them.
-  const server = createAdaptorServer({ fetch: consoleRoutes(options).fetch, hostname: 'localhost' });
+  const server = createAdaptorServer({
+    fetch: consoleRoutes(options).fetch,
+    hostname: 'localhost',
+    serverOptions: {
+      headersTimeout: options.headersMs,
+      requestTimeout: options.headersMs + options.bodyMs,
+      connectionsCheckingInterval: Math.min(1000, options.headersMs / 2),
+    },
+  });
   await listen(server, options);
   return {
     origin: originOf(server, options.host),

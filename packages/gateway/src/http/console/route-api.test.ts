@@ -65,6 +65,8 @@ beforeEach(async () => {
   server = await startConsole({
     host: '127.0.0.1',
     port: 0,
+    headersMs: 10_000,
+    bodyMs: 60_000,
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     consoleOrigin: null,
@@ -252,6 +254,8 @@ test('a bug is an answer like any other that says nothing of itself, and is told
   server = await startConsole({
     host: '127.0.0.1',
     port: 0,
+    headersMs: 10_000,
+    bodyMs: 60_000,
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     consoleOrigin: null,
