@@ -128,6 +128,7 @@ function describeDemoChannel({ id, alias, costs }: (typeof demoChannels)[number]
       modelId: model.id,
       ...declare(channelModelFields, model.id, { upstream: model.upstreamModel }),
       cost: tier(costs[index] ?? {}),
+      costOrigin: null,
     })),
   };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import { environmentOf } from '../config.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
@@ -87,4 +88,59 @@ test('an export names its pepper, and is refused under another one, which is no 
   expect(elsewhere).toMatchObject({ ok: false, error: [{ path: 'peppers' }] });
   expect(JSON.stringify(elsewhere)).toContain('under another pepper');
   expect(read(text, keyHashes([...pepperOf('c'), ...pepperOf('a')] as unknown as Peppers)).ok).toBe(true);
+});
+
+interface Written {
+  readonly prices: Readonly<Record<string, object>>;
+  readonly channels: Readonly<Record<string, { readonly models: Readonly<Record<string, object>> }>>;
+}
+
+// It is what was just exported.
+const parse = (text: string) => parseYaml(text) as Written;
+
+/** Prices of every kind of origin: written whole, in part, left to the list, sold at another one's list price. */
+const priced = `
+channels:
+  main:
+    provider: openai
+    models:
+      gpt-5-mini:
+      gpt-5: { cost: { output: 5 } }
+      own: { upstream: gpt-5-nano, cost: { input: 0, output: 0 } }
+      like: { upstream: gpt-5-nano }
+      o3:
+models: { like: { pricedAs: gpt-5-mini } }
+prices:
+  gpt-5: { output: 12.50, services: { priority: { input: 4, output: 30 } } }
+  own: { input: 0.10, output: 0.20, tiers: [{ aboveInputTokens: 1000, input: 0.30 }], regions: { us: 1.1 } }
+  o3: { perWebSearch: 0.02 }
+`;
+
+test('what the catalogue says of a price an export leaves to the catalogue, and what the operator says it keeps', () => {
+  const declared = declaredFile(priced);
+  const stored = { ...storedWith([]), models: declared.models, channels: declared.channels };
+  const text = exportConfiguration(stored, here.fingerprints, nowMs);
+  const again = declaredFile(text);
+  expect(again.models).toEqual(declared.models);
+  expect(again.channels).toEqual(declared.channels);
+  expect(declared.models.map(({ id, priceOrigin }) => [id, priceOrigin?.by])).toEqual([
+    ['gpt-5-mini', 'catalogue'],
+    ['gpt-5', 'both'],
+    ['own', 'operator'],
+    ['like', 'catalogue'],
+    ['o3', 'both'],
+  ]);
+  expect(Object.keys(parse(text).prices)).toEqual(['gpt-5', 'own', 'o3']);
+  expect(parse(text).prices['o3']).toEqual({ perWebSearch: '0.02' });
+  expect(parse(text).channels['main']?.models['gpt-5-mini']).not.toHaveProperty('cost');
+  expect(parse(text).channels['main']?.models['gpt-5']).toMatchObject({ cost: { output: '5' } });
+});
+
+test('a price of which nobody noted who says it is exported whole', () => {
+  const declared = declaredFile(priced);
+  const models = declared.models.map((model) => ({ ...model, priceOrigin: null }));
+  const stored = { ...storedWith([]), models, channels: declared.channels };
+  const again = declaredFile(exportConfiguration(stored, here.fingerprints, nowMs));
+  expect(again.models.map(({ price }) => price)).toEqual(declared.models.map(({ price }) => price));
+  expect(again.models.every(({ priceOrigin }) => priceOrigin?.by === 'operator')).toBe(true);
 });

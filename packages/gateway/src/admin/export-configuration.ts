@@ -12,6 +12,7 @@ import {
   routingFields,
 } from '../catalogue/entities.ts';
 import { exported } from '../catalogue/fields.ts';
+import type { PriceOrigin } from '../catalogue/price-book.ts';
 import { type SecretSource, writeSecretSource } from '../catalogue/secret-source.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { PriceTier } from '../money/price.ts';
@@ -41,7 +42,10 @@ export function exportConfiguration(
       ),
       models: byId(stored.models.map(exportModel)),
       prices: Object.fromEntries(
-        stored.models.flatMap(({ id, price }) => (price === null ? [] : [[id, exportPrice(price)]])),
+        stored.models.flatMap(({ id, price, priceOrigin }) => {
+          const written = exportPrice(price, priceOrigin);
+          return written === null ? [] : [[id, written]];
+        }),
       ),
       channels: byId(stored.channels.map(exportChannel)),
       accounts: byId(
@@ -90,13 +94,11 @@ function exportChannel(channel: DeclaredChannel) {
     ...exportTimeouts(channel),
     ...exportCredentials(channel.credentials),
     models: Object.fromEntries(
-      channel.models.map((model) => [
-        model.modelId,
-        {
-          ...exported(channelModelFields, model.modelId, model),
-          ...(model.cost === null ? {} : { cost: exportPrice(model.cost) }),
-        },
-      ]),
+      channel.models.map((model) => {
+        const cost = exportPrice(model.cost, model.costOrigin);
+        const fields = exported(channelModelFields, model.modelId, model);
+        return [model.modelId, { ...fields, ...(cost === null ? {} : { cost }) }];
+      }),
     ),
   };
 }
@@ -125,9 +127,17 @@ function worksUntilMs({ expiresAtMs, retiresAtMs }: StoredKey): number {
   return Math.min(expiresAtMs ?? never, retiresAtMs ?? never);
 }
 
-/** A price without what follows from the rest of it, and the word that nothing else is to be put in its place. */
-function exportPrice(tiers: readonly PriceTier[]): object {
-  const written = shortest(writePriceTiers(tiers));
+/**
+ * The operator's words of a price, and null where the catalogue says all of it: whoever imports the file has a catalogue, too. A
+ * price of which nobody noted who says it is written whole.
+ */
+function exportPrice(tiers: readonly PriceTier[] | null, origin: PriceOrigin | null): object | null {
+  if (tiers === null || origin?.by === 'catalogue') return null;
+  if (origin?.by === 'both' && origin.own !== undefined) return priceMembers(origin.own);
+  return { ...priceMembers(shortest(writePriceTiers(tiers))), whole: true };
+}
+
+function priceMembers(written: readonly PriceTierText[]): object {
   const services = Map.groupBy(written, ({ service }) => service);
   const [base] = written;
   const { images, searches, regions } = base ?? {};
@@ -136,7 +146,6 @@ function exportPrice(tiers: readonly PriceTier[]): object {
   );
   return {
     ...exportRows(services.get(undefined) ?? []),
-    whole: true,
     ...(others.length === 0 ? {} : { services: Object.fromEntries(others) }),
     ...(searches === undefined ? {} : { searches }),
     ...(regions === undefined ? {} : { regions }),

@@ -14,7 +14,7 @@ import {
 } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
 import { isWellFormedKey, keyHint } from '../catalogue/key.ts';
-import { type ListedModel, priceAt } from '../catalogue/price-book.ts';
+import type { PriceList } from '../catalogue/price-book.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { Environment } from '../config.ts';
 import type {
@@ -24,6 +24,7 @@ import type {
   StoredConfiguration,
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
+import { listCost } from './declare/declare-channels.ts';
 import { describeModel } from './declare/declare-models.ts';
 import { demoAccount, demoDeclaration, demoGroups, platforms } from './demo.ts';
 import { generateKey } from './keys.ts';
@@ -182,9 +183,10 @@ function environmentDeclaration(
 ): Declaration {
   const models = new Map<string, DeclaredModel>();
   const channels = found.map(({ provider, variable }) => {
-    const listed = Object.entries(catalogue.priceList(provider.prices ?? '').models);
-    for (const [id] of listed) if (!models.has(id)) models.set(id, describeModel(id, {}, catalogue, nowMs));
-    return describeChannel(provider, variable, listed, nowMs);
+    const list = catalogue.priceList(provider.prices ?? '');
+    for (const id of Object.keys(list.models))
+      if (!models.has(id)) models.set(id, describeModel(id, {}, catalogue, nowMs));
+    return describeChannel(provider, variable, list, nowMs);
   });
   return {
     providers: {},
@@ -199,7 +201,7 @@ function environmentDeclaration(
 function describeChannel(
   provider: ProviderDocument,
   variable: string,
-  models: readonly (readonly [string, ListedModel])[],
+  list: PriceList,
   nowMs: number,
 ): DeclaredChannel {
   return {
@@ -207,10 +209,10 @@ function describeChannel(
     ...declare(channelFields, provider.id, { provider: provider.id, alias: provider.name }),
     timeouts: declare(timeoutFields, provider.id, {}),
     credentials: [{ kind: 'environment', name: variable }],
-    models: models.map(([id, listed]) => ({
+    models: Object.entries(list.models).map(([id, listed]) => ({
       modelId: id,
       ...declare(channelModelFields, id, {}),
-      cost: priceAt(listed, nowMs),
+      ...listCost(list, listed, nowMs),
     })),
   };
 }

@@ -90,7 +90,16 @@ const stored: StoredConfiguration = {
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     allowPrivate: false,
     hangUp: null,
-    models: [{ modelId: 'm', upstreamModel: `m-at-${id}`, cost: null, contextWindow: null, lacks: [] }],
+    models: [
+      {
+        modelId: 'm',
+        upstreamModel: `m-at-${id}`,
+        cost: null,
+        costOrigin: null,
+        contextWindow: null,
+        lacks: [],
+      },
+    ],
   })),
   keys: [key],
   credentials: [],
@@ -252,7 +261,16 @@ describe('the snapshot', () => {
     const two = {
       ...channel,
       id: 'other',
-      models: [{ modelId: 'm', upstreamModel: 'm-at-two', cost: null, contextWindow: null, lacks: [] }],
+      models: [
+        {
+          modelId: 'm',
+          upstreamModel: 'm-at-two',
+          cost: null,
+          costOrigin: null,
+          contextWindow: null,
+          lacks: [],
+        },
+      ],
     };
     const lacksOf = (second: readonly ('text' | 'image')[] | null) => {
       const { catalogue } = build({ book: book(second), stored: { ...stored, channels: [channel, two] } });

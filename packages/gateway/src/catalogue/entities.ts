@@ -327,6 +327,8 @@ export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields
   readonly modelId: string;
   /** The price that the upstream charges us; null when nothing is known of it. */
   readonly cost: readonly PriceTier[] | null;
+  /** Null where there is none, or its origin was not noted. */
+  readonly costOrigin: PriceOrigin | null;
 }
 
 export interface DeclaredChannel

@@ -90,13 +90,15 @@ export class PriceList {
   }
 }
 
-/** Who says what callers pay for a model. */
+/** Who says a price: what callers pay for a model, or what it costs on a channel. */
 export interface PriceOrigin {
   /** `both`: the operator's own entry says a part of it, the list the rest. */
   readonly by: 'operator' | 'catalogue' | 'both';
   /** The list that it, or the rest of it, was taken from, and the day of its data. */
   readonly list: string | null;
   readonly asOf: string | null;
+  /** The words of the operator's entry, for `both`; absent in rows of older versions. */
+  readonly own?: readonly PriceTierText[];
 }
 
 /** The list price of a model, and whose list that is. */

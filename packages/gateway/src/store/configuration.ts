@@ -230,10 +230,10 @@ function declaredPrices(
       origin: priceOrigin,
     })),
     ...channels.flatMap(({ id, models: served }) =>
-      served.map(({ modelId, cost }) => ({
+      served.map(({ modelId, cost, costOrigin }) => ({
         subject: channelPriceSubject(id, modelId),
         tiers: cost ?? [],
-        origin: null,
+        origin: costOrigin,
       })),
     ),
   ];
@@ -335,7 +335,7 @@ async function replaceChannelModels(
   const before = await loadChannelModels(transaction);
   const changed: string[] = [];
   for (const channel of channels) {
-    const models = channel.models.map(({ cost: _, ...model }) => modelCells(model));
+    const models = channel.models.map(({ cost: _, costOrigin: __, ...model }) => modelCells(model));
     if (JSON.stringify(models) === JSON.stringify((before.get(channel.id) ?? []).map(modelCells))) continue;
     changed.push(channel.id);
     await transaction.deleteFrom('channel_models').where('channel_id', '=', channel.id).execute();
@@ -346,7 +346,7 @@ async function replaceChannelModels(
   return changed;
 }
 
-function modelCells(model: Omit<DeclaredChannelModel, 'cost'>): Cells {
+function modelCells(model: Omit<DeclaredChannelModel, 'cost' | 'costOrigin'>): Cells {
   return { model_id: model.modelId, ...writeCells(channelModelFields, model) };
 }
 
@@ -387,7 +387,8 @@ async function versionPrices(
 }
 
 function isSameOrigin(one: PriceOrigin | null, other: PriceOrigin | null): boolean {
-  return one?.by === other?.by && one?.list === other?.list;
+  const [own, others] = [one, other].map((origin) => JSON.stringify(origin?.own));
+  return one?.by === other?.by && one?.list === other?.list && own === others;
 }
 
 function priceChange(known: number, tiers: readonly PriceTier[]): ConfigurationChange['change'] {

@@ -133,17 +133,17 @@ async function loadChannels(
     ...channel,
     ...readCells(credentialFields, row),
     timeouts: readCells(timeoutFields, row),
-    models: (modelsOf.get(channel.id) ?? []).map((model) => ({
-      ...model,
-      cost: priceOf(channelPriceSubject(channel.id, model.modelId))?.tiers ?? null,
-    })),
+    models: (modelsOf.get(channel.id) ?? []).map((model) => {
+      const price = priceOf(channelPriceSubject(channel.id, model.modelId));
+      return { ...model, cost: price?.tiers ?? null, costOrigin: price?.origin ?? null };
+    }),
   }));
 }
 
 /** The models that each channel serves, in the order they were declared. */
 export async function loadChannelModels(
   database: Kysely<Schema>,
-): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannelModel, 'cost'>[]>> {
+): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannelModel, 'cost' | 'costOrigin'>[]>> {
   const rows = await database
     .selectFrom('channel_models')
     .selectAll()

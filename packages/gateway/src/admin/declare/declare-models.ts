@@ -3,7 +3,7 @@ import { declare } from '../../catalogue/fields.ts';
 import { priceAt, versionAt } from '../../catalogue/price-book.ts';
 import { didYouMean } from '../../config/suggestion.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
-import { complain, type Declaring, declarePrice } from './declaring.ts';
+import { complain, type Declaring, declarePrice, originOf } from './declaring.ts';
 
 /**
  * Every model the file or one of its channels names. What callers pay is the file's word, else the list price of the model: it is
@@ -41,13 +41,12 @@ function declareModel(declaring: Declaring, id: string): DeclaredModel {
   const list = catalogue.prices().find(pricedAs ?? id, nowMs);
   const rest = list === null ? null : (versionAt(list.model, nowMs)?.tiers ?? null);
   const price = declarePrice(declaring, own, ['prices', id], rest);
-  const from = price?.isFilled === true ? list : null;
-  const priceOrigin = {
-    by: from === null ? 'operator' : 'both',
-    list: from?.list.id ?? null,
-    asOf: from === null ? null : from.list.asOf(from.model),
-  } as const;
-  return { ...model, price: price?.tiers ?? null, priceOrigin };
+  if (price === null) return { ...model, price: null, priceOrigin: null };
+  return {
+    ...model,
+    price: price.tiers,
+    priceOrigin: originOf(price, list?.list ?? null, list?.model ?? null),
+  };
 }
 
 /** A model as its own entry and the catalogue have it, at its list price. */

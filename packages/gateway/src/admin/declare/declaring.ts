@@ -1,3 +1,4 @@
+import type { ListedModel, PriceList, PriceOrigin } from '../../catalogue/price-book.ts';
 import { type ConfigurationFile, shapeProblems } from '../../config/configuration-file.ts';
 import type { PriceShape } from '../../config/configuration-schema.ts';
 import { type ProviderDocument, providerDocument } from '../../config/provider-document.ts';
@@ -93,8 +94,18 @@ function declareProvider(declaring: Declaring, id: string): ProviderDocument | n
 /** A price as a file says it. */
 export interface DeclaredPrice {
   readonly tiers: readonly PriceTier[];
-  /** True where it leaves out what the list price says. */
-  readonly isFilled: boolean;
+  /** Its own words, where it leaves out what the list price says; null where it is whole. */
+  readonly own: readonly PriceTierText[] | null;
+}
+
+/** Who says a price that the operator has written, alone or with a list that has the rest. */
+export function originOf(
+  { own }: DeclaredPrice,
+  list: PriceList | null,
+  listed: ListedModel | null,
+): PriceOrigin {
+  if (own === null || list === null || listed === null) return { by: 'operator', list: null, asOf: null };
+  return { by: 'both', list: list.id, asOf: list.asOf(listed), own };
 }
 
 /**
@@ -131,7 +142,7 @@ export function declarePrice(
   const texts = list === null || isWhole(shape) ? own : fillPriceTiers(own, list);
   refuseHalf(declaring, path, shape, texts[0]?.prices ?? {});
   const read = readPriceTiers(texts);
-  if (read.ok) return { tiers: read.value, isFilled: JSON.stringify(texts) !== JSON.stringify(own) };
+  if (read.ok) return { tiers: read.value, own: JSON.stringify(texts) === JSON.stringify(own) ? null : own };
   const { tier, path: within, reason } = read.error;
   complain(declaring, [...(placed[tier]?.place ?? path), ...within], reason);
   return null;

@@ -180,7 +180,16 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     await apply('file', declaration);
     const channels = declaration.channels.map((channel) => ({
       ...channel,
-      models: [{ modelId: 'alpha', upstreamModel: 'alpha-2027', cost: null, contextWindow: null, lacks: [] }],
+      models: [
+        {
+          modelId: 'alpha',
+          upstreamModel: 'alpha-2027',
+          cost: null,
+          costOrigin: null,
+          contextWindow: null,
+          lacks: [],
+        },
+      ],
     }));
     expect(await apply('file', { ...declaration, channels }, later)).toEqual([
       { kind: 'channel', id: 'channel-1', change: 'changed' },
