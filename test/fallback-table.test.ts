@@ -43,6 +43,8 @@ interface Row extends Consequence {
   readonly speaks?: true;
   /** A protocol that has no word for it. */
   readonly unsaidIn?: Surface;
+  /** Protocols whose own clients read such a stream as a whole one (ADR 35): so does everybody here. */
+  readonly wholeIn?: readonly Surface[];
   /** A channel that is alone is not asked again. */
   readonly final?: true;
   /** It is the request that is wrong, although another channel is asked. */
@@ -145,13 +147,31 @@ const rows: readonly Row[] = [
   { what: 'a reset after content', fault: 'reset-mid-stream', ...cut, stream: brokenOff },
   { what: 'an end after content', fault: 'end-mid-stream', ...failed, stream: brokenOff },
   { what: 'a cut after content', fault: 'cut-mid-stream', ...cut, stream: brokenOff },
-  { what: 'garbled after content', fault: 'garble-mid-stream', ...failed, stream: brokenOff },
+  {
+    what: 'garbled after content',
+    fault: 'garble-mid-stream',
+    ...failed,
+    stream: brokenOff,
+    wholeIn: ['messages'],
+  },
   { what: 'an error after content', fault: 'error-mid-stream', ...failed, stream: brokenOff },
   { what: 'silence after content', fault: 'stall-mid-stream', ...silent, stream: goneSilent },
   { what: 'a reset before the end', fault: 'reset-before-done', ...cut, stream: brokenOff },
-  { what: 'an end before the end', fault: 'end-before-done', ...failed, stream: brokenOff },
+  {
+    what: 'an end before the end',
+    fault: 'end-before-done',
+    ...failed,
+    stream: brokenOff,
+    wholeIn: ['chat-completions', 'messages'],
+  },
   { what: 'a cut before the end', fault: 'cut-before-done', ...cut, stream: brokenOff },
-  { what: 'garbled before the end', fault: 'garble-before-done', ...failed, stream: brokenOff },
+  {
+    what: 'garbled before the end',
+    fault: 'garble-before-done',
+    ...failed,
+    stream: brokenOff,
+    wholeIn: ['messages'],
+  },
   { what: 'an error before the end', fault: 'error-before-done', ...failed, stream: brokenOff },
   { what: 'silence before the end', fault: 'stall-before-done', ...silent, stream: goneSilent },
 ];
@@ -209,12 +229,16 @@ const cases: readonly Case[] = rows.flatMap((row, place) =>
  * matter of protocols, and in translated lanes rows take turns at being a stream.
  */
 function casesOf(surface: Surface, upstream: Surface): readonly Case[] {
-  const said = cases.filter(({ unsaidIn }) => unsaidIn !== upstream);
+  const said = cases.filter((each) => each.unsaidIn !== upstream && !isWhole(each, upstream));
   if (isSlow) return said;
   return said.filter(({ company, mode, place }) => {
     if (company === 'alone') return surface === 'chat-completions' && upstream === surface;
     return surface === upstream || mode === (place % 2 === 0 ? 'json' : 'stream');
   });
+}
+
+function isWhole({ wholeIn, mode }: Case, upstream: Surface): boolean {
+  return mode === 'stream' && wholeIn?.includes(upstream) === true;
 }
 
 const promptTokens = 3;
@@ -292,12 +316,16 @@ test('every fault the simulator has is in the table', () => {
 
 describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
   const held = casesOf(surface, upstream);
+  const whole = cases.filter((each) => each.company === 'alone' && isWhole(each, upstream));
   const inCompany = (wanted: Company) => held.filter(({ company }) => company === wanted);
   let gateway: TestGateway;
 
   beforeAll(async () => {
     gateway = await openTestGateway({
-      channels: [...held.flatMap((each) => channelsOf(upstream, each)), ...narrowAndWide(upstream)],
+      channels: [
+        ...[...held, ...whole].flatMap((each) => channelsOf(upstream, each)),
+        ...narrowAndWide(upstream),
+      ],
       flags: { 'first-content-timeout': silence, 'stall-timeout': silence, 'whole-answer-timeout': silence },
     });
   });
@@ -333,6 +361,13 @@ describe.each(lanes)('%s, answered in %s', (surface, upstream) => {
       const chargeNanoUsd = BigInt(promptTokens * 1000 + answerTokens * 2000);
       expect(call.entry).toMatchObject({ status: 'complete', unbilledReason: null, chargeNanoUsd });
     });
+  });
+
+  test.for(whole)('$what is whole all the same, $mode', async (each) => {
+    const { answer, entry } = await callCase(gateway, surface, each);
+    expect(isComplete(answer, surface, each.mode)).toBe(true);
+    expect(entry).toMatchObject({ status: 'complete', unbilledReason: null });
+    expect(entry.attempts[0]?.edits.join()).toMatch(/stream-end|frames-skipped=1|^$/);
   });
 
   test('a prompt that is too long is sent on to a channel that takes more, past one that does not', async () => {

@@ -33,9 +33,10 @@ const broken = [
   'garble-mid-stream',
   'error-mid-stream',
   'reset-before-done',
-  'end-before-done',
   'error-before-done',
 ].map((fault) => ({ fault, model: fault }));
+
+const unclosed = { fault: 'end-before-done', model: 'end-before-done' };
 
 const cached = 'sim+prompt=1000,cached=700,tokens=9,reasoning=4,hidden-reasoning=5';
 
@@ -47,7 +48,9 @@ beforeAll(async () => {
   simulator = await startSimulator();
   scripted = await startScriptedUpstream();
   const { origin } = simulator;
-  const failing = [...rescued, ...broken].map(({ model, fault }) => [model, `sim+fault=${fault}`] as const);
+  const failing = [...rescued, ...broken, unclosed].map(
+    ({ model, fault }) => [model, `sim+fault=${fault}`] as const,
+  );
   const own = {
     cached,
     'no-usage': 'sim+usage=never,tokens=9',
@@ -201,6 +204,17 @@ describe('a failure after content', () => {
     expect(text.match(/"error":/g)).toHaveLength(1);
     expect(() => void JSON.parse(text)).toThrow();
     expect(entry).toMatchObject({ status: 'failed', chargeNanoUsd: 0n });
+  });
+});
+
+test('an array that has finished and lacks its bracket gets it', async () => {
+  const { answer, text, entry } = await call(unclosed.model, actions.array);
+  expect(answer).toMatchObject({ status: 200, isWhole: true });
+  expect(JSON.parse(text).at(-1)).toMatchObject({ candidates: [{ finishReason: 'STOP' }] });
+  expect(entry).toMatchObject({
+    status: 'complete',
+    unbilledReason: null,
+    attempts: [{ edits: ['stream-end'] }],
   });
 });
 

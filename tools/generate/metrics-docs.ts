@@ -45,6 +45,10 @@ export const alerts = {
     when: 'A credential of a channel is not there. A channel without any is off until one is.',
     what: 'The log says what is missing, and so does `headgate credentials list`. It is taken up as soon as it is there.',
   },
+  'odd-answer': {
+    when: 'An answer was good in spite of something that its protocol does not have: no tokens at all counted for a text (usage is estimated then, and marked), or text between the events of a stream that is none (left out, and counted). The log names the channel and the model.',
+    what: 'Tell the provider. Where the usage of a model is never counted, its calls are charged by estimates.',
+  },
   'model-missing-upstream': {
     when: 'A provider does not know a model that a channel says it serves. Calls go to others.',
     what: 'Correct `upstream` of that model on that channel, or take it out of its `models`.',

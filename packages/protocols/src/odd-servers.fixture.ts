@@ -7,6 +7,10 @@ export interface OddAnswer {
   readonly protocol: Exclude<ProtocolId, 'images'>;
   /** A stream if it is events, else a whole answer. */
   readonly body: string;
+  /** As callers of this protocol get it, where that is not as it came: their clients would miss or refuse something. */
+  readonly told?: string;
+  /** What was done for them, as the entry names it. */
+  readonly edits?: readonly string[];
   /** The data of its provider say so. */
   readonly dialect?: Partial<Dialect>;
   /** Null where it is a failure in the place of an answer. */
@@ -73,10 +77,108 @@ const chat: readonly Omit<OddAnswer, 'protocol'>[] = [
     says: { text: 'Hello', reason: 'stop', tokens },
   },
   {
-    name: 'no [DONE], from a server that is known to send none',
-    dialect: { streamEnd: 'finish-reason' },
+    name: 'no [DONE]',
     body: events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"'), counted),
+    told: events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"'), counted, done),
+    edits: ['stream-end'],
     says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'no [DONE] and no blank line behind the last chunk, and no usage',
+    body: events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"')).trimEnd(),
+    told: events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"'), done),
+    edits: ['stream-end'],
+    says: { text: 'Hello', reason: 'stop', tokens: null },
+  },
+  {
+    name: 'a line of a log in the midst of a stream',
+    body: events(chunk('{"content":"Hel"}')).concat(
+      'upstream busy\n\n',
+      events(chunk('{"content":"lo"}'), chunk('{}', '"stop"'), counted, done),
+    ),
+    told: events(chunk('{"content":"Hel"}'), chunk('{"content":"lo"}'), chunk('{}', '"stop"'), counted, done),
+    edits: ['frames-skipped=1'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'signs of life that are events without data',
+    body: events(chunk('{"content":"Hel"}')).concat(
+      'event: ping\n\ndata:\n\nevent: keep\n\n',
+      events(chunk('{"content":"lo"}'), chunk('{}', '"stop"'), counted, done),
+    ),
+    told: events(chunk('{"content":"Hel"}'), chunk('{"content":"lo"}'), chunk('{}', '"stop"'), counted, done),
+    edits: ['event-retold'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a byte order mark before a stream',
+    body: `\uFEFF${events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"'), counted, done)}`,
+    told: events(chunk('{"content":"Hello"}'), chunk('{}', '"stop"'), counted, done),
+    edits: ['byte-order-mark'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a byte order mark before a whole answer',
+    body: `\uFEFF${chatWhole('"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"')}`,
+    told: chatWhole('"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"'),
+    edits: ['byte-order-mark'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'no choice at all in a whole answer',
+    body: `{"id":"c-1","object":"chat.completion","created":1,"model":"m-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":0,"total_tokens":9}}`,
+    says: null,
+  },
+  {
+    name: 'no choice in any chunk of a stream',
+    body: events(`{${head},"choices":[]}`, `{${head},"choices":[],"usage":{"prompt_tokens":9}}`, done),
+    says: null,
+  },
+  ...[
+    ['zeros', '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}'],
+    ['nulls', '{"prompt_tokens":null,"completion_tokens":null,"total_tokens":null}'],
+    [
+      'counts beyond 2^53',
+      '{"prompt_tokens":9007199254740993,"completion_tokens":1e300,"total_tokens":1e300}',
+    ],
+    ['negative counts', '{"prompt_tokens":-9,"completion_tokens":-4,"total_tokens":-13}'],
+    ['words', '{"prompt_tokens":"many","completion_tokens":"few","total_tokens":"more"}'],
+    ['a list', '[9,4]'],
+  ].flatMap(([what, counts]) => [
+    {
+      name: `${what} for usage, in a stream`,
+      body: events(
+        chunk('{"content":"Hello"}'),
+        chunk('{}', '"stop"'),
+        `{${head},"choices":[],"usage":${counts}}`,
+        done,
+      ),
+      says: { text: 'Hello', reason: 'stop' as const, tokens: null },
+    },
+    {
+      name: `${what} for usage, in a whole answer`,
+      body: chatWhole('"message":{"content":"Hello"},"finish_reason":"stop"').replace(
+        usage,
+        `"usage":${counts}`,
+      ),
+      says: { text: 'Hello', reason: 'stop' as const, tokens: null },
+    },
+  ]),
+  {
+    name: 'fractions for usage',
+    body: chatWhole('"message":{"content":"Hello"},"finish_reason":"stop"').replace(
+      usage,
+      '"usage":{"prompt_tokens":8.6,"completion_tokens":4.2}',
+    ),
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'digits in texts for usage',
+    body: chatWhole('"message":{"content":"Hello"},"finish_reason":"stop"').replace(
+      usage,
+      '"usage":{"prompt_tokens":"9","completion_tokens":"4"}',
+    ),
+    says: { text: 'Hello', reason: 'stop', tokens: null },
   },
   {
     name: 'no finish reason, or an empty one, before [DONE]',
@@ -285,7 +387,26 @@ const all = {
   tokens,
 } as const;
 
+const saying =
+  '{"type":"response.output_text.delta","item_id":"m-1","output_index":0,"content_index":0,"delta":"Hello"}';
+
 const responses: readonly Omit<OddAnswer, 'protocol'>[] = [
+  {
+    name: 'an end under another name',
+    body: events(begun, saying, responsesEnd(message).replace('response.completed', 'response.done')),
+    told: `${events(begun, saying, responsesEnd(message).replace('response.completed', 'response.done'))}event: response.completed\n${events(responsesEnd(message).replace('"response":', '"sequence_number":0,"response":'))}`,
+    edits: ['stream-end'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a line of a log in the midst of a stream, and zeros for usage',
+    body: events(begun, saying)
+      .concat('upstream busy\n\n', events(responsesEnd(message)))
+      .replaceAll(/_tokens":\d+/g, '_tokens":0'),
+    told: events(begun, saying, responsesEnd(message)).replaceAll(/_tokens":\d+/g, '_tokens":0'),
+    edits: ['frames-skipped=1'],
+    says: { text: 'Hello', reason: 'stop', tokens: null },
+  },
   {
     name: 'parts that go on being counted from one item to the next',
     body: responsesStream((item, part) => {
@@ -342,7 +463,13 @@ const stopped = (reason: string): readonly string[] => [
   '{"type":"message_stop"}',
 ];
 
-const messages: readonly Omit<OddAnswer, 'protocol'>[] = [
+/** The same stream with the names of its events, without which clients pass over them. */
+function named(stream: string): string {
+  return stream.replaceAll(/data: \{"type":"(\w+)"/g, 'event: $1\n$&');
+}
+
+/** Messages in streams whose events have no names. */
+const nameless: readonly Omit<OddAnswer, 'protocol'>[] = [
   {
     name: 'no names of events, a second beginning, and blocks without an end',
     body: events(
@@ -379,6 +506,40 @@ const messages: readonly Omit<OddAnswer, 'protocol'>[] = [
     ),
     says: { text: 'Hello', reason: 'stop', tokens },
   },
+];
+
+const bodyOfText = [
+  started,
+  '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+  '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}',
+];
+
+const messages: readonly Omit<OddAnswer, 'protocol'>[] = [
+  ...nameless.map((each) => ({ ...each, told: named(each.body), edits: ['event-retold'] })),
+  {
+    name: 'no message_stop',
+    body: named(events(...bodyOfText, ...stopped('end_turn').slice(0, 1))),
+    told: named(events(...bodyOfText, ...stopped('end_turn'))),
+    edits: ['stream-end'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'half an event without a name in the midst of those that have one',
+    body: named(events(...bodyOfText)).concat('data: {"half\n\n', named(events(...stopped('end_turn')))),
+    told: named(events(...bodyOfText, ...stopped('end_turn'))),
+    edits: ['frames-skipped=1'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a byte order mark before a stream, and zeros for usage',
+    body: `\uFEFF${named(events(...bodyOfText, ...stopped('end_turn')))}`.replaceAll(
+      /_tokens":\d+/g,
+      '_tokens":0',
+    ),
+    told: named(events(...bodyOfText, ...stopped('end_turn'))).replaceAll(/_tokens":\d+/g, '_tokens":0'),
+    edits: ['byte-order-mark'],
+    says: { text: 'Hello', reason: 'stop', tokens: null },
+  },
   {
     name: 'a whole answer without the members that say nothing',
     body: `{"id":"m-1","type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":4}}`,
@@ -395,6 +556,28 @@ function candidate(content: string, finish: string | null = null): string {
 }
 
 const native: readonly Omit<OddAnswer, 'protocol'>[] = [
+  {
+    name: 'names of events, and comments before their data',
+    body: `event: message\ndata: ${candidate('{"parts":[{"text":"Hel"}]}')}\n\n: busy\ndata: ${candidate('{"parts":[{"text":"lo"}]}', 'STOP')}\n\n`,
+    told: events(candidate('{"parts":[{"text":"Hel"}]}'), candidate('{"parts":[{"text":"lo"}]}', 'STOP')),
+    edits: ['event-retold'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'a line of a log in the midst of a stream',
+    body: events(candidate('{"parts":[{"text":"Hel"}]}')).concat(
+      'upstream busy\n\n',
+      events(candidate('{"parts":[{"text":"lo"}]}', 'STOP')),
+    ),
+    told: events(candidate('{"parts":[{"text":"Hel"}]}'), candidate('{"parts":[{"text":"lo"}]}', 'STOP')),
+    edits: ['frames-skipped=1'],
+    says: { text: 'Hello', reason: 'stop', tokens },
+  },
+  {
+    name: 'zeros for usage',
+    body: events(candidate('{"parts":[{"text":"Hello"}]}', 'STOP')).replaceAll(/Count":\d+/g, 'Count":0'),
+    says: { text: 'Hello', reason: 'stop', tokens: null },
+  },
   {
     name: 'a call without arguments, and an end without content',
     body: events(

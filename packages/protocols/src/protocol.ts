@@ -117,10 +117,21 @@ export interface StreamReader {
   takeTexts?(chunk: Uint8Array, at: number): number;
   /** How the frame that was read last compares with the ones before. Absent where that is not known. */
   readonly plain?: PlainFrame;
+  /**
+   * The frame that was read last, in the words that the protocol's own clients read, where they would pass over it or fail on it as
+   * it came; absent or null where they read it as it is.
+   */
+  readonly retold?: Uint8Array | null;
+  /** Frames in the midst of the answer that are none, and that the protocol's own clients pass over (`foreign`). */
+  readonly skipped?: number;
   /** Set once a frame was `error` or `garbled`. */
   readonly refusal: UpstreamRefusal | null;
   /** At a clean end of the connection without a terminal frame: whether the stream is whole all the same. */
   isWholeWithoutTerminal(): boolean;
+  /** All may have come by now, and nothing but the end of the connection will say so, to callers either. */
+  mayHaveEnded(): boolean;
+  /** The terminal frame for callers whose upstream left it out; empty where there is none. */
+  missingEnd(): Uint8Array;
 }
 
 export type Method = 'GET' | 'POST';

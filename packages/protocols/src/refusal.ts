@@ -6,8 +6,8 @@ type Kind = UpstreamRefusal['kind'];
 
 /** Kept of an upstream's message. Characters. */
 const messageCharsMax = 2_000;
-/** Read of a body that is not JSON, for the log. Bytes. */
-const excerptBytesMax = 300;
+/** Members that are told of an object that is no answer. */
+const membersToldMax = 8;
 
 const lenientUtf8 = new TextDecoder();
 
@@ -56,11 +56,27 @@ export function refusalOf(value: unknown, text: string): UpstreamRefusal {
 /** Text that is no JSON, or JSON that is no error: a middlebox, a wrong address, or nothing at all. */
 function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
   const kind = kindOfBareStatus(status);
-  const excerpt = text.slice(0, excerptBytesMax).trim();
-  const found = excerpt === '' ? 'empty body' : `not an answer of this protocol: ${excerpt}`;
+  const found = text.trim() === '' ? 'empty body' : `not an answer of this protocol: ${shapeOf(text)}`;
   // The caller is told an upstream's words only, and a middlebox's page is not that.
   const message = kind === 'invalid-request' ? '' : found;
   return { kind, status, message, type: null, code: null, param: null };
+}
+
+/** Describes text that nobody can read without a word of it, which may be a caller's, or another caller's. */
+function shapeOf(text: string): string {
+  const size = `${text.length} characters`;
+  if (/^\s*</.test(text)) return `a page of ${size}`;
+  const value = parseJson(text);
+  if (Array.isArray(value)) return `a list of ${value.length} in JSON, ${size}`;
+  if (isRecord(value)) return `an object in JSON ${membersOf(value)}, ${size}`;
+  if (value !== undefined) return `a ${value === null ? 'null' : typeof value} in JSON, ${size}`;
+  return /^\s*[[{]/.test(text) ? `JSON that breaks off, ${size}` : `text of ${size}`;
+}
+
+/** Names that may be told are those of a protocol: short, and words. */
+function membersOf(value: WireRecord): string {
+  const names = Object.keys(value).filter((name) => /^[a-z_]{1,32}$/i.test(name));
+  return names.length === 0 ? 'without members' : `with ${names.slice(0, membersToldMax).join(', ')}`;
 }
 
 /** The refusal of an id where nothing is kept, so that servers have no words for it. */

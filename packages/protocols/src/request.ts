@@ -27,7 +27,7 @@ export interface Dialect {
   readonly usageInStream: boolean;
   /** The one spelling of the output limit this upstream accepts; `both` passes what the caller wrote. */
   readonly maxTokensField: 'both' | 'max_tokens' | 'max_completion_tokens';
-  /** The end of a stream: the `[DONE]` frame, or the finish reason and a clean end of the connection. */
+  /** The end of a stream: the finish reason and a clean end of the connection, or nothing but its own last frame. */
   readonly streamEnd: 'done-frame' | 'finish-reason';
   /** Says that reasoning tokens are counted outside `completion_tokens`. */
   readonly reasoningOutsideCompletion: boolean;
@@ -199,7 +199,7 @@ export interface InboundRequest {
 export const defaultDialect: Dialect = {
   usageInStream: true,
   maxTokensField: 'both',
-  streamEnd: 'done-frame',
+  streamEnd: 'finish-reason',
   reasoningOutsideCompletion: false,
   messagesVersion: '2023-06-01',
   budgetThinkingModels: [],

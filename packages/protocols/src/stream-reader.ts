@@ -1,19 +1,30 @@
 import { FrameTemplate } from './bytes/frame-template.ts';
-import { readSseEvent } from './bytes/sse.ts';
+import { readSseEvent, type SseEvent } from './bytes/sse.ts';
 import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from './protocol.ts';
 import { parseJson, refusalOf } from './refusal.ts';
 import { type FinishReason, readFinishReason } from './turn-event.ts';
 import type { Usage, UsageTerms } from './usage.ts';
 
 const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const noBytes = new Uint8Array(0);
+
+/** A sign of life that no client takes for an event. */
+const bareComment = encoder.encode(':\n\n');
+
+/** Tells if a line is no comment. */
+const isField = (line: string): boolean => line !== '' && !line.startsWith(':');
 
 /** Readers of streams share this: frames that are known by their likeness to an earlier one, and the first error. */
 export abstract class FrameReader implements StreamReader {
   abstract readonly reading: Reading & { outputBytes: number };
   readonly plain = new FrameTemplate();
   refusal: UpstreamRefusal | null = null;
+  retold: Uint8Array | null = null;
+  skipped = 0;
 
   read(frame: Uint8Array): FrameRole {
+    this.retold = null;
     if (!this.plain.matches(frame)) return this.readOther(frame);
     this.takePlain(frame, frame.length);
     return 'content';
@@ -27,6 +38,14 @@ export abstract class FrameReader implements StreamReader {
 
   abstract isWholeWithoutTerminal(): boolean;
 
+  mayHaveEnded(): boolean {
+    return false;
+  }
+
+  missingEnd(): Uint8Array {
+    return noBytes;
+  }
+
   /** Takes a frame that is like no other. */
   protected abstract readOther(frame: Uint8Array): FrameRole;
 
@@ -36,8 +55,42 @@ export abstract class FrameReader implements StreamReader {
   protected readUnusual(frame: Uint8Array): FrameRole {
     const { isWellFormed, name, data } = readSseEvent(frame);
     // An answer that is not framed: JSON or HTML under the name of an event stream.
-    if (!isWellFormed) return this.failWith(decoder.decode(frame));
+    if (!isWellFormed) return this.skipOrFail(decoder.decode(frame));
     return this.readData(data?.trim() ?? '', name, frame);
+  }
+
+  /** Has the caller read the frame at hand as this event. */
+  protected retell({ name, data }: Pick<SseEvent, 'name' | 'data'>): void {
+    const named = name === null ? '' : `event: ${name}\n`;
+    this.retold = encoder.encode(`${named}data: ${(data ?? '').replaceAll('\n', ' ')}\n\n`);
+  }
+
+  /**
+   * Takes a frame that only says that the call lives. Clients parse the data of every event, also where there is none, and `[DONE]`
+   * ends all they read.
+   */
+  protected liveness(frame: Uint8Array, data: string): FrameRole {
+    const isEmpty = data === '' || data === '[DONE]';
+    if (
+      isEmpty &&
+      decoder
+        .decode(frame)
+        .split(/[\r\n]+/)
+        .some(isField)
+    )
+      this.retold = bareComment;
+    return 'liveness';
+  }
+
+  /**
+   * Passes over text that no client of the protocol sees, in the midst of an answer: before it another channel may do better,
+   * and an error is one wherever it stands.
+   */
+  protected skipOrFail(text: string): FrameRole {
+    const refusal = refusalOf(parseJson(text), text);
+    if (!this.reading.hasOutput || refusal.kind !== 'garbled') return this.fail(refusal);
+    this.skipped++;
+    return 'foreign';
   }
 
   /** Takes what `plain` has matched, of which the last frame ends at `end`. */
@@ -95,9 +148,15 @@ export abstract class RunningReading implements Reading {
 /** The answers of one stream, told apart by their index, as far as they have finished. */
 export class FinishedChoices {
   readonly #seen = new Map<number, boolean>();
+  readonly #least: number;
+
+  /** @param least so many have to come. */
+  constructor(least = 1) {
+    this.#least = least;
+  }
 
   get areAll(): boolean {
-    return this.#seen.values().every((isFinished) => isFinished);
+    return this.#seen.size >= this.#least && this.#seen.values().every((isFinished) => isFinished);
   }
 
   take(open: readonly number[], finished: readonly number[]): void {

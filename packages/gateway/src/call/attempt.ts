@@ -7,6 +7,7 @@ import type { Outcome } from '../route/outcomes.ts';
 import type { RoutedAttempt } from '../route/route.ts';
 import { Deadline } from './deadline.ts';
 import { isReadOn, mayThinkUnseen } from './detours/hang-up.ts';
+import { alertSkipped } from './detours/odd-answer.ts';
 import { RefusalRelay } from './detours/refusal.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
 import { type AttemptRecord, alertBug, outcomeOfFailure } from './outcomes.ts';
@@ -32,7 +33,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   readonly target: Target;
   readonly routed: RoutedAttempt;
   readonly lane: Lane;
-  readonly edits: readonly string[];
+  edits: readonly string[];
   readonly losses: readonly Loss[];
   readonly startedAt: number;
   /** Until it has ended it has been shut down, if it comes to that. */
@@ -295,6 +296,11 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#done = true;
     this.outcome = this.#isReadOn || outcome.kind === 'caller-gone' ? this.#left(now) : outcome;
     this.durationMs = now - this.startedAt;
+    const mends = this.#relay?.mends ?? [];
+    if (mends.length > 0) {
+      this.edits = [...this.edits, ...mends];
+      alertSkipped(mends, this.target, this.#errand.gateway);
+    }
     try {
       if (outcome.kind === 'answered' || outcome.kind === 'refused') this.#deadline.drain(now);
       else this.#exchange?.abort();

@@ -1,7 +1,6 @@
 import {
   type Codec,
   countReading,
-  type Dialect,
   fail,
   fault,
   type Protocol,
@@ -132,26 +131,6 @@ describe('an end whose entry is not durable', () => {
     expect(rig.observed).toMatchObject([
       { status: 'failed', unbilledReason: 'ledger_failed', chargeNanoUsd: 0n, errorCode: 'internal' },
     ]);
-  });
-});
-
-describe('the end of a stream without a terminal frame', () => {
-  const { openStream } = chatCompletions();
-  const endless = {
-    openStream: (dialect: Dialect) => openStream({ ...dialect, streamEnd: 'finish-reason' }),
-  };
-  const last = `${chunk({ content: '.' }, 'stop')}${usage(5)}`;
-
-  test.each(['settled', 'unavailable'] as const)('waits for its entry: %s', async (settlement) => {
-    const rig = new Rig({ protocol: endless, settlement });
-    const { done } = rig.start(true);
-    rig.answer(true, words, 'more');
-    rig.answer(true, last, 'more');
-    expect(rig.reply.text).toBe(words);
-    rig.sent.at(-1)?.handler.onEnd();
-    await done;
-    expect(rig.reply.ending).toBe(settlement === 'settled' ? 'clean' : 'broken');
-    expect(rig.reply.text.includes('"stop"')).toBe(settlement === 'settled');
   });
 });
 

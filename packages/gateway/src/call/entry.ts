@@ -19,6 +19,7 @@ import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/
 import { encodeRoute } from '../route/explain.ts';
 import { type Outcome, type OutcomeRow, outcomeTable, rowOf } from '../route/outcomes.ts';
 import { wordsOn } from '../route/words.ts';
+import { alertUncounted } from './detours/odd-answer.ts';
 import {
   type Charged,
   chargedBy,
@@ -63,6 +64,8 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
   if (settlement === 'unavailable') observer.alert('ledger-unavailable', { traceId: entry.traceId });
   for (const attempt of entry.attempts) if (attempt.statedCostNanoUsd !== null) alertDrift(attempt, observer);
   const { terms, usage, unbilledReason } = entry;
+  if (entry.usageSource === 'estimated' && finish.kind === 'answered')
+    alertUncounted(call.attempts.at(-1), call.gateway);
   const hasTerms = terms !== null || usage.webSearches + usage.fileSearches + usage.codeSessions > 0;
   if (
     call.price !== null &&

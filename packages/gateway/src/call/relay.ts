@@ -15,6 +15,7 @@ import {
 import type { Wire } from '../catalogue/wire.ts';
 import { type HeaderList, type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
 import type { Outcome } from '../route/outcomes.ts';
+import { mendedBy, mendsWith, unmarked } from './detours/odd-answer.ts';
 import type { CallEnd } from './outcomes.ts';
 import type { Errand } from './request.ts';
 
@@ -32,6 +33,8 @@ export interface Relay {
   readonly committed: boolean;
   /** The caller's connection is full: reading must pause until it is writable. */
   readonly callerIsSlow: boolean;
+  /** Edits of the answer's bytes on the caller's behalf, by name. */
+  readonly mends: readonly string[];
   /** The end of the call by an outcome `answered`, whose bytes are still to be sent; null otherwise. */
   readonly ending: Extract<CallEnd, { kind: 'answered' }> | null;
 }
@@ -66,6 +69,7 @@ export class WholeRelay implements Relay {
   readonly callerIsSlow = false;
   reading: Reading | null = null;
   hasContent = false;
+  mends = nothingMended;
   ending: Relay['ending'] = null;
   readonly #errand: Errand;
   readonly #wire: Wire;
@@ -97,7 +101,8 @@ export class WholeRelay implements Relay {
   }
 
   end(): Outcome {
-    const { body } = this;
+    const body = this.body[0] === markFirst ? unmarked(this.body) : this.body;
+    if (body.length < this.#length) this.mends = ['byte-order-mark'];
     const { inbound, request } = this.#errand;
     const answer = this.#wire.protocol.readAnswer(body, this.#wire.asked.dialect, inbound.work);
     if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
@@ -161,6 +166,8 @@ export class StreamRelay implements Relay {
   };
   readonly #onStart = (chunk: Uint8Array, at: number): number => this.takeTexts(chunk, at);
   #counted = uncountedBytesMax;
+  #mends: readonly string[] = nothingMended;
+  #isBegun = false;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   /** Frames of the chunk at hand that are the caller's, to be relayed in one write. */
@@ -184,6 +191,10 @@ export class StreamRelay implements Relay {
     return this.reader.reading;
   }
 
+  get mends(): readonly string[] {
+    return mendsWith(this.#mends, this.reader.skipped ?? 0);
+  }
+
   get hasContent(): boolean {
     // An answer may have all of its content in its last frame, which is not relayed from here.
     return this.committed || this.reading.hasOutput;
@@ -191,7 +202,10 @@ export class StreamRelay implements Relay {
 
   read(chunk: Uint8Array): Outcome | null {
     this.callerIsSlow = false;
-    if (!this.#splitter.push(chunk, this.#onFrame, this.#onStart))
+    const bytes = this.#isBegun || chunk[0] !== markFirst ? chunk : unmarked(chunk);
+    this.#isBegun ||= chunk.length > 0;
+    if (bytes.length < chunk.length) this.#mended('byte-order-mark');
+    if (!this.#splitter.push(bytes, this.#onFrame, this.#onStart))
       this.outcome ??= this.broken('a frame is larger than allowed');
     this.keep(this.#heldBytes + this.#splitter.restLength);
     this.#writeRuns();
@@ -205,7 +219,11 @@ export class StreamRelay implements Relay {
     if (rest.length > 0) this.#onFrame(this.#splitter instanceof SseSplitter ? endedFrame(rest) : rest);
     this.#writeRuns();
     if (this.outcome !== null) return this.outcome;
-    if (this.reader.isWholeWithoutTerminal()) return this.#answered(noBytes);
+    if (this.reader.isWholeWithoutTerminal()) {
+      const missing = this.missingEnd();
+      if (missing.length > 0) this.#mended('stream-end');
+      return this.#answered(missing);
+    }
     return this.broken('the stream ended without its terminal frame');
   }
 
@@ -225,6 +243,11 @@ export class StreamRelay implements Relay {
 
   /** The frame as the caller gets it. */
   protected toCaller(frame: Uint8Array): Uint8Array {
+    const { retold = null } = this.reader;
+    if (retold !== null) {
+      this.#mended('event-retold');
+      return retold;
+    }
     return this.#splitter instanceof SseSplitter ? withoutCommentText(frame) : frame;
   }
 
@@ -233,13 +256,22 @@ export class StreamRelay implements Relay {
     return role === 'liveness' || this.#errand.request.wantsUsageFrame;
   }
 
+  /** The terminal frame that the upstream left out. */
+  protected missingEnd(): Uint8Array {
+    return this.reader.missingEnd();
+  }
+
   /** Bytes of ours behind the last of the upstream's. */
   protected closingBytes(): Uint8Array {
     return noBytes;
   }
 
+  #mended(name: string): void {
+    this.#mends = mendedBy(this.#mends, name);
+  }
+
   #takeContent(bytes: Uint8Array): void {
-    if (this.reader.isWholeWithoutTerminal()) this.#hold(bytes);
+    if (this.reader.mayHaveEnded()) this.#hold(bytes);
     else if (this.committed) this.#relay(bytes);
     else this.#commit(bytes);
   }
@@ -270,7 +302,7 @@ export class StreamRelay implements Relay {
 
   /** Relays a frame that is not content if the caller has the beginning and this is not the end, and holds it if not. */
   #pass(frame: Uint8Array): void {
-    if (this.committed && !this.reader.isWholeWithoutTerminal()) this.#relay(frame);
+    if (this.committed && !this.reader.mayHaveEnded()) this.#relay(frame);
     else this.#hold(frame);
   }
 
@@ -335,3 +367,5 @@ export class StreamRelay implements Relay {
 }
 
 const noBytes = new Uint8Array(0);
+const nothingMended: readonly string[] = [];
+const markFirst = 0xef;

@@ -33,7 +33,7 @@ const dialect = z.strictObject({
     .enum(['done-frame', 'finish-reason'])
     .exactOptional()
     .describe(
-      'What ends its streams: the frame [DONE], or the finish reason and a clean end of the connection.',
+      'What ends its streams: the finish reason and a clean end of the connection, or nothing but their own last frame ([DONE], message_stop).',
     ),
   reasoningOutsideCompletion: z
     .boolean()

@@ -1,4 +1,11 @@
-import { type ImageCount, noUsage, type Reading, type Usage } from '@headgate/protocols';
+import {
+  type ImageCount,
+  noUsage,
+  type Reading,
+  totalInput,
+  totalOutput,
+  type Usage,
+} from '@headgate/protocols';
 
 /** Bytes of UTF-8 text per token, where an upstream reported no usage. */
 const bytesPerTokenEstimate = 4;
@@ -33,14 +40,23 @@ export function meter(
   const { usage, outputBytes, usageAtOutputBytes, hasOutput } = reading;
   if (usage === null && !hasOutput) return { usage: noUsage, source: 'none' };
   if (reading.images !== undefined) return meterImages(usage, reading.images, inputTokensEstimate);
-  if (usage !== null && usageAtOutputBytes >= outputBytes) return { usage, source: 'upstream' };
-  const counted = usage ?? { ...noUsage, inputFresh: inputTokensEstimate };
+  const isCovered = usage !== null && usageAtOutputBytes >= outputBytes;
+  // Written out first, because every call passes.
+  if (isCovered && ((usage.inputFresh > 0 && usage.output > 0) || !isTooLittle(usage, outputBytes)))
+    return { usage, source: 'upstream' };
+  const isUncounted = usage === null || (outputBytes > 0 && totalInput(usage) === 0);
+  const counted = isUncounted ? { ...(usage ?? noUsage), inputFresh: inputTokensEstimate } : usage;
   const seen = Math.ceil(outputBytes / bytesPerTokenEstimate);
   const allowed = outputTokensMax ?? Number.POSITIVE_INFINITY;
   const output = Math.max(counted.output, Math.min(Math.max(1, seen, producedTokens), allowed));
   const unseen = producedTokens === 0 ? 0 : Math.max(0, output - seen);
   const outputReasoning = Math.max(counted.outputReasoning, unseen);
   return { usage: { ...counted, output, outputReasoning }, source: 'estimated' };
+}
+
+/** Text was written, and the count says that nothing was read or nothing was written for it: it is none. */
+export function isTooLittle(usage: Usage, outputBytes: number): boolean {
+  return outputBytes > 0 && (totalOutput(usage) === 0 || totalInput(usage) === 0);
 }
 
 /** Pieces are always counted; tokens are estimated for those that no usage covers, and for drafts of one that never came. */

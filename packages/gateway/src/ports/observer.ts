@@ -13,6 +13,7 @@ export type AlertKind =
   | 'ledger-unavailable'
   | 'missing-credential'
   | 'model-missing-upstream'
+  | 'odd-answer'
   | 'unpriced-model'
   | 'unpriced-term';
 

@@ -65,7 +65,7 @@ export const chatCompletions: ProtocolOf<'chat-completions'> = {
   readRequest,
   readAnswer,
   readRefusal,
-  openStream: (dialect) => new ChatStreamReader(dialect),
+  openStream: (dialect, _framing, choices) => new ChatStreamReader(dialect, choices),
   encodeStreamError: (fault, traceId) => encodeStreamEnvelope('completions', fault, traceId),
   keepAliveFrame: commentFrame,
   codec: chatCompletionsCodec,

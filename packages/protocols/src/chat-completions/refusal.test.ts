@@ -265,3 +265,14 @@ test.each(['['.repeat(32_000) + ']'.repeat(32_000), '{"detail":['.repeat(5_000) 
     });
   },
 );
+
+test.each([
+  ['<html>the words of another caller</html>', 'a page of 40 characters'],
+  ['the words of another caller', 'text of 27 characters'],
+  ['{"id":"1","the words of another caller":1}', 'an object in JSON with id, 42 characters'],
+  ['{"the words of":[{"another', 'JSON that breaks off, 26 characters'],
+  ['[1,"the words of another caller"]', 'a list of 2 in JSON, 33 characters'],
+  ['7', 'a number in JSON, 1 characters'],
+])('an answer that nobody can read is told by its shape: %s', (body, shape) => {
+  expect(read(503, body).message).toBe(`not an answer of this protocol: ${shape}`);
+});

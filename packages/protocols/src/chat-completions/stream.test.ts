@@ -215,19 +215,27 @@ describe('errors within a stream', () => {
 describe('the end', () => {
   const frames = [content('"a"'), 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'];
 
-  test('without a terminal frame is whole only where the dialect says so and a finish came', () => {
-    expect(readFrames(frames).reader.isWholeWithoutTerminal()).toBe(false);
-    expect(readFrames(frames, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(true);
-    expect(
-      readFrames(frames.slice(0, 1), { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal(),
-    ).toBe(false);
+  test('without a terminal frame is whole when a finish came, and has the frame it lacks', () => {
+    const { reader } = readFrames(frames);
+    expect(reader.isWholeWithoutTerminal()).toBe(true);
+    expect(new TextDecoder().decode(reader.missingEnd())).toBe('data: [DONE]\n\n');
+    expect(readFrames(frames.slice(0, 1)).reader.isWholeWithoutTerminal()).toBe(false);
+  });
+
+  test('is the terminal frame alone where the dialect says so', () => {
+    expect(readFrames(frames, { streamEnd: 'done-frame' }).reader.isWholeWithoutTerminal()).toBe(false);
+  });
+
+  test('is not whole before as many choices have finished as were asked for', () => {
+    const reader = chatCompletions.openStream(defaultDialect, 'sse', 2);
+    for (const frame of frames) reader.read(encoder.encode(frame));
+    expect(reader.isWholeWithoutTerminal()).toBe(false);
   });
 
   test('is not whole before every choice has finished', () => {
     const part = (index: number, finish: string) =>
       `data: {"choices":[{"delta":{"content":"a"},"finish_reason":${finish},"index":${index}}]}\n\n`;
-    const isWhole = (...parts: string[]) =>
-      readFrames(parts, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal();
+    const isWhole = (...parts: string[]) => readFrames(parts).reader.isWholeWithoutTerminal();
     expect(isWhole(part(0, 'null'), part(1, 'null'), part(0, '"stop"'))).toBe(false);
     expect(isWhole(part(0, 'null'), part(1, 'null'), part(0, '"stop"'), part(1, '"length"'))).toBe(true);
     expect(isWhole(part(1, '"stop"'), part(12, 'null'))).toBe(false);
@@ -238,7 +246,7 @@ describe('the end', () => {
 
   test('a frame with content that finishes is content, and its finish is known', () => {
     const frame = 'data: {"choices":[{"delta":{"content":"all"},"finish_reason":"stop"}]}\n\n';
-    const { roles, reader } = readFrames([frame], { streamEnd: 'finish-reason' });
+    const { roles, reader } = readFrames([frame]);
     expect(roles).toEqual(['content']);
     expect(reader.reading).toMatchObject({ finishReason: 'stop', hasOutput: true });
     expect(reader.isWholeWithoutTerminal()).toBe(true);
@@ -246,7 +254,7 @@ describe('the end', () => {
 
   test('is not whole after an error', () => {
     const broken = [...frames, 'data: {"error":{"message":"late"}}\n\n'];
-    expect(readFrames(broken, { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(false);
+    expect(readFrames(broken).reader.isWholeWithoutTerminal()).toBe(false);
   });
 
   test('a blank finish reason is none', () => {
@@ -324,13 +332,8 @@ describe('readAnswer', () => {
     });
   });
 
-  test('an answer without choices is one without output', () => {
-    expect(reading('{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":0}}')).toMatchObject({
-      hasOutput: false,
-    });
-  });
-
   test.each([
+    ['{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":4}}', 'blank'],
     ['', 'garbled'],
     ['   ', 'garbled'],
     ['<!DOCTYPE html><html></html>', 'garbled'],
@@ -350,4 +353,39 @@ describe('readAnswer', () => {
     const answer = readAnswer(text);
     expect(answer.kind === 'refusal' ? answer.refusal : null).toMatchObject({ kind, status: 200 });
   });
+});
+
+describe('in the midst of an answer', () => {
+  const retoldOf = (frame: string) => {
+    const { reader, roles } = readFrames([content('"a"'), frame]);
+    return [letters(roles), reader.retold && new TextDecoder().decode(reader.retold)];
+  };
+
+  test.each(['<html>busy</html>\n\n', 'upstream busy\nretrying\n\n', '{"choices":\n\n'])(
+    'text that no client sees is passed over and counted: %j',
+    (text) => {
+      const { reader, roles } = readFrames([content('"a"'), text, content('"b"')]);
+      expect([letters(roles), reader.skipped, reader.refusal]).toEqual(['cfc', 1, null]);
+    },
+  );
+
+  test('an error is one however it is framed, and data that is no JSON fails for every client', () => {
+    const kinds = ['{"error":{"message":"late"}}\n\n', 'data: {"choices":\n\n'].map(
+      (frame) => readFrames([content('"a"'), frame]).reader.refusal?.kind,
+    );
+    expect(kinds).toEqual(['server-error', 'garbled']);
+  });
+
+  // Clients parse the data of every event, also where there is none.
+  test.each(['data:\n\n', 'event: ping\n\n', 'id: 7\n\n', ': busy\nretry: 100\r\n\r\n'])(
+    'a sign of life that no client can read is told as a comment: %j',
+    (frame) => expect(retoldOf(frame)).toEqual(['cl', ':\n\n']),
+  );
+
+  test.each([': busy\n\n', 'event: ping\ndata: {}\n\n'])('one that they can is not: %j', (frame) =>
+    expect(retoldOf(frame)).toEqual(['cl', null]),
+  );
+
+  test('what is read as it is, is not told anew', () =>
+    expect(retoldOf(content('"b"'))).toEqual(['cc', null]));
 });

@@ -11,16 +11,18 @@ import { readUsage } from './meter.ts';
 import { ChunkWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
+const doneFrame = encoder.encode('data: [DONE]\n\n');
 
 export class ChatStreamReader extends FrameReader {
   readonly #dialect: Dialect;
   readonly reading: ChatReading;
   #chunk = new ChunkWalk(new Uint8Array(0), 0);
-  readonly #choices = new FinishedChoices();
+  readonly #choices: FinishedChoices;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, choices = 1) {
     super();
     this.#dialect = dialect;
+    this.#choices = new FinishedChoices(choices);
     this.reading = new ChatReading(dialect);
   }
 
@@ -42,9 +44,13 @@ export class ChatStreamReader extends FrameReader {
     );
   }
 
-  protected readData(data: string, name: string | null): FrameRole {
+  override missingEnd(): Uint8Array {
+    return doneFrame;
+  }
+
+  protected readData(data: string, name: string | null, frame: Uint8Array): FrameRole {
     if (data === '[DONE]') return 'terminal';
-    if (data === '' || name === 'ping') return 'liveness';
+    if (data === '' || name === 'ping') return this.liveness(frame, data);
     const isChunk = name !== 'error' && this.#walk(encoder.encode(data), 0);
     return isChunk ? this.#takeChunk() : this.failWith(data);
   }
@@ -108,6 +114,16 @@ function refusalIn(chunk: ChunkWalk): UpstreamRefusal | null {
   return chunk.hasChoices || chunk.hasUsage ? null : readErrorValue(answeredStatus, chunk.value);
 }
 
+/** Whatever its usage says: there is nothing to be read. */
+const withoutChoices: UpstreamRefusal = {
+  kind: 'blank',
+  status: answeredStatus,
+  message: 'an answer without choices',
+  type: null,
+  code: null,
+  param: null,
+};
+
 /** Reads a whole JSON answer of status 200, which may be an error all the same. */
 export function readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading {
   const answer = new ChunkWalk(body, 0);
@@ -115,6 +131,7 @@ export function readAnswer(body: Uint8Array, dialect: Dialect): AnswerReading {
   const refusal = refusalIn(answer);
   if (refusal !== null) return { kind: 'refusal', refusal };
   if (!answer.hasChoices) return notAnAnswer(body);
+  if (answer.choices === 0) return { kind: 'refusal', refusal: withoutChoices };
   const reading = new ChatReading(dialect);
   reading.take(answer);
   return { kind: 'answer', reading };

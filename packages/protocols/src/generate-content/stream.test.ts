@@ -177,6 +177,18 @@ describe('events', () => {
     expect(read(stream).roles).toBe('fcff');
   });
 
+  // Clients of this protocol read nothing but what begins with data.
+  test.each(['event: message\n', ': busy\n', 'id: 7\r\n'])(
+    'with a line before their data lose it: %j',
+    (line) => {
+      const reader = generateContent.openStream(defaultDialect);
+      const frame = `data: ${JSON.stringify(text('Hi'))}\n\n`;
+      expect([reader.read(encoder.encode(frame)), reader.retold]).toEqual(['content', null]);
+      expect(reader.read(encoder.encode(line + frame))).toBe('content');
+      expect(new TextDecoder().decode(reader.retold ?? undefined)).toBe(frame);
+    },
+  );
+
   test('may spread their data over lines', () => {
     expect(read('data: {"candidates":[{"content":\ndata: {"parts":[{"text":"Hi"}]}}]}\n\n').roles).toBe('c');
   });
@@ -193,7 +205,8 @@ describe('an array', () => {
   const whole = array([text('Hi', counted), chunk([], 'STOP')]);
 
   test.each([
-    ['cut before its bracket', whole.slice(0, -3), false],
+    ['without its bracket', whole.slice(0, -3), true],
+    ['cut before its end', array([text('Hi', counted)]).slice(0, -3), false],
     ['with more behind it', `${whole}[]`, false],
     ['in one line', whole.replaceAll(/\s+/g, ''), true],
   ])('%s', (_, stream, isWhole) => {

@@ -9,6 +9,7 @@ import { ChunkWalk } from './walk.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const closingBracket = 0x5d;
 
 /** The place of the counts of a chunk that is content and no more, and whether they cover it. Bytes. */
 interface PlainCounts {
@@ -22,7 +23,7 @@ export class GenerateContentStreamReader extends FrameReader {
   readonly #framing: StreamFraming;
   readonly reading = new NativeReading();
   #chunk = new ChunkWalk(new Uint8Array(0), 0);
-  readonly #candidates = new FinishedChoices();
+  readonly #candidates = new FinishedChoices(0);
   #isOpen = false;
   #counts: PlainCounts | null = null;
 
@@ -58,11 +59,15 @@ export class GenerateContentStreamReader extends FrameReader {
   }
 
   /** A stream of events has no last frame: it ends with the connection. An array ends with its bracket. */
-  isWholeWithoutTerminal(): boolean {
-    return this.#framing === 'sse' && this.#isFinished();
+  override mayHaveEnded(): boolean {
+    return this.#framing === 'sse' && this.isWholeWithoutTerminal();
   }
 
-  #isFinished(): boolean {
+  override missingEnd(): Uint8Array {
+    return this.#framing === 'sse' ? super.missingEnd() : Uint8Array.of(closingBracket);
+  }
+
+  isWholeWithoutTerminal(): boolean {
     return this.reading.finishReasonRaw !== null && this.#candidates.areAll && this.refusal === null;
   }
 
@@ -80,12 +85,16 @@ export class GenerateContentStreamReader extends FrameReader {
     // Comments and `[DONE]`, which callers of this protocol do not know.
     if (data === '' || data === '[DONE]') return 'foreign';
     const isChunk = name !== 'error' && this.#walk(encoder.encode(data), 0);
+    // Its clients look for data at the beginning of an event and nowhere else.
+    if (isChunk) this.retell({ name: null, data });
     return isChunk ? this.#takeChunk() : this.failWith(data);
   }
 
   #readElement(frame: Uint8Array): FrameRole {
     const at = this.#elementStart(frame);
-    if (frame[at] === 0x5d) return this.#readClosing(frame, at);
+    // The line end of the last element.
+    if (at === frame.length && this.#isOpen) return 'foreign';
+    if (frame[at] === closingBracket) return this.#readClosing(frame, at);
     if (this.#walk(frame, at) && this.#isOpen) return this.#takeChunk();
     // An object by itself is an error, or an answer that nobody could read as a stream.
     return this.failWith(decoder.decode(frame));
@@ -101,7 +110,7 @@ export class GenerateContentStreamReader extends FrameReader {
 
   #readClosing(frame: Uint8Array, at: number): FrameRole {
     const isLast = skipSpace(frame, at + 1) === frame.length;
-    if (isLast && this.#isOpen && this.#isFinished()) return 'terminal';
+    if (isLast && this.#isOpen && this.isWholeWithoutTerminal()) return 'terminal';
     return this.failWith('the array ended before the answer did');
   }
 

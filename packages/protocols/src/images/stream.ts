@@ -11,6 +11,7 @@ import { type AnswerMember, answerNames } from './wire.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const noBytes = new Uint8Array(0);
 const openBrace = 0x7b;
 
 /**
@@ -50,6 +51,14 @@ export class ImagesStreamReader implements StreamReader {
   isWholeWithoutTerminal(): boolean {
     const { finished, drafts } = this.#reading.images;
     return finished > 0 && drafts === 0 && this.#refusal === null;
+  }
+
+  mayHaveEnded(): boolean {
+    return this.isWholeWithoutTerminal();
+  }
+
+  missingEnd(): Uint8Array {
+    return noBytes;
   }
 
   #take(members: Members<AnswerMember>, name: string | null, frame: Uint8Array): FrameRole {

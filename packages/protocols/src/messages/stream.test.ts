@@ -143,13 +143,34 @@ describe('a stream', () => {
     ).toBe('plpc');
   });
 
-  test('without its last frame is whole only where the dialect says so', () => {
+  test('without its last frame is whole when a finish came, unless the dialect says that it must have one', () => {
     const frames = [start, openText, text('a'), finish('end_turn', { output_tokens: 1 })];
     const bytes = encoder.encode(frames.join(''));
-    expect(read([bytes]).reader.isWholeWithoutTerminal()).toBe(false);
-    expect(read([bytes], { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(true);
+    const { reader } = read([bytes]);
+    expect(reader.isWholeWithoutTerminal()).toBe(true);
+    expect(new TextDecoder().decode(reader.missingEnd())).toBe(event('message_stop', {}));
+    expect(read([bytes], { streamEnd: 'done-frame' }).reader.isWholeWithoutTerminal()).toBe(false);
     const cut = encoder.encode(frames.slice(0, 3).join(''));
-    expect(read([cut], { streamEnd: 'finish-reason' }).reader.isWholeWithoutTerminal()).toBe(false);
+    expect(read([cut]).reader.isWholeWithoutTerminal()).toBe(false);
+  });
+
+  test('events without a name, which every client passes over, are named', () => {
+    const nameless = (frame: string) => frame.replace(/^event: .*\n/, '');
+    const { reader } = readFrames(start, openText, text('a'));
+    for (const frame of [text('b'), text('c'), finish('end_turn', { output_tokens: 1 })]) {
+      reader.read(encoder.encode(nameless(frame)));
+      expect(reader.retold && new TextDecoder().decode(reader.retold)).toBe(frame);
+    }
+    reader.read(encoder.encode(text('d')));
+    expect(reader.retold).toBeNull();
+    expect(reader.reading).toMatchObject({ outputBytes: 4, finishReason: 'stop' });
+  });
+
+  test('what has neither a name nor JSON is passed over among events with names, and counted', () => {
+    const { roles, reader } = readFrames(start, openText, text('a'), 'data: {"cut":\n\n', text('b'));
+    expect([roles, reader.skipped, reader.refusal]).toEqual(['ppcfc', 1, null]);
+    const named = readFrames(start, text('a'), 'event: content_block_delta\ndata: {"cut":\n\n');
+    expect(named.reader.refusal?.kind).toBe('garbled');
   });
 });
 

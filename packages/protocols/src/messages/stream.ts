@@ -9,9 +9,15 @@ import { isRecord, recordOf, type WireRecord } from '../wire-values.ts';
 import { MessageReading } from './meter.ts';
 import { textMembers } from './wire.ts';
 
+/** Types that a name of an event can say. */
+const plainType = /^[a-z_]{1,64}$/;
+const stopFrame = new TextEncoder().encode('event: message_stop\ndata: {"type":"message_stop"}\n\n');
+
 export class MessagesStreamReader extends FrameReader {
   readonly #dialect: Dialect;
   readonly reading: MessageReading;
+  /** Its events have names: what has none is passed over by every client. */
+  #isNamed = false;
 
   constructor(dialect: Dialect) {
     super();
@@ -26,8 +32,16 @@ export class MessagesStreamReader extends FrameReader {
   protected readData(data: string, name: string | null, frame: Uint8Array): FrameRole {
     if (data === '' || data === '[DONE]' || name === 'ping') return 'liveness';
     const value = parseJson(data);
+    if (name !== null) this.#isNamed = true;
+    if (value === undefined && name === null && this.#isNamed) return this.skipOrFail(data);
     if (!isRecord(value)) return this.fail(refusalOf(value, data));
-    return this.#take(typeof value['type'] === 'string' ? value['type'] : name, value, frame, data);
+    const type = typeof value['type'] === 'string' ? value['type'] : name;
+    if (name === null && type !== null && plainType.test(type)) this.retell({ name: type, data });
+    return this.#take(type, value, frame, data);
+  }
+
+  override missingEnd(): Uint8Array {
+    return stopFrame;
   }
 
   isWholeWithoutTerminal(): boolean {
@@ -61,7 +75,8 @@ export class MessagesStreamReader extends FrameReader {
 
   #takeDelta(delta: WireRecord, frame: Uint8Array): FrameRole {
     if (!this.reading.takeDelta(delta)) return 'preamble';
-    const text = findDeltaText(frame);
+    // Frames that are retold are read one by one.
+    const text = this.retold === null ? findDeltaText(frame) : null;
     if (text !== null) this.plain.learn(frame, text, []);
     return 'content';
   }

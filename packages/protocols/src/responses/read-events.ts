@@ -73,7 +73,9 @@ export class ResponsesEventReader implements EventReader {
       case 'response.failed':
         return this.#close(recordOf(event['response']));
       default:
-        return this.#takeDelta(type, event);
+        return isEnded(recordOf(event['response']))
+          ? this.#close(recordOf(event['response']))
+          : this.#takeDelta(type, event);
     }
   }
 
@@ -244,6 +246,11 @@ export class ResponsesEventReader implements EventReader {
   #partKey(event: WireRecord): string {
     return keyOf(this.#places.of(event), numberOf(event['content_index']) ?? 0);
   }
+}
+
+/** Some servers tell the end under another name. */
+function isEnded({ status }: WireRecord): boolean {
+  return status === 'completed' || status === 'incomplete';
 }
 
 /** The places of items in the output. Servers that do not number them tell them apart by their ids, or by their order alone. */

@@ -233,6 +233,23 @@ describe('a stream', () => {
   });
 });
 
+test('an end under another name is the end, and is told under the one that clients wait for', () => {
+  const response = {
+    id: 'resp_1',
+    status: 'completed',
+    output: [],
+    usage: { input_tokens: 9, output_tokens: 4 },
+  };
+  const { roles, reader } = readFrames(created, text('Hi'), event('done', { response }));
+  expect([roles, reader.isWholeWithoutTerminal()]).toEqual(['pcf', true]);
+  expect(reader.reading).toMatchObject({ finishReason: 'stop', usage: { inputFresh: 9, output: 4 } });
+  const missing = new TextDecoder().decode(reader.missingEnd());
+  expect(missing).toMatch(/^event: response\.completed\n/);
+  expect(dataOf(missing)).toEqual({ type: 'response.completed', sequence_number: 0, response });
+  const without = readFrames(created, text('Hi')).reader;
+  expect([without.isWholeWithoutTerminal(), without.missingEnd()]).toEqual([false, new Uint8Array(0)]);
+});
+
 describe('failures in a stream', () => {
   const failed = (error: object | null) =>
     event('failed', { response: response({ status: 'failed', error }) });

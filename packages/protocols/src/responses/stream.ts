@@ -25,6 +25,8 @@ export class ResponsesStreamReader extends FrameReader {
   #event = new EventWalk(new Uint8Array(0), 0);
   /** The item at hand has said something: what follows only repeats it. */
   #itemHasOutput = false;
+  /** The end of the answer under the name that clients wait for; null before it came under another one. */
+  #unnamedEnd: Uint8Array | null = null;
 
   constructor(dialect: Dialect) {
     super();
@@ -59,14 +61,18 @@ export class ResponsesStreamReader extends FrameReader {
     if (text !== null) this.plain.learn(frame, text, others);
   }
 
-  /** Only its terminal event says that an answer is whole. */
+  /** Items that are done are no end of the answer: another may follow. It is whole when the response itself has said so. */
   isWholeWithoutTerminal(): boolean {
-    return false;
+    return this.#unnamedEnd !== null && this.refusal === null;
   }
 
-  protected readData(data: string, name: string | null): FrameRole {
+  override missingEnd(): Uint8Array {
+    return this.#unnamedEnd ?? super.missingEnd();
+  }
+
+  protected readData(data: string, name: string | null, frame: Uint8Array): FrameRole {
     // Some servers send `[DONE]` after the end.
-    if (data === '' || data === '[DONE]' || name === 'ping') return 'liveness';
+    if (data === '' || data === '[DONE]' || name === 'ping') return this.liveness(frame, data);
     const event = this.#walk(encoder.encode(data), 0);
     if (!event.isWhole) return this.failWith(data);
     if (!event.hasType && name !== null) event.nameType(name);
@@ -105,8 +111,9 @@ export class ResponsesStreamReader extends FrameReader {
 
   /** Deltas and pictures; texts that end, parts and the progress of hosted tools, which bring nothing new. */
   #takeOther(): FrameRole {
-    const { output, isDelta, isImage, hasError } = this.#event;
+    const { output, isDelta, isImage, hasError, response } = this.#event;
     if (hasError) return this.fail(refusalInEvent(this.#event));
+    if (response !== null && isEnded(response)) return this.#takeUnnamedEnd(response);
     if (isDelta) return this.#takeOutput(output.hasText);
     return this.#takeOutput(isImage || (output.hasText && !this.#itemHasOutput));
   }
@@ -128,12 +135,27 @@ export class ResponsesStreamReader extends FrameReader {
     return 'content';
   }
 
+  /** Some servers tell the whole response in an event of another name, `response.done`, and end with that. */
+  #takeUnnamedEnd(response: ResponseWalk): FrameRole {
+    const { hasOutput } = this.reading;
+    this.reading.close(response);
+    const members = `"sequence_number":0,"response":${response.text}`;
+    const type = `response.${response.status}`;
+    this.#unnamedEnd = encoder.encode(`event: ${type}\ndata: {"type":"${type}",${members}}\n\n`);
+    return this.reading.hasOutput && !hasOutput ? 'content' : 'finish';
+  }
+
   #takeEnd(): FrameRole {
     const { response } = this.#event;
     if (response === null) return this.fail(refusalInEvent(this.#event));
     this.reading.close(response);
     return 'terminal';
   }
+}
+
+/** A response that has no more to say. */
+function isEnded({ status }: ResponseWalk): boolean {
+  return status === 'completed' || status === 'incomplete';
 }
 
 const lineFeed = 0x0a;

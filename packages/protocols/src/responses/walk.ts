@@ -97,6 +97,7 @@ export class EventWalk {
   }
 }
 
+const decoder = new TextDecoder();
 const names = new KeyNames(responseMembers);
 
 /**
@@ -105,6 +106,8 @@ const names = new KeyNames(responseMembers);
  */
 export class ResponseWalk {
   readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #end: number = 0;
   readonly #spans = new Map<Exclude<(typeof responseMembers)[number], 'output'>, TextSpan>();
   readonly output = new OutputCount();
   /** There is a list of items, empty or not. */
@@ -113,6 +116,7 @@ export class ResponseWalk {
   /** Takes the object at the reader, which is left behind it. */
   constructor(reader: JsonReader) {
     this.#bytes = reader.bytes;
+    this.#start = reader.at;
     if (!reader.enterObject()) return;
     while (reader.nextMember()) {
       const name = names.find(reader.bytes, reader.keyStart, reader.keyEnd);
@@ -120,6 +124,12 @@ export class ResponseWalk {
       else if (name === 'output') this.#takeItems(reader);
       else this.#spans.set(name, { start: reader.at, end: reader.skip() });
     }
+    this.#end = reader.at;
+  }
+
+  /** As it came. */
+  get text(): string {
+    return decoder.decode(this.#bytes.subarray(this.#start, this.#end));
   }
 
   get id(): string | null {

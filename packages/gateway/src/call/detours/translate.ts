@@ -179,7 +179,13 @@ class TranslatedStreamRelay extends StreamRelay {
     return role === 'usage';
   }
 
+  protected override missingEnd(): Uint8Array {
+    return noBytes;
+  }
+
   protected override closingBytes(): Uint8Array {
     return this.#translator.end();
   }
 }
+
+const noBytes = new Uint8Array(0);
