@@ -210,10 +210,8 @@ describe('a failure after content', () => {
 test('an array that has finished and lacks its bracket gets it', async () => {
   const { answer, text, entry } = await call(unclosed.model, actions.array);
   expect(answer).toMatchObject({ status: 200, isWhole: true });
-  const chunks: unknown = JSON.parse(text);
-  expect(chunks).toEqual(
-    expect.arrayContaining([expect.objectContaining({ modelVersion: expect.anything() })]),
-  );
+  expect(Array.isArray(JSON.parse(text))).toBe(true);
+  expect(text).toContain('"finishReason":"STOP"');
   expect(entry).toMatchObject({
     status: 'complete',
     unbilledReason: null,
