@@ -55,7 +55,8 @@ test('a trial of a target that is out of service is given the time of three mean
 
 test('a target nobody knows has as long for its first content as the model elsewhere', () => {
   const router = openRouter();
-  expect(router.attempt(two, request, 0).firstContentMs).toBe(15_000);
+  const alone = asking(request.facts, modelOf([two]));
+  expect(router.attempt(two, alone, 0).firstContentMs).toBe(15_000);
   for (let n = 0; n < 10; n++) {
     const routed = router.attempt(one, request, 0);
     routed.noteFirstContent(100);
@@ -78,4 +79,20 @@ test.each([
     .attempt(one, { ...asking(streamed, routed), session }, 0)
     .noteEnd(answered({ inputFresh: 5000 }), 100);
   expect(named).toBe(times);
+});
+
+test('a silent target is waited for no longer than another one is worth', () => {
+  const router = openRouter();
+  const long = asking({ ...streamed, inputTokensEstimate: 100_000 }, model);
+  expect(router.attempt(two, request, 0).firstContentMs).toBe(4600);
+  expect(router.attempt(two, long, 0).firstContentMs).toBeGreaterThan(14_000);
+  // Where the others take their time as well, nothing is won by leaving.
+  for (const target of [one, two])
+    for (let n = 0; n < 60; n++) {
+      const routed = router.attempt(target, request, 0);
+      routed.noteFirstContent(4000);
+      routed.noteEnd(answered(), 4000);
+    }
+  router.route(request, 20_000);
+  expect(router.attempt(two, request, 20_000).firstContentMs).toBeGreaterThan(11_000);
 });

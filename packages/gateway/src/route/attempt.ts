@@ -15,6 +15,13 @@ import { wordsOn } from './words.ts';
 /** A trial may take as long as it takes to write so many mean answers, and then as long as first content may. */
 const trialAnswers = 3;
 
+/** So long a silent target is waited for in any case: with the watchdog's step and a new connection it is under five seconds. */
+const worthwhileMsMin = 4500;
+/** Many streams take this many times as long as the mean: that the others are quicker is not said by one of them. */
+const worthwhileRatio = 3;
+/** Prompts are read before the first word, wherever they are sent; a slow reader reads so many tokens. */
+const tokensReadPerMs = 10;
+
 /** All that sending an attempt takes. */
 export interface Sending {
   readonly request: RouteRequest;
@@ -68,7 +75,7 @@ export class TargetAttempt implements RoutedAttempt {
     this.#startMs = nowMs;
     this.#isTrial = !state.circuit.isClosed;
     load.inFlight++;
-    load.lastSentMs = nowMs;
+    load.lastUsedMs = nowMs;
     state.sent(nowMs);
     slot.use.capacity.sent(nowMs, facts.inputTokensEstimate);
     if (facts.stream) state.silence.sent(nowMs);
@@ -95,7 +102,19 @@ export class TargetAttempt implements RoutedAttempt {
     const { candidate, demand, isProbe } = this.#sending;
     const { latency } = candidate.state;
     const usual = demand.firstContent(this.#startMs);
-    return isProbe ? latency.probeDeadlineMs(this.#startMs, usual) : latency.deadlineMs(this.#startMs, usual);
+    if (isProbe) return latency.probeDeadlineMs(this.#startMs, usual);
+    return Math.min(latency.deadlineMs(this.#startMs, usual), this.#worthwhileMs);
+  }
+
+  /** Beyond it the wait costs more than the quickest other target would (ADR 38); infinite where there is no other. */
+  get #worthwhileMs(): number {
+    const { candidates, candidate, request } = this.#sending;
+    const { candidates: all, beginsMs } = candidates.estimatesOf(request.model);
+    let quickestMs = Number.POSITIVE_INFINITY;
+    for (let place = 0; place < all.length; place++)
+      if (all[place] !== candidate) quickestMs = Math.min(quickestMs, beginsMs[place] ?? 0);
+    const readingMs = request.facts.inputTokensEstimate / tokensReadPerMs;
+    return Math.max(worthwhileMsMin, worthwhileRatio * quickestMs) + readingMs;
   }
 
   get hedgeAfterMs(): number {
@@ -152,6 +171,7 @@ export class TargetAttempt implements RoutedAttempt {
     const { state, target, load } = candidate;
     state.inFlight--;
     load.inFlight--;
+    load.lastUsedMs = nowMs;
     if (request.facts.stream) state.silence.ended(this.#startMs);
     const hadContent = this.#beganMs !== null;
     const wasClosed = state.circuit.isClosed;

@@ -36,7 +36,7 @@ export class Candidates {
   readonly #newLoad = (): ChannelLoad => ({
     inFlight: 0,
     pulse: this.pulses.next(),
-    lastSentMs: 0,
+    lastUsedMs: 0,
     hang: new Hang(),
   });
   readonly #candidates = new WeakMap<Target, Candidate>();

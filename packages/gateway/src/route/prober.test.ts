@@ -513,6 +513,19 @@ describe('what nobody calls', () => {
     expect(idle(router, models, 111_000)).toEqual([other]);
   });
 
+  test('is not asked beside an attempt that is waited for, nor behind one that was just given up', () => {
+    const [silent, other] = [priced('a', 1n), priced('b', 2n)];
+    const model = modelOf([silent, other]);
+    const { router } = openRouter();
+    const waiting = router.attempt(silent, asking(streamed, model), 0);
+    callOnce(router, other, model, 80_000, answered());
+    expect(idle(router, [model], 90_000)).toEqual([]);
+    waiting.noteEnd(timedOut('first-content'), 91_000);
+    expect(idle(router, [model], 91_000)).toEqual([]);
+    expect(idle(router, [model], 100_900)).toEqual([]);
+    expect(idle(router, [model], 101_100)).toEqual([silent]);
+  });
+
   test('is probed soon after a failure, until it is out of service', () => {
     const target = priced('a', 1n);
     const model = modelOf([target]);

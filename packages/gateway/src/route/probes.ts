@@ -95,7 +95,8 @@ export function idleOnes(
       if (candidate === undefined || !estimates.canProbe[place]) continue;
       const { state, load, target } = candidate;
       const isDoubtful = state.circuit.isDoubtful && nowMs - Math.max(0, state.lastHeardOfMs) >= doubtfulMs;
-      const isIdle = nowMs - load.lastSentMs >= idleMs;
+      // Silence is no news of a channel that somebody waits for, or has only just given up.
+      const isIdle = load.inFlight === 0 && nowMs - load.lastUsedMs >= idleMs;
       if ((!isDoubtful && !isIdle) || !isInService(candidate, nowMs)) continue;
       if (isDoubtful) found.push({ model, target });
       const known = cheapest.get(load);

@@ -256,7 +256,8 @@ export class Router {
     const request = usualRequest(model, estimates.demand.inputTokens);
     const circumstances = this.#circumstances({ estimates }, ready, request, this.#start, nowMs, false);
     const unused = longestUnused(estimates, ready, circumstances);
-    return unused !== null && nowMs - unused.state.lastSentMs >= probeAfterMs ? unused.target : null;
+    const isUnused = unused?.state.inFlight === 0 && nowMs - unused.state.lastHeardOfMs >= probeAfterMs;
+    return isUnused ? unused.target : null;
   }
 
   /** Targets in service to send a probe to, lest a caller is the first to find out that they are not; see `idleOnes`. */

@@ -54,7 +54,8 @@ export interface ChannelLoad {
   inFlight: number;
   /** Beats when something has happened to all targets of the channel. */
   readonly pulse: number;
-  lastSentMs: number;
+  /** When an attempt was last sent to it, or ended. */
+  lastUsedMs: number;
   /** The hang of all its models together. */
   readonly hang: Hang;
 }
@@ -168,12 +169,12 @@ export class TargetState {
     this.circuit.failed(nowMs, startMs, weight, this.health, uniform);
   }
 
-  /** Tells if the last that was heard of it is a failure, and not long ago. */
   /** When it was asked, answered or failed last: a probe must not double what has only just come to nothing. */
   get lastHeardOfMs(): number {
     return Math.max(this.lastSentMs, this.#answeredMs, this.#failedMs);
   }
 
+  /** Tells if the last that was heard of it is a failure, and not long ago. */
   isFailing(nowMs: number): boolean {
     return this.#failedMs > this.#answeredMs && nowMs - this.#failedMs < failingMs;
   }
