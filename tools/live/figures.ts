@@ -68,6 +68,6 @@ function quantileOrNull(values: readonly number[], share: number): number | null
 function costNanoUsd(entries: readonly LedgerRecord[]): number {
   const sum = entries
     .flatMap(({ attempts }) => attempts)
-    .reduce((total, { costNanoUsd: cost }) => total + cost, 0n);
+    .reduce((total, { costNanoUsd: cost }) => total + (cost ?? 0n), 0n);
   return Number(sum);
 }

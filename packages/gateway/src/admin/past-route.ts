@@ -58,10 +58,10 @@ function planView(plan: RouteRecord) {
   };
 }
 
-/** The cost in nano-dollars, as a decimal integer. */
+/** The cost in nano-dollars, as a decimal integer; null where nobody knows it. */
 function attemptView(attempt: AttemptEntry) {
   const { n, channelId: channel, upstreamModel, result, detail, httpStatus, ttftMs, durationMs } = attempt;
-  const costNanoUsd = attempt.costNanoUsd.toString();
+  const costNanoUsd = attempt.costNanoUsd?.toString() ?? null;
   return { n, channel, upstreamModel, result, detail, httpStatus, ttftMs, durationMs, costNanoUsd };
 }
 

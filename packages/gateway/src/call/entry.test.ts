@@ -242,6 +242,17 @@ test('what a failed attempt used is our cost', () => {
   });
 });
 
+test('a cost that nobody knows is no zero where something was used', () => {
+  const target = targetOf({ id: 'c1', cost: null });
+  const costOf = (outcome: Outcome, end: CallEnd) => {
+    const ended = callOf([], end);
+    ended.call.attempts.push({ ...recordOf(outcome), target });
+    return entryOf(ended).attempts[0]?.costNanoUsd;
+  };
+  expect(costOf({ kind: 'answered', reading: whole }, answered)).toBeNull();
+  expect(costOf({ kind: 'unreachable', detail: 'refused', sent: false }, failed)).toBe(0n);
+});
+
 test('an entry that was not taken is not billed, whatever it says', () => {
   const entry = entryOf(callOf([{ kind: 'caller-gone', ...begun }], gone));
   expect(unsettledEntryOf(entry, gone)).toMatchObject({

@@ -271,22 +271,23 @@ function attemptEntry(
     usage: source === 'none' ? null : usage,
     lane: record.lane,
     edits: record.edits,
-    costNanoUsd: isCount ? zeroNanoUsd : costOf(record, usage, shares, asked),
+    costNanoUsd:
+      isCount || (source === 'none' && shares === null) ? zeroNanoUsd : costOf(record, usage, shares, asked),
     statedCostNanoUsd: statedCostOf(readingOf(outcome)),
   };
 }
 
-/** The upstream's charge for an attempt. */
+/** The upstream's charge for an attempt that used something; null where the operator has said none. */
 function costOf(
   { target, outcome }: AttemptRecord,
   usage: Usage,
   shares: readonly Share[] | null,
   asked: UsageTerms,
-): NanoUsd {
-  if (target.cost === null && shares === null) return zeroNanoUsd;
+): NanoUsd | null {
+  if (target.cost === null && shares === null) return null;
   const terms = mergeTerms(readingOf(outcome)?.terms ?? noTerms, asked);
   if (shares !== null) return costOfShares(shares, target, usage, terms);
-  return target.cost === null ? zeroNanoUsd : priceUsage(usage, target.cost, 1_000_000n, terms);
+  return target.cost === null ? null : priceUsage(usage, target.cost, 1_000_000n, terms);
 }
 
 function statedCostOf(reading: Reading | null): NanoUsd | null {

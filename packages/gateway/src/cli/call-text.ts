@@ -58,7 +58,7 @@ function headText(call: LedgerRecord, color: boolean): string {
   return [
     `${call.traceId}  ${words}`,
     '',
-    `${call.modelRequested}${served}`,
+    `${call.modelRequested}${served}`.replaceAll(/\s+/g, ' '),
     `key ${call.keyId}, group ${call.groupId}, account ${call.accountId}`,
     `${call.surface}, ${call.stream ? 'streamed' : 'whole'}; ${told.join(', ')}`,
     timesText(call),
@@ -87,7 +87,7 @@ function attemptsText(attempts: readonly AttemptEntry[], color: boolean): string
     attempt.httpStatus === null ? '–' : String(attempt.httpStatus),
     attempt.ttftMs === null ? '–' : msText(attempt.ttftMs),
     msText(attempt.durationMs),
-    usd(attempt.costNanoUsd, 6),
+    attempt.costNanoUsd === null ? 'unknown' : usd(attempt.costNanoUsd, 6),
   ]);
   const columns = [right('n'), 'channel', 'result', ...['http', 'first', 'time', 'cost $'].map(right)];
   const notes = attempts.flatMap(({ n, detail, lane, edits }) => {

@@ -251,7 +251,7 @@ describe('spend', () => {
       const charged = entries.reduce((sum, { chargeNanoUsd }) => sum + chargeNanoUsd, 0n);
       const paid = entries
         .flatMap(({ attempts }) => attempts)
-        .reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n);
+        .reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0n), 0n);
       expect([BigInt(total.chargeNanoUsd), BigInt(total.costNanoUsd)]).toEqual([charged, paid]);
       expect(spend.reduce((sum, { marginNanoUsd }) => sum + BigInt(marginNanoUsd), 0n)).toBe(charged - paid);
     },
@@ -271,8 +271,48 @@ describe('spend', () => {
   test('as CSV is exact', async () => {
     const { out } = await headgate(`spend ${since} --by account --account account-2 --csv`);
     expect(out).toMatch(
-      /^account,calls,billed_calls,input_tokens,output_tokens,charge_usd,cost_usd,margin_usd\naccount-2,1,1,1201,307,[\d.]+,0\.005,-?[\d.]+\n$/,
+      /^account,calls,billed_calls,input_tokens,output_tokens,charge_usd,cost_usd,margin_usd,unknown_costs\naccount-2,1,1,1201,307,[\d.]+,0\.005,-?[\d.]+,0\n$/,
     );
+  });
+
+  test('marks what nobody knows the cost of, and tells it from nothing', async () => {
+    const day = 24 * 60;
+    const unknown = sampleAttempt({ channelId: 'unpriced', costNanoUsd: null });
+    const gift = sampleAttempt({ channelId: 'gift', costNanoUsd: nanoUsd(0n) });
+    for (const late of [
+      at(40 * day, { channelId: 'unpriced', attempts: [unknown] }),
+      at(40 * day + 60, { channelId: 'unpriced', attempts: [unknown] }),
+      at(40 * day + 61, { channelId: 'gift', modelRequested: 'beta', attempts: [gift] }),
+    ])
+      await settle(store.ledger, late);
+    await store.catchUp();
+    // By channel it reads calls, by model sums of them.
+    for (const [by, without, free] of [
+      ['channel', 'unpriced', 'gift'],
+      ['model', 'alpha', 'beta'],
+    ] as const) {
+      const period = `--since 2026-04-09 --by ${by}`;
+      const { out } = await headgate(`spend ${period}`);
+      expect(out).toMatch(new RegExp(`^${without} +2 .* 0\\.000000 \\? +[\\d.]+ \\? +–$`, 'm'));
+      expect(out).toMatch(new RegExp(`^${free} +1 .* 0\\.000000 +[\\d.]+ +100$`, 'm'));
+      expect(out).toContain('? The cost of 2 attempts is not known');
+      expect(isNarrow(out)).toBe(true);
+      const { spend } = JSON.parse((await headgate(`spend ${period} --json`)).out) as {
+        spend: readonly { unknownCosts: number }[];
+      };
+      expect(spend.map(({ unknownCosts }) => unknownCosts).toSorted()).toEqual([0, 2]);
+    }
+    expect(await store.verify()).toMatchObject({ findings: [] });
+    expect(
+      (await headgate(`calls show ${traceAt(epochMs + 40 * day * minute, 0xabc_0000 + 40 * day)}`)).out,
+    ).toMatch(/unpriced .* unknown$/m);
+  });
+
+  test('a name that a caller has made up stays on its line', async () => {
+    const odd = at(50 * 24 * 60, { ...failed, modelRequested: 'a\nkey operator, group all', attempts: [] });
+    await settle(store.ledger, odd);
+    await store.catchUp();
+    expect((await headgate(`calls show ${odd.traceId}`)).out).toContain('\na key operator, group all\n');
   });
 
   test('refuses what it cannot sum up by', async () => {

@@ -186,7 +186,7 @@ const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | 
 
 /** All attempts of a call together. */
 function costOf({ attempts }: LedgerRecord): NanoUsd {
-  return nanoUsd(attempts.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n));
+  return nanoUsd(attempts.reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0n), 0n));
 }
 
 /** The sum of what upstreams have said themselves; empty where none has. */

@@ -83,6 +83,7 @@ function totalOf(rows: readonly Spend[]): Spend {
     outputTokens: sum(({ outputTokens }) => outputTokens),
     chargeNanoUsd: amount(({ chargeNanoUsd }) => chargeNanoUsd),
     costNanoUsd: amount(({ costNanoUsd }) => costNanoUsd),
+    unknownCosts: sum(({ unknownCosts }) => unknownCosts),
   };
 }
 
@@ -109,6 +110,7 @@ function csvOf(by: SpendDimension, rows: readonly Spend[]): string {
     'charge_usd',
     'cost_usd',
     'margin_usd',
+    'unknown_costs',
   ];
   return csvText(
     titles,
@@ -118,6 +120,7 @@ function csvOf(by: SpendDimension, rows: readonly Spend[]): string {
       ...[row.chargeNanoUsd, row.costNanoUsd, nanoUsd(row.chargeNanoUsd - row.costNanoUsd)].map(
         formatNanoUsd,
       ),
+      row.unknownCosts,
     ]),
   );
 }
@@ -143,23 +146,28 @@ function textOf(
     rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest), digits)];
   const total = rows.length === 1 ? [] : [cellsOf('all', sum, digits)];
   const columns = [by, ...['calls', 'tokens', 'charge $', 'cost $', 'margin $', '%'].map(right)];
-  return `${tableText(columns, [...shown, ...others, ...total], color, '  ')}\n\nSince ${period}`;
+  const note =
+    sum.unknownCosts === 0
+      ? ''
+      : `\n? The cost of ${counted(sum.unknownCosts, 'attempt')} is not known, and in no sum.`;
+  return `${tableText(columns, [...shown, ...others, ...total], color, '  ')}\n${note}\nSince ${period}`;
 }
 
 /** Ten cents. */
 const littleNanoUsd = 100_000_000n;
 
 function cellsOf(name: string, row: Spend, digits: number): readonly string[] {
-  const { calls, inputTokens, outputTokens, chargeNanoUsd, costNanoUsd } = row;
+  const { calls, inputTokens, outputTokens, chargeNanoUsd, costNanoUsd, unknownCosts } = row;
+  const mark = unknownCosts === 0 ? '' : ' ?';
   const percent = marginPercent(chargeNanoUsd, costNanoUsd);
   return [
     cut(name, 22),
     calls.toLocaleString('en'),
     countText(inputTokens + outputTokens),
     usd(chargeNanoUsd, digits),
-    usd(costNanoUsd, digits),
-    usd(nanoUsd(chargeNanoUsd - costNanoUsd), digits),
-    percent === null ? '–' : percent.toFixed(0),
+    `${usd(costNanoUsd, digits)}${mark}`,
+    `${usd(nanoUsd(chargeNanoUsd - costNanoUsd), digits)}${mark}`,
+    percent === null || unknownCosts > 0 ? '–' : percent.toFixed(0),
   ];
 }
 

@@ -20,7 +20,8 @@ export interface Posting {
 export interface BookedAttempt {
   readonly channelId: string;
   readonly result: string;
-  readonly costNanoUsd: NanoUsd;
+  /** Null where it is not known: nothing is booked. */
+  readonly costNanoUsd: NanoUsd | null;
 }
 
 /** The part of a call that decides its postings. */
@@ -43,17 +44,18 @@ export function postingsFor(call: BookedCall): readonly Posting[] {
     });
   }
   for (const attempt of call.attempts) {
-    if (attempt.costNanoUsd > 0n) postings.push(costPosting(attempt));
+    const { costNanoUsd } = attempt;
+    if (costNanoUsd !== null && costNanoUsd > 0n) postings.push(costPosting(attempt, costNanoUsd));
   }
   return postings;
 }
 
-function costPosting(attempt: BookedAttempt): Posting {
+function costPosting(attempt: BookedAttempt, amountNanoUsd: NanoUsd): Posting {
   const served = attempt.result === 'answered' || attempt.result === 'caller_gone';
   return {
     debit: `expense:${served ? 'channel' : 'failed-attempts'}:${attempt.channelId}`,
     credit: `payable:channel:${attempt.channelId}`,
-    amountNanoUsd: attempt.costNanoUsd,
+    amountNanoUsd,
   };
 }
 
@@ -72,7 +74,7 @@ const int64Max = 2n ** 63n - 1n;
 /** Which rule of the ledger a call breaks, or null. A broken one is a bug in the gateway and is never written. */
 export function brokenRule(call: BookedCall): string | null {
   if (!isAmount(call.chargeNanoUsd)) return 'a charge is between 0 and the largest int64';
-  if (!call.attempts.every((attempt) => isAmount(attempt.costNanoUsd)))
+  if (!call.attempts.every(({ costNanoUsd }) => costNanoUsd === null || isAmount(costNanoUsd)))
     return 'a cost is between 0 and the largest int64';
   const mayBeBilled = call.status === 'complete' || call.status === 'caller_gone';
   if (!mayBeBilled && call.unbilledReason === null)

@@ -22,6 +22,8 @@ export interface Spend {
   readonly chargeNanoUsd: NanoUsd;
   /** The cost of all attempts, failed ones among them. */
   readonly costNanoUsd: NanoUsd;
+  /** Attempts that used something of which nobody knows what it costs: they are in no sum. */
+  readonly unknownCosts: number;
 }
 
 /** How far a follower of calls has come. */

@@ -46,7 +46,8 @@ export interface AttemptEntry {
   readonly ttftMs: number | null;
   readonly durationMs: number;
   readonly usage: Usage | null;
-  readonly costNanoUsd: NanoUsd;
+  /** Null where something was used and nobody knows what it costs. */
+  readonly costNanoUsd: NanoUsd | null;
   readonly lane: Lane;
   readonly edits: readonly string[];
   /** The cost as the upstream itself states it; null where it does not. */

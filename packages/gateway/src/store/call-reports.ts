@@ -4,7 +4,7 @@ import type { CallFilter, FollowMark, Spend, SpendDimension } from '../ports/cal
 import type { LedgerRecord } from '../ports/store.ts';
 import { attemptColumns, readRecord } from './columns.ts';
 import { isOfModel, modelColumn } from './model-names.ts';
-import { costOfCall, slotMs, slotOf } from './reports.ts';
+import { costOfCall, slotMs, slotOf, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
 
 /** Trace ids begin with their time, as UUIDs of version 7 do; calls begin within this time of it. */
@@ -167,7 +167,7 @@ function bySlot(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
     ...(model === undefined ? [] : [sql`model = ${model}`]),
   ];
   const whole = sql`select ${nameOf(by, ofSlots)} as name, calls, billed_calls as billed, ${tokens},
-    charge_nano_usd as charge, cost_nano_usd as cost from usage_slots where ${sql.join(conditions, sql` and `)}`;
+    charge_nano_usd as charge, cost_nano_usd as cost, unknown_costs as unknown from usage_slots where ${sql.join(conditions, sql` and `)}`;
   const cut = [
     ...(fromMs < firstMs ? [byCall(by, { ...filter, toMs: firstMs })] : []),
     ...(filter.toMs !== undefined && lastMs < toMs ? [byCall(by, { ...filter, fromMs: lastMs })] : []),
@@ -177,27 +177,29 @@ function bySlot(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
 
 function byCall(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
   return sql`select ${nameOf(by, ofCalls)} as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge,
-    ${costOfCall} as cost from calls where status <> 'open' and ${matches(filter, 'model_summed')}`;
+    ${costOfCall} as cost, ${unknownCostsOfCall} as unknown from calls where status <> 'open' and ${matches(filter, 'model_summed')}`;
 }
 
 function byChannel(filter: CallFilter): RawBuilder<unknown> {
-  return sql`select channel_id as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge, 0 as cost
+  return sql`select channel_id as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge, 0 as cost, 0 as unknown
     from calls where status <> 'open' and ${matches(filter, 'model_summed')}
-    union all select attempt.value ->> ${channelOfAttempt}, 0, 0, 0, 0, 0, ${cost}
+    union all select attempt.value ->> ${channelOfAttempt}, 0, 0, 0, 0, 0, coalesce(${cost}, 0), ${cost} is null
     from calls, json_each(calls.attempts) as attempt where status <> 'open' and ${matches(filter, 'model_summed')}`;
 }
 
-type SpendRow = Readonly<Record<'calls' | 'billed' | 'input' | 'output' | 'charge' | 'cost', bigint>> & {
+type SpendRow = Readonly<
+  Record<'calls' | 'billed' | 'input' | 'output' | 'charge' | 'cost' | 'unknown', bigint>
+> & {
   readonly name: string | null;
 };
 
 const sumsOf = sql.join(
-  ['calls', 'billed', 'input', 'output', 'charge', 'cost'].map(
+  ['calls', 'billed', 'input', 'output', 'charge', 'cost', 'unknown'].map(
     (column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`,
   ),
 );
 
-function toSpend({ name, calls, billed, input, output, charge, cost: spent }: SpendRow): Spend {
+function toSpend({ name, calls, billed, input, output, charge, cost: spent, unknown }: SpendRow): Spend {
   return {
     name,
     calls: Number(calls),
@@ -206,5 +208,6 @@ function toSpend({ name, calls, billed, input, output, charge, cost: spent }: Sp
     outputTokens: Number(output),
     chargeNanoUsd: nanoUsd(charge),
     costNanoUsd: nanoUsd(spent),
+    unknownCosts: Number(unknown),
   };
 }

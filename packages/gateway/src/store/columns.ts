@@ -1,5 +1,5 @@
 import { noTerms, type Usage, type UsageTerms } from '@headgate/protocols';
-import { type NanoUsd, nanoUsd } from '../money/money.ts';
+import { nanoUsd } from '../money/money.ts';
 import type { BookedAttempt } from '../money/postings.ts';
 import type { AttemptEntry, CallEntry, CallOpening, EntryPart } from '../ports/ledger.ts';
 import type { LedgerRecord } from '../ports/store.ts';
@@ -212,11 +212,11 @@ const attemptFields = {
     // An array within the attempt's own.
     read: ([cells]) => (cells === null ? null : readUsage(cells as unknown as readonly Cell[])),
   },
-  costNanoUsd: amount<AttemptEntry, NanoUsd>(
-    'cost_nano_usd',
-    (attempt) => `"${attempt.costNanoUsd}"`,
-    nanoUsd,
-  ),
+  costNanoUsd: {
+    names: ['cost_nano_usd'],
+    write: ({ costNanoUsd: cost }) => (cost === null ? 'null' : `"${cost}"`),
+    read: ([cell]) => (cell == null ? null : nanoUsd(BigInt(cell))),
+  },
   lane: text('lane', (attempt) => quote(attempt.lane)),
   edits: {
     names: ['edits'],
@@ -387,6 +387,6 @@ export function readBooked(text: string): readonly BookedAttempt[] {
   return attempts.map((cells) => ({
     channelId: String(cells[channelAt]),
     result: String(cells[resultAt]),
-    costNanoUsd: nanoUsd(BigInt(cells[costAt] ?? 0)),
+    costNanoUsd: cells[costAt] == null ? null : nanoUsd(BigInt(cells[costAt])),
   }));
 }

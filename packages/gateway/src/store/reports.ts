@@ -19,6 +19,10 @@ export function slotOf(timeMs: number): number {
 export const costOfCall = sql<bigint>`(select coalesce(sum(cast(attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} as integer)), 0)
   from json_each(calls.attempts) as attempt)`;
 
+/** The attempts of a row of `calls` whose cost nobody knows. */
+export const unknownCostsOfCall = sql<bigint>`(select count(*) from json_each(calls.attempts) as attempt
+  where attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} is null)`;
+
 const wholeTime: UsagePeriod = { fromMs: 0, toMs: slotMs * 1_000_000_000 };
 
 /** Usage as SQL tells it, on any store. */

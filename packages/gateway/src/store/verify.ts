@@ -6,7 +6,7 @@ import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
 import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
 import { JournalReader, type Passage } from './journal/reader.ts';
 import { loadPrices } from './load-configuration.ts';
-import { costOfCall, slotMs } from './reports.ts';
+import { costOfCall, slotMs, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
 import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
@@ -49,7 +49,7 @@ const folded = sql`
 
 const slotColumns = sql.join(
   ['key_id', 'slot_start_ms', 'model', 'account_id', 'group_id', 'calls', 'billed_calls']
-    .concat(usageColumns, 'charge_nano_usd', 'cost_nano_usd')
+    .concat(usageColumns, 'charge_nano_usd', 'cost_nano_usd', 'unknown_costs')
     .map((column) => sql.ref(column)),
 );
 
@@ -58,7 +58,8 @@ const slotsOfCalls = sql`
     account_id, group_id, count(*) as calls,
     sum(case when unbilled_reason is null then 1 else 0 end) as billed_calls,
     ${sql.join(usageColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`))},
-    cast(sum(charge_nano_usd) as bigint) as charge_nano_usd, cast(sum(${costOfCall}) as bigint) as cost_nano_usd
+    cast(sum(charge_nano_usd) as bigint) as charge_nano_usd, cast(sum(${costOfCall}) as bigint) as cost_nano_usd,
+    cast(sum(${unknownCostsOfCall}) as bigint) as unknown_costs
   from calls where status <> 'open' group by 1, 2, 3, 4, 5`;
 
 /** A query for what breaks each rule: no rows, no finding. */

@@ -48,7 +48,8 @@ export class CallMetrics {
 
   #recordAttempt(attempt: AttemptEntry): void {
     this.#attempts.count(attempt.channelId, attempt.result);
-    if (attempt.costNanoUsd !== 0n) this.#costs.at(attempt.channelId).nanoUsd += attempt.costNanoUsd;
+    const { costNanoUsd } = attempt;
+    if (costNanoUsd !== null && costNanoUsd !== 0n) this.#costs.at(attempt.channelId).nanoUsd += costNanoUsd;
     if (attempt.statedCostNanoUsd !== null)
       this.#statedCosts.at(attempt.channelId).nanoUsd += attempt.statedCostNanoUsd;
   }

@@ -126,7 +126,7 @@ export function alertDrift(
   { channelId, upstreamModel, costNanoUsd, statedCostNanoUsd }: AttemptEntry,
   observer: Observer,
 ): void {
-  if (statedCostNanoUsd === null) return;
+  if (statedCostNanoUsd === null || costNanoUsd === null) return;
   const difference = costNanoUsd - statedCostNanoUsd;
   const drift = difference < 0n ? -difference : difference;
   if (drift < driftNanoUsdMin || drift * 100n <= statedCostNanoUsd) return;

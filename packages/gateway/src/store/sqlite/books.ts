@@ -183,8 +183,8 @@ export class Books {
 
   #writeSums(): void {
     for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
-    for (const { identity, calls, billedCalls, usage, charge, cost } of this.#slots.values())
-      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost);
+    for (const { identity, calls, billedCalls, usage, charge, cost, unknownCosts } of this.#slots.values())
+      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost, unknownCosts);
     this.#dropSums();
   }
 
@@ -238,7 +238,10 @@ export class Books {
     for (let part = 0; part < usageColumns.length; part++)
       slot.usage[part] = (slot.usage[part] ?? 0) + Number(cells[places.usage + part]);
     slot.charge += BigInt(cells[places.charge] ?? 0);
-    for (const { costNanoUsd } of attempts) slot.cost += costNanoUsd;
+    for (const { costNanoUsd } of attempts) {
+      if (costNanoUsd === null) slot.unknownCosts++;
+      else slot.cost += costNanoUsd;
+    }
   }
 
   /** A call that was neither admitted nor tried counts under no word of its caller's, as the column `model_summed` has it. */
@@ -257,6 +260,7 @@ export class Books {
       usage: usageColumns.map(() => 0),
       charge: 0n,
       cost: 0n,
+      unknownCosts: 0,
     };
     this.#slots.set(name, slot);
     return slot;
@@ -271,6 +275,7 @@ interface Slot {
   readonly usage: number[];
   charge: bigint;
   cost: bigint;
+  unknownCosts: number;
 }
 
 function toCell(value: unknown): Cell {
@@ -294,7 +299,14 @@ function prepareStatements(database: DatabaseSync) {
   const interrupt = `UPDATE calls SET status = 'interrupted', unbilled_reason = 'interrupted', run = NULL
     WHERE run = ? RETURNING ${columns}`;
   const identity = ['key_id', 'slot_start_ms', 'model', 'account_id', 'group_id'];
-  const sums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd', 'cost_nano_usd'];
+  const sums = [
+    'calls',
+    'billed_calls',
+    ...usageColumns,
+    'charge_nano_usd',
+    'cost_nano_usd',
+    'unknown_costs',
+  ];
   const slot = [...identity, ...sums];
   return {
     settle,

@@ -315,6 +315,9 @@ SELECT key_id, started_at_ms - started_at_ms % 900000, model_summed, account_id,
 FROM calls WHERE status <> 'open' GROUP BY 1, 2, 3, 4, 5;
 `;
 
+/** Costs that nobody knows are no zero any more: sums say how many they leave out. */
+const unknownCosts = 'ALTER TABLE usage_slots ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -333,6 +336,7 @@ const steps: readonly string[] = [
   hangUps,
   shownBalances,
   namedSums,
+  unknownCosts,
 ];
 
 /**
