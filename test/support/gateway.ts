@@ -62,6 +62,8 @@ export interface TestGatewayOptions {
   readonly preset?: 'cost' | 'balanced' | 'latency';
   /** The part of the list price that the completions group pays; 1 if left out. */
   readonly multiplier?: string;
+  /** A lane of a test's own to the store. */
+  readonly openLane?: OpenLane;
   /** Accounts whose keys see their balance. */
   readonly openAccounts?: readonly string[];
   /** More keys of the completions group, by id. */
@@ -120,7 +122,7 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
   const settings = expectValue(readSettings({ flags, environment, file }));
   const given = {
     file,
-    openLane: (...lane: Parameters<OpenLane>) => new SameThreadLane(...lane),
+    openLane: options.openLane ?? ((...lane: Parameters<OpenLane>) => new SameThreadLane(...lane)),
     logFile: join(dataDir, 'log'),
   };
   const gateway = expectValue(await startGateway(settings, environment, given));

@@ -24,6 +24,7 @@ import type { ApiSources } from './http/console/operations-api.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
+import { ReportDesk } from './http/report-desk.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
@@ -347,8 +348,8 @@ function openApi(
     },
     {
       gateway,
-      reports: store.reports,
-      callers: new Callers(configuration.catalogue, configuration.hashKey),
+      reports: new ReportDesk(store.reports, systemClock),
+      callers: new Callers(configuration.catalogue, configuration.hashKey, configuration.isInStep),
       random: { next: Math.random, traceId: traceIds(systemClock.now) },
       bodyBytesMax: settings.bodyBytesMax,
       memory,

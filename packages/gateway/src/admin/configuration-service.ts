@@ -25,6 +25,9 @@ import { ignoredProxyVariable, type ProxyFor, usualProxy } from './usual-proxy.t
 /** Changes made by this process or another take effect within this time and one reading of the configuration. */
 const pollIntervalMs = 250;
 
+/** A look that takes longer than this meets a store that does not answer. */
+const blindMs = 5_000;
+
 export interface ConfigurationServiceOptions {
   readonly settings: Settings;
   readonly environment: Environment;
@@ -45,6 +48,10 @@ export interface ConfigurationService {
   readonly catalogue: { readonly current: Catalogue };
   /** How authentication hashes a key; null when its checksum is wrong. */
   readonly hashKey: (key: string) => string | null;
+  /**
+   * False while the store cannot tell what has been configured lately: a key that is not in the snapshot may be a new one then.
+   */
+  readonly isInStep: () => boolean;
   /** How the router names a credential in what it stores. */
   readonly hashCredential: (secret: string) => string;
   /** An upstream has refused a credential: a command that printed it is run again. */
@@ -195,7 +202,7 @@ function warnOfWithheld({ logger, onAlert }: Parts, { path }: WatchedFile, reaso
 }
 
 async function startService(parts: Parts, source: Source): Promise<ConfigurationService> {
-  const { logger, secrets } = parts;
+  const { logger, secrets, clock } = parts;
   let loaded = await loadCatalogue(parts, true);
   let book = parts.catalogueFiles.models();
   const catalogue = { current: loaded.catalogue };
@@ -215,12 +222,14 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   };
   // A secret that is new stays so until a snapshot has been made with it: the store may fail meanwhile.
   let hasNewSecret = false;
+  let lookedAt = clock.monotonic();
   const poll = oneAtATime(
     toldOnce(logger, async () => {
       if (source.file !== null) await applyChange(parts, source.file);
       hasNewSecret = (await secrets.look()) || hasNewSecret;
       if (hasNewSecret || (await isOutdated(parts, loaded, book))) await reload();
       hasNewSecret = false;
+      lookedAt = clock.monotonic();
     }),
   );
 
@@ -228,6 +237,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   return {
     catalogue,
     hashCredential: credentialHasher(parts.peppers),
+    isInStep: () => timer === null || clock.monotonic() - lookedAt < blindMs,
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
     credentialRefused: (credentialId) => secrets.refused(credentialId),
     selfConfiguration: source.selfConfiguration,

@@ -43,13 +43,18 @@ class Rig {
   catalogue: { current: Catalogue };
   hashed = 0;
   readonly callers: Callers;
+  isInStep = true;
 
   constructor(keys: Readonly<Record<string, KeyRecord>>) {
     this.catalogue = { current: catalogueOf(keys) };
-    this.callers = new Callers(this.catalogue, (key) => {
-      this.hashed += 1;
-      return key.startsWith('sk-') ? key : null;
-    });
+    this.callers = new Callers(
+      this.catalogue,
+      (key) => {
+        this.hashed += 1;
+        return key.startsWith('sk-') ? key : null;
+      },
+      () => this.isInStep,
+    );
   }
 
   who(headers: Readonly<Record<string, string>>, more: Partial<Credentials> & { nowMs?: number } = {}) {
@@ -98,6 +103,19 @@ describe('a caller is remembered by the text that named it', () => {
     expect(rig.who({ 'x-api-key': 'Bearer sk-a' })).toBe('invalid_api_key');
     expect(rig.who({ authorization: 'sk-a' })).toBe('invalid_api_key');
   });
+});
+
+test('a key that may be new is not told that it is wrong while nobody knows', () => {
+  const rig = new Rig({ 'sk-a': active('a'), 'sk-off': { ...active('off'), status: 'disabled' } });
+  rig.isInStep = false;
+  expect(rig.who({ authorization: 'Bearer sk-new' })).toBe('store_unavailable');
+  expect(rig.who({ authorization: 'Bearer sk-new', 'x-api-key': 'sk-a' })).toBe('a');
+  // What is known is said: a key that was switched off, one with a wrong letter, and none at all.
+  expect(rig.who({ authorization: 'Bearer sk-off' })).toBe('invalid_api_key');
+  expect(rig.who({ authorization: 'Bearer mistyped' })).toBe('invalid_api_key');
+  expect(rig.who({})).toBe('invalid_api_key');
+  rig.isInStep = true;
+  expect(rig.who({ authorization: 'Bearer sk-new' })).toBe('invalid_api_key');
 });
 
 test('texts that name nobody are not remembered, and those that do are bounded', () => {

@@ -34,12 +34,21 @@ const rememberedMax = 20_000;
 export class Callers {
   readonly #catalogue: { readonly current: Catalogue };
   readonly #hashKey: HashKey;
+  readonly #isInStep: () => boolean;
+  /** The request being read bears a well-formed key that the snapshot does not have. */
+  #sawStranger = false;
   #snapshot: Catalogue | null = null;
   /** By the value of `authorization`, and by the key where it comes bare: one is never taken for the other. */
   readonly #byBearer = new Map<string, Caller>();
   readonly #byKey = new Map<string, Caller>();
 
-  constructor(catalogue: { readonly current: Catalogue }, hashKey: HashKey) {
+  /** `isInStep`: false while the snapshot may lack keys that have been made. */
+  constructor(
+    catalogue: { readonly current: Catalogue },
+    hashKey: HashKey,
+    isInStep: () => boolean = () => true,
+  ) {
+    this.#isInStep = isInStep;
     this.#catalogue = catalogue;
     this.#hashKey = hashKey;
   }
@@ -53,6 +62,7 @@ export class Callers {
     const { platform, queryKey } = credentials;
     if (this.#snapshot !== this.#catalogue.current) this.#forget();
     let sawKey = false;
+    this.#sawStranger = false;
     for (const name of keyHeaders[platform]) {
       const text = credentials.header(name);
       if (text === undefined) continue;
@@ -68,6 +78,9 @@ export class Callers {
       const caller = this.#find(queryKey, queryKey, this.#byKey, nowMs);
       if (caller !== null) return succeed(caller);
     }
+    // SDKs give up on a 401, and a new key must not look like a wrong one because the store cannot be asked.
+    if (this.#sawStranger && !this.#isInStep())
+      return fail(fault('store_unavailable', { retryAfterMs: 2000 }));
     return fail(fault('invalid_api_key', { message: refusalText(credentials, sawKey) }));
   }
 
@@ -80,6 +93,7 @@ export class Callers {
   #look(text: string, key: string, remembered: Map<string, Caller>): Caller | null {
     const hash = this.#hashKey(key);
     const record = hash === null ? undefined : this.#catalogue.current.keys.get(hash);
+    this.#sawStranger ||= hash !== null && record === undefined;
     if (record === undefined || record.status !== 'active') return null;
     if (this.size >= rememberedMax) this.#forget();
     // A part of a head would keep all of it in memory.

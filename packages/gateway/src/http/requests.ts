@@ -22,7 +22,6 @@ import type { Caller } from '../catalogue/catalogue.ts';
 import type { Random } from '../ports/clock.ts';
 import type { EndListener, HeaderList, MemoryShare } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
-import type { UsageReports } from '../ports/usage-report.ts';
 import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from './body.ts';
 import type { Callers } from './callers.ts';
 import { type Departure, type Exchange, identityHeaders } from './exchange.ts';
@@ -35,12 +34,12 @@ import {
   modelView,
   nativeModelView,
 } from './models.ts';
-import { answerUsage } from './usage.ts';
+import type { ReportDesk } from './report-desk.ts';
 
 /** Everything that answers need, put together once in main.ts. */
 export interface RequestContext {
   readonly gateway: Gateway;
-  readonly reports: UsageReports;
+  readonly reports: ReportDesk;
   readonly callers: Callers;
   readonly random: Random;
   readonly bodyBytesMax: number;
@@ -185,8 +184,11 @@ function sendJson({ exchange }: Request, value: object): void {
 }
 
 function sendUsage(request: Request, caller: Caller): void {
-  const { search, context } = request;
-  answerUsage(search, caller, context.reports, context.gateway.clock.now())
+  const { search, traceId, context } = request;
+  const tellOperator = ({ message }: Error) =>
+    context.gateway.observer.alert('ledger-unavailable', { traceId, reason: message });
+  context.reports
+    .usage(search, caller, tellOperator)
     .then((result) => sendResult(request, result))
     .catch((error: unknown) => answerBug(request, error));
 }

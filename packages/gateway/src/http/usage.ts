@@ -23,16 +23,17 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** `GET /v1/usage`: what the calling key has used. It sees its own calls only. */
+/** `GET /v1/usage`: what the calling key has used. It sees its own calls only. `checkTime` throws when the time for it is over. */
 export async function answerUsage(
   search: string,
   caller: Caller,
   reports: UsageReports,
   nowMs: number,
+  checkTime: () => void,
 ): Promise<Result<object, Fault>> {
   const query = readUsageQuery(new URLSearchParams(search), nowMs);
   if (!query.ok) return query;
-  return succeed(await usageAnswer(query.value, caller, reports, nowMs));
+  return succeed(await usageAnswer(query.value, caller, reports, nowMs, checkTime));
 }
 
 async function usageAnswer(
@@ -40,6 +41,7 @@ async function usageAnswer(
   caller: Caller,
   reports: UsageReports,
   nowMs: number,
+  checkTime: () => void,
 ): Promise<object> {
   const { keyId, accountId, group } = caller;
   const period = periodOfDays(query.firstDay, query.lastDay, query.timeZone);
@@ -47,14 +49,19 @@ async function usageAnswer(
     .toZonedDateTimeISO(query.timeZone)
     .toPlainDate();
   const asOfMs = await reports.catchUp();
-  const [todayTotals, total, daily, models, page, balance] = await Promise.all([
-    reports.totals(keyId, periodOfDays(today, today, query.timeZone)),
-    reports.totals(keyId, null),
-    dailyUsage(query, keyId, period.toMs, reports),
-    reports.byModel(keyId, period, query.modelLimit, query.modelCursor),
-    readPage(query, keyId, reports),
-    reports.balance(accountId),
-  ]);
+  // One part after the other: those of other callers have their turn in between.
+  checkTime();
+  const todayTotals = await reports.totals(keyId, periodOfDays(today, today, query.timeZone));
+  checkTime();
+  const total = await reports.totals(keyId, null);
+  checkTime();
+  const daily = await dailyUsage(query, keyId, period.toMs, reports);
+  checkTime();
+  const models = await reports.byModel(keyId, period, query.modelLimit, query.modelCursor);
+  checkTime();
+  const page = await readPage(query, keyId, reports);
+  checkTime();
+  const balance = await reports.balance(accountId);
   const { isShown, limited } = balance;
   const isLimited = isShown && limited;
   return {

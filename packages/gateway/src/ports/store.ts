@@ -65,6 +65,11 @@ export interface LedgerAlarm {
   readonly detail: string;
 }
 
+/** The store cannot be asked now: locked, full, read-only, damaged, gone or closed. Whoever asked may ask again. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
 /** Everything Headgate keeps. */
 export interface Store {
   readonly ledger: Ledger;

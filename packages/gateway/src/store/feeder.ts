@@ -1,8 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Damage, LedgerAlarm, Recovery, Salvaged } from '../ports/store.ts';
+import { type CatchUpStep, catchUpBy, type Targets } from './catch-up.ts';
 import { segmentName } from './journal/format.ts';
 import { Progress } from './journal/progress.ts';
 import { type Extent, JournalReader, type Passage } from './journal/reader.ts';
@@ -23,8 +24,6 @@ const linesMax = 2_000;
 const usualIntervalMs = 200;
 /** How often it is looked for runs of other processes, living and dead. */
 const othersIntervalMs = 1_000;
-/** How long a report waits for the store to have what was durable when it was asked for. */
-const patienceMs = 2_000;
 const pollMs = 20;
 const replayStepMs = 250;
 
@@ -90,21 +89,18 @@ export class Feeder {
     return { directory: run.directory, progress };
   }
 
-  /**
-   * Waits until the store has what is durable now, but not longer than a report may take. Null when it has; otherwise the moment up to
-   * which it has everything.
-   */
-  async catchUp(): Promise<number | null> {
-    const deadline = performance.now() + patienceMs;
-    const targets = this.#hold() ? null : this.#ends();
+  /** All steps at once, for who has no other use of its thread meanwhile. */
+  catchUp(): Promise<number | null> {
+    return catchUpBy((targets) => this.catchUpStep(targets));
+  }
+
+  /** A step towards what was durable at the first one, whose targets the next ones are given. Short, as others wait for their turn. */
+  catchUpStep(known: Targets | null): CatchUpStep {
+    const targets = this.#hold() ? null : (known ?? this.#ends());
     try {
-      for (;;) {
-        const behind = targets === null ? this.#feedRound(true) : this.#shortOf(targets);
-        if (behind.length === 0) return null;
-        const isHopeless = this.#isFailing || behind.every((id) => this.#damaged.has(id));
-        if (performance.now() >= deadline || isHopeless) return this.#fedAtMs(behind);
-        await (targets === null ? nextTurn() : wait(pollMs));
-      }
+      const behind = targets === null ? this.#feedRound(true) : this.#shortOf(targets);
+      const isHopeless = this.#isFailing || behind.every((id) => this.#damaged.has(id));
+      return { asOfMs: behind.length === 0 ? null : this.#fedAtMs(behind), isHopeless, targets };
     } finally {
       // A command is no run, and must not stay in the way of a process that is.
       if (this.#own === null) this.#letGo();

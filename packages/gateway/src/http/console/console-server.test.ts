@@ -105,6 +105,16 @@ test('the token of the metrics opens nothing else', async () => {
   expect(answer.status).toBe(401);
 });
 
+test('nothing is told without a token but whether the process is well', async () => {
+  const origin = await start();
+  for (const path of ['/metrics', '/api', '/api/channels', '/api/calls/x/route', '/api/spend', '/metrics/']) {
+    const answer = await fetch(`${origin}${path}`);
+    expect(answer.status, path).toBe(path === '/metrics/' ? 404 : 401);
+    expect(await answer.text()).not.toMatch(/up 1/);
+  }
+  expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: 'ok' });
+});
+
 /** The status of an answer to a request with this host, which fetch would not send. */
 async function statusFor(host: string, path: string): Promise<number> {
   const { hostname, port } = new URL(await start());

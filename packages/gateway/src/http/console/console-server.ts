@@ -1,9 +1,11 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { StoreUnavailable } from '../../ports/store.ts';
 import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
 import { type ApiSources, operationsApi } from './operations-api.ts';
-import { hostGate, sendProblem, tokenGate } from './operator-gate.ts';
+import { type ConsoleProblem, hostGate, sendProblem, tokenGate } from './operator-gate.ts';
+import { statusRoutes } from './status-routes.ts';
 
 /** Why the node should get no traffic; empty when it should. */
 export type UnreadyReason = 'starting' | 'draining' | 'store-not-writable';
@@ -63,6 +65,12 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   };
 }
 
+const storeUnavailable: ConsoleProblem = {
+  status: 503,
+  code: 'store_unavailable',
+  message: 'The store cannot be asked at the moment: the log and `headgate doctor` say why.',
+};
+
 /** The answers of the console origin, without a socket. */
 function consoleRoutes(options: ConsoleOptions): Hono {
   const routes = new Hono();
@@ -71,13 +79,10 @@ function consoleRoutes(options: ConsoleOptions): Hono {
     context.header('cache-control', 'no-store');
     context.header('x-content-type-options', 'nosniff');
   });
-  routes.get('/healthz', (context) => context.json({ status: 'ok' }));
-  routes.get('/readyz', (context) => {
-    const reasons = options.unreadyReasons();
-    return reasons.length === 0
-      ? context.json({ status: 'ready' })
-      : context.json({ status: 'not-ready', reasons }, 503);
-  });
+  routes.route(
+    '/',
+    statusRoutes(() => options.unreadyReasons()),
+  );
   // Who asks whether the process is well may know it by any name.
   routes.use(hostGate([options.consoleOrigin ?? '', `http://${options.host}`]));
   const { operator, scrape } = options.tokens;
@@ -92,6 +97,7 @@ function consoleRoutes(options: ConsoleOptions): Hono {
     sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
   );
   routes.onError((error, context) => {
+    if (error instanceof StoreUnavailable) return sendProblem(context, storeUnavailable);
     // A caller who leaves in the middle of its body is no bug, and hears no answer.
     if (!('code' in error && error.code === 'ECONNRESET')) options.onBug(error);
     return sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' });

@@ -83,7 +83,7 @@ function digest(token: string): Uint8Array {
 
 /** An error of the console: every one has this shape. */
 export interface ConsoleProblem {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 500 | 503;
   readonly code:
     | 'invalid_request'
     | 'unauthenticated'
@@ -93,6 +93,7 @@ export interface ConsoleProblem {
     | 'payload_too_large'
     | 'unsupported_media_type'
     | 'misdirected_request'
+    | 'store_unavailable'
     | 'internal';
   /** Says how to mend it. */
   readonly message: string;

@@ -6,6 +6,7 @@ import type { Restarted } from '../../admin/serving.ts';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
 import { Rights } from '../../catalogue/rights.ts';
+import { StoreUnavailable } from '../../ports/store.ts';
 import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
@@ -246,6 +247,33 @@ test('a restart says which process serves, or why none took over', async () => {
     status: 200,
     json: { processId: 7 },
   });
+});
+
+test('a store that cannot be asked is 503, and no bug', async () => {
+  await server.close();
+  const bugs: unknown[] = [];
+  server = await startConsole({
+    host: '127.0.0.1',
+    port: 0,
+    headersMs: 5000,
+    bodyMs: 5000,
+    unreadyReasons: () => [],
+    exposeMetrics: () => Promise.reject(new Error('not asked for')),
+    consoleOrigin: null,
+    tokens: { operator: token, scrape: 'hgs-of-nobody' },
+    routes: {
+      explainRoute: () => fail({ field: 'key', message: 'x' }),
+      findEntry: () => Promise.reject(new StoreUnavailable('locked')),
+      channels: () => [],
+      restart: () => Promise.resolve(restarted),
+    },
+    onBug: (error) => bugs.push(error),
+  });
+  expect(await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
+    status: 503,
+    json: { error: { code: 'store_unavailable' } },
+  });
+  expect(bugs).toEqual([]);
 });
 
 test('a bug is an answer like any other that says nothing of itself, and is told to the operator', async () => {

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailable } from '../../ports/store.ts';
 
 /** How long one process waits for another's transaction before it gives up. */
 const busyTimeoutMs = 5_000;
@@ -48,6 +49,13 @@ export function failureOf(error: unknown): SqliteFailure {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return 'values';
   return failureOfCode.get(error.errcode & 0xff) ?? 'fatal';
+}
+
+/** The same error, or what it says of the store where it is not about the values of a job. */
+export function asTrouble(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const isTrouble = 'errcode' in error && failureOf(error) !== 'values';
+  return isTrouble ? new StoreUnavailable(error.message, { cause: error }) : error;
 }
 
 /** Runs `work` in one transaction that has the write lock from its start, and rolls back when it throws. */

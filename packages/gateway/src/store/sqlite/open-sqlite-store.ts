@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type {
   Durability,
   EntryFilter,
@@ -7,7 +8,9 @@ import type {
   Recovery,
   Store,
 } from '../../ports/store.ts';
+import { CatchUp } from '../catch-up.ts';
 import { JournalLedger } from '../journal/ledger.ts';
+import { LaneOnDemand } from './lane-on-demand.ts';
 import type { StoreJobs } from './store-jobs.ts';
 import { type StoreLane, WorkerLane } from './worker-lane.ts';
 
@@ -21,7 +24,7 @@ export interface SqliteStoreOptions {
   /** Hears of every commit of the ledger, for metrics. */
   readonly onCommit?: (entries: number, durationMs: number) => void;
   readonly segmentBytes?: number;
-  /** Opens a lane to the file, of which a store has two; a worker thread if left out. */
+  /** Opens a lane to the file, of which a store has up to three; a worker thread if left out. */
   readonly openLane?: OpenLane | undefined;
 }
 
@@ -31,14 +34,17 @@ export type OpenLane = (file: string, onAlarm: (alarm: LedgerAlarm) => void) => 
 const segmentBytes = 16 * 1024 * 1024;
 
 /**
- * The embedded store. One thread feeds it from the journals and writes what else there is to write, another reads. Rejects when the
- * file cannot be opened or is newer than this build.
+ * The embedded store. One thread feeds it from the journals and writes what else there is to write. Another reads the configuration, and a
+ * third, which starts with the first of them, makes reports: no key is revoked later for any of them (ADR 34). Rejects when the file cannot
+ * be opened or is newer than this build.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, clock, onAlarm, openLane = (...lane) => new WorkerLane(...lane) } = options;
   const writer = openLane(file, onAlarm);
-  const reader = openLane(file, onAlarm);
+  const reader = new LaneOnDemand(() => openLane(file, onAlarm));
+  const reporter = new LaneOnDemand(() => openLane(file, onAlarm));
   const close = async () => {
+    await reporter.close();
     await reader.close();
     await writer.close();
   };
@@ -56,26 +62,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     begin: () => writer.run('begin', () => []),
     isFed: () => !writer.hasDied,
   });
-  const catchUp = () => writer.run('catchUp', () => []);
+  const catchingUp = new CatchUp((targets) => writer.run('catchUpStep', () => [targets]));
+  const catchUp = () => catchingUp.ask();
   return {
     ledger,
     catchUp,
-    reports: { catchUp, ...jobsOf(reader, 'totals', 'series', 'byModel', 'page', 'find', 'balance') },
-    configuration: {
-      load: () => reader.run('load', () => [clock.now()]),
-      ...jobsOf(reader, 'revision'),
-      ...jobsOf(
-        writer,
-        'apply',
-        'removals',
-        'insertKey',
-        'setKeyStatus',
-        'rotateKey',
-        'addCredential',
-        'rotateCredential',
-        'removeCredential',
-      ),
-    },
+    reports: { catchUp, ...jobsOf(reporter, 'totals', 'series', 'byModel', 'page', 'find', 'balance') },
+    configuration: configurationOf(reader, writer, clock),
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
@@ -83,17 +76,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     recover: (onProgress) => recover(writer, onProgress),
     salvage: () => writer.run('salvage', () => []),
     calls: {
-      list: (...inputs) => reader.run('calls', () => inputs),
-      ...jobsOf(reader, 'endingIn', 'spend', 'follow'),
+      list: (...inputs) => reporter.run('calls', () => inputs),
+      ...jobsOf(reporter, 'endingIn', 'spend', 'follow'),
     },
-    exportEntries: (filter) => exportEntries(reader, filter, catchUp),
+    exportEntries: (filter) => exportEntries(reporter, filter, catchUp),
     findEntry: async (...inputs) => {
       await catchUp();
       return reader.run('record', () => inputs);
     },
     verify: async () => {
       const asOfMs = await catchUp();
-      const { findings, counts } = await reader.run('verify', () => []);
+      const { findings, counts } = await reporter.run('verify', () => []);
       const ofJournals = await writer.run('verifyJournals', () => []);
       return { findings: [...findings, ...ofJournals], counts, asOfMs };
     },
@@ -101,6 +94,25 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await ledger.close();
       await close();
     },
+  };
+}
+
+/** The configuration: read beside the reports, and written by the feeder's thread. */
+function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): ConfigurationStore {
+  return {
+    load: () => reader.run('load', () => [clock.now()]),
+    ...jobsOf(reader, 'revision'),
+    ...jobsOf(
+      writer,
+      'apply',
+      'removals',
+      'insertKey',
+      'setKeyStatus',
+      'rotateKey',
+      'addCredential',
+      'rotateCredential',
+      'removeCredential',
+    ),
   };
 }
 
@@ -132,7 +144,7 @@ function jobsOf<Name extends keyof StoreJobs>(lane: StoreLane, ...names: readonl
 }
 
 async function* exportEntries(
-  reader: StoreLane,
+  reporter: StoreLane,
   filter: EntryFilter,
   catchUp: () => Promise<unknown>,
 ): AsyncGenerator<LedgerRecord> {
@@ -140,7 +152,7 @@ async function* exportEntries(
   let last = '';
   for (;;) {
     const after = last;
-    const page = await reader.run('records', () => [filter, after]);
+    const page = await reporter.run('records', () => [filter, after]);
     yield* page;
     const end = page.at(-1);
     if (end === undefined) return;

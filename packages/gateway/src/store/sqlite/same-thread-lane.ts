@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LedgerAlarm } from '../../ports/store.ts';
+import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
+import { asTrouble } from './database.ts';
 import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
 import type { StoreLane } from './worker-lane.ts';
 
@@ -39,11 +40,15 @@ export class SameThreadLane implements StoreLane {
 
   async #perform(job: keyof StoreJobs, inputs: () => readonly unknown[]): Promise<unknown> {
     await nextTurn();
-    if (this.#isClosed) throw new Error('the store is closed');
+    if (this.#isClosed) throw new StoreUnavailable('the store is closed');
     const values = structuredClone(inputs());
-    this.#jobs ??= createStoreJobs(this.#file, this.#onAlarm);
-    // `run` lets only inputs through that fit the job.
-    const work = this.#jobs[job] as (...values: readonly unknown[]) => unknown;
-    return structuredClone(await work(...values));
+    try {
+      this.#jobs ??= createStoreJobs(this.#file, this.#onAlarm);
+      // `run` lets only inputs through that fit the job.
+      const work = this.#jobs[job] as (...values: readonly unknown[]) => unknown;
+      return structuredClone(await work(...values));
+    } catch (error) {
+      throw asTrouble(error);
+    }
   }
 }

@@ -33,7 +33,7 @@ function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm:
   const feeder = new Feeder({ database, file, now: Date.now, onAlarm });
   return {
     begin: () => feeder.begin(),
-    catchUp: () => feeder.catchUp(),
+    catchUpStep: feeder.catchUpStep.bind(feeder),
     replay: () => feeder.replay(),
     salvage: () => feeder.salvage(),
     verifyJournals: () => verifyJournals(database, file),

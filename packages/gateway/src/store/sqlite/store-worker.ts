@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LedgerAlarm } from '../../ports/store.ts';
+import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
+import { asTrouble } from './database.ts';
 import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
 import type { JobReply, JobRequest, LaneMessage } from './worker-lane.ts';
 
@@ -22,6 +23,7 @@ async function perform(open: () => StoreJobs, { job, inputs }: JobRequest): Prom
     const work = open()[job] as (...values: readonly unknown[]) => unknown;
     return { ok: true, value: await work(...inputs) };
   } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+    const { message, name } = asTrouble(error);
+    return { ok: false, message, isTrouble: name === StoreUnavailable.name };
   }
 }

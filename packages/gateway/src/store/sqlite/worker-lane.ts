@@ -1,6 +1,6 @@
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import type { LedgerAlarm } from '../../ports/store.ts';
+import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import type { StoreJobs } from './store-jobs.ts';
 
 export interface JobRequest {
@@ -10,7 +10,7 @@ export interface JobRequest {
 
 export type JobReply =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly isTrouble: boolean };
 
 /** An answer, or an alarm that nobody has asked for. */
 export type LaneMessage = JobReply | { readonly alarm: LedgerAlarm };
@@ -63,8 +63,8 @@ export class WorkerLane implements StoreLane {
       if ('alarm' in message) onAlarm(message.alarm);
       else this.#finish(message);
     });
-    this.#worker.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))));
-    this.#worker.on('exit', () => this.#die(new Error('the store is closed')));
+    this.#worker.on('error', (error) => this.#die(new StoreUnavailable(String(error))));
+    this.#worker.on('exit', () => this.#die(new StoreUnavailable('the store is closed')));
   }
 
   get hasDied(): boolean {
@@ -78,7 +78,7 @@ export class WorkerLane implements StoreLane {
     return new Promise((resolve, reject) => {
       if (this.#death !== null) return reject(this.#death);
       if (this.#waiting.length >= waitingMax)
-        return reject(new Error('too many requests wait for the store'));
+        return reject(new StoreUnavailable('too many requests wait for the store'));
       // The reply is the result of the job of this name: the worker runs the same code.
       this.#waiting.push({ job, inputs, resolve: resolve as (value: unknown) => void, reject });
       this.#next();
@@ -103,7 +103,7 @@ export class WorkerLane implements StoreLane {
     const job = this.#current;
     this.#current = null;
     if (reply.ok) job?.resolve(reply.value);
-    else job?.reject(new Error(reply.message));
+    else job?.reject(reply.isTrouble ? new StoreUnavailable(reply.message) : new Error(reply.message));
     this.#next();
   }
 
