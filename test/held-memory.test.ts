@@ -8,6 +8,7 @@ import { entriesOf } from './support/ledger.ts';
 import { scrapeMetrics } from './support/metrics.ts';
 import { type PeakMemory, watchPeakMemory } from './support/peak-memory.ts';
 import { RawConnection } from './support/raw-http.ts';
+import { jsonScript, startScriptedUpstream } from './support/scripted-upstream.ts';
 
 const mebibyte = 1024 * 1024;
 /** Beyond it a body is decompressed a second time. */
@@ -140,6 +141,41 @@ describe('memory that calls hold', () => {
     const first = `${half.toString(16)}\r\n${text.slice(0, half)}\r\n`;
     return `${headOf('transfer-encoding: chunked')}${first}${rest.toString(16)};odd=1\r\n${text.slice(half)}\r\n0\r\n\r\n`;
   };
+
+  test('what attempts hold is given back when they fail, and not counted again for the next', async () => {
+    const garbled = await startScriptedUpstream();
+    garbled.script = jsonScript(`no JSON ${'x'.repeat(4 * mebibyte)}`);
+    {
+      await using trying = await openTestGateway({
+        channels: [
+          ...['first', 'second'].map((id) => ({
+            id,
+            origin: garbled.origin,
+            models: { m: 'm' },
+            protocols: { messages: '/messages' },
+          })),
+          {
+            id: 'slow',
+            origin: simulator.origin,
+            models: { m: 'm+tokens=1,ttft=3s' },
+            protocols: { messages: '/messages' },
+          },
+        ],
+      });
+      const body = asking('m', 'x'.repeat(2 * mebibyte));
+      const answer = post(trying, body);
+      await expect
+        .poll(() => simulator.requests.some((request) => Buffer.from(request.body).includes('ttft=3s')))
+        .toBe(true);
+      // The body in its place, what is read of it, and what the third attempt sends.
+      expect(await heldBytes(trying)).toBeLessThan(8.5 * mebibyte);
+      expect(await heldBytes(trying)).toBeGreaterThan(4 * mebibyte);
+      expect((await answer).headers.get('x-headgate-attempts')).toBe('3');
+      await (await answer).text();
+      await expect.poll(() => heldBytes(trying)).toBe(0);
+    }
+    garbled.close();
+  });
 
   test('a body that two parsers have read is held once, and given back', async () => {
     const connection = new RawConnection(gateway.apiOrigin);

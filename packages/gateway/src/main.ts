@@ -39,6 +39,7 @@ import { LiveSecrets } from './telemetry/live-secrets.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { WorkerTokenCounter } from './tokens/worker-token-counter.ts';
+import { WorkerTranslator } from './translation/worker-translator.ts';
 import { openUpstream } from './upstream/channels.ts';
 import { HttpClient } from './upstream/client.ts';
 import { openMediaFetcher } from './upstream/media.ts';
@@ -280,7 +281,6 @@ function openGateway(
   opened: AsyncDisposableStack,
 ): Gateway {
   const { connectTimeoutMs } = settings;
-  const tokens = opened.adopt(new WorkerTokenCounter(), (counter) => counter.close());
   const watchdog = new Watchdog(systemClock);
   return {
     catalogue: configuration.catalogue,
@@ -292,7 +292,8 @@ function openGateway(
       openClient: () => new HttpClient({ connectTimeoutMs }),
       allowPrivate: settings.mediaAllowPrivate,
     }),
-    tokens,
+    tokens: opened.adopt(new WorkerTokenCounter(), (counter) => counter.close()),
+    translator: opened.adopt(new WorkerTranslator(), (thread) => thread.close()),
     observer,
     watchdog,
     waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),

@@ -26,6 +26,8 @@ export interface Codec {
   /** An upstream's whole JSON answer that its `Protocol.readAnswer` has found to be one. */
   readAnswer(body: Uint8Array, target: ReaderContext): TurnAnswer;
   openReader(context: ReaderContext): EventReader;
+  /** An answer says again which tools and settings its request had. */
+  readonly repeatsRequest: boolean;
   /** The whole answer for the caller, JSON. */
   writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array;
   openWriter(context: WriterContext): EventWriter;

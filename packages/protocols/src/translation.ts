@@ -54,6 +54,11 @@ export class Translation {
     return this.#written.request;
   }
 
+  /** All of it that a translation made in another thread is put together from again. */
+  get written(): WrittenTurn {
+    return this.#written;
+  }
+
   get losses(): readonly Loss[] {
     return this.#written.losses;
   }

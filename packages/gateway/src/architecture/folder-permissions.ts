@@ -48,8 +48,13 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     imports: [protocols, ...core, ...inGateway('ports')],
     packages: ['node:'],
   },
+  [`${gateway}/threads`]: { imports: [], packages: ['node:'] },
+  [`${gateway}/translation`]: {
+    imports: [protocols, ...core, ...inGateway('ports', 'threads')],
+    packages: ['node:'],
+  },
   [`${gateway}/tokens`]: {
-    imports: [protocols, ...core, ...inGateway('ports')],
+    imports: [protocols, ...core, ...inGateway('ports', 'threads')],
     packages: ['node:', 'gpt-tokenizer'],
   },
   [`${gateway}/telemetry`]: {

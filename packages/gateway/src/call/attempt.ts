@@ -310,8 +310,16 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
       const { gateway, inbound } = this.#errand;
       alertBug(error, inbound.traceId, gateway.observer);
     }
+    this.#giveBack();
     // Whatever becomes of the connection, its call has to hear that it is over.
     this.#owner.onOutcome(this);
+  }
+
+  /** The memory of what was of use to this attempt only; its call gives back the rest. */
+  #giveBack(): void {
+    const relayed = this.outcome.kind === 'answered' ? 0 : (this.#relay?.heldBytes ?? 0);
+    const bytes = relayed + (this.isSending ? 0 : this.#encoded.heldBytes);
+    if (bytes > 0) this.#errand.inbound.memory.giveBack(bytes);
   }
 
   /** The outcome of what was read without a caller, or was let go of because it left. */

@@ -185,6 +185,7 @@ export class Rig {
       ),
       media: { fetch: () => Promise.resolve(succeed(new Map())) },
       tokens: { count: () => Promise.resolve(null) },
+      translator: { translate: () => () => {} },
       observer: {
         callStarted: () => {},
         callFinished: (entry) => this.observed.push(entry),

@@ -8,11 +8,12 @@ import { faultOfAttempts } from '../route/faults.ts';
 import { CallProgress } from '../route/progress.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
+import { TranslationDesk } from './detours/away.ts';
 import { countLocally } from './detours/count.ts';
 import { Hedge, mayHedge } from './detours/hedge.ts';
 import { openKeepAlive } from './detours/keep-alive.ts';
 import { MediaShelf } from './detours/media.ts';
-import { type Encoded, encodeTranslated, waysOf } from './detours/translate.ts';
+import type { Encoded } from './detours/translate.ts';
 import { mayWait } from './detours/wait.ts';
 import { openingOf, settle } from './entry.ts';
 import { alertBug, alertTrouble, type CallEnd, teaches } from './outcomes.ts';
@@ -66,6 +67,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #unspeakable: Fault | null = null;
   #hedge: Hedge | null = null;
   #shelf: MediaShelf | null = null;
+  #desk: TranslationDesk | null = null;
   /** Leaves what the call waits for between two attempts; null when it waits for nothing. */
   #leave: (() => void) | null = null;
   #isOver = false;
@@ -160,8 +162,10 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   /** The same for a target of other protocols: the next of them is for what the one before cannot say. */
   #askTranslated(wire: Wire, place: number, others: number, isFetched: boolean): boolean {
-    for (const way of waysOf(this.#call, wire)) {
+    if (this.#translates(wire, null, place, isFetched)) return true;
+    for (const way of this.#translation.waysOf(wire)) {
       if (!isFetched && this.#fetches(way, place)) return true;
+      if (this.#translates(wire, way, place, isFetched)) return true;
       if (this.#askAt(way, others)) return true;
       // Another way to the same target would find it as full.
       if (!this.#call.gateway.router.hasRoom(way.target)) return false;
@@ -188,13 +192,20 @@ class Search implements AttemptOwner, CallerListener, Guard {
   /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
     const { request, encodeNamed, withheld } = this.#call;
-    if (wire.isTranslated) return encodeTranslated(this.#call, wire, this.#shelf);
+    if (wire.isTranslated) return this.#translation.encode(wire, this.#shelf);
     const refusal = request.refuse?.(wire.asked) ?? null;
     if (refusal !== null) return fail(refusal);
     const { edits, losses } = withheld;
     const asked = edits.length === 0 ? wire.asked : { ...wire.asked, edits };
     const encoded = encodeNamed === null ? succeed(request.passThrough(asked)) : encodeNamed(wire, edits);
-    return encoded.ok ? succeed({ request: encoded.value, translation: null, losses }) : encoded;
+    return encoded.ok
+      ? succeed({ request: encoded.value, translation: null, losses, heldBytes: 0 })
+      : encoded;
+  }
+
+  get #translation(): TranslationDesk {
+    this.#desk ??= new TranslationDesk(this.#call);
+    return this.#desk;
   }
 
   #send(wire: Wire, encoded: Encoded, others: number): void {
@@ -220,9 +231,11 @@ class Search implements AttemptOwner, CallerListener, Guard {
   /** True when the target was asked as well, while the first one is silent. */
   #askBeside(target: Target, route: Route): boolean {
     const known = this.#wireOf(target);
-    const wire = known.isTranslated ? (waysOf(this.#call, known)[0] ?? known) : known;
-    // Media that would have to be fetched first come too late.
+    // A request that has to be translated elsewhere first, or media that have to be fetched, come too late.
+    if (known.isTranslated && this.#translation.isDue(known, this.#shelf)) return false;
+    const wire = known.isTranslated ? (this.#translation.waysOf(known)[0] ?? known) : known;
     if (wire.isTranslated && (this.#shelf ?? new MediaShelf(this.#call)).isShort(wire)) return false;
+    if (wire.isTranslated && this.#translation.isDue(known, this.#shelf, wire)) return false;
     const encoded = this.#encode(wire);
     if (!encoded.ok || !this.#call.gateway.router.hasRoom(target)) return false;
     this.#progress.noteTurn(target);
@@ -279,16 +292,27 @@ class Search implements AttemptOwner, CallerListener, Guard {
     this.#shelf ??= new MediaShelf(this.#call);
     if (!this.#shelf.isShort(wire) || this.#shelf.faultFor(wire) !== null) return false;
     this.#leave = this.#shelf.fetch(wire, () => {
-      if (!this.#isOver) this.#safely(() => this.#afterFetch(place));
+      if (!this.#isOver) this.#safely(() => this.#afterDetour(place, true));
     });
     // For a caller who has gone nothing is fetched any more.
     if (this.#call.reply.gone) this.onCallerGone();
     return true;
   }
 
-  #afterFetch(place: number): void {
+  /** True when the request is translated elsewhere before the target can be asked. */
+  #translates(wire: Wire, way: Wire | null, place: number, isFetched: boolean): boolean {
+    if (!this.#translation.isDue(wire, this.#shelf, way)) return false;
+    this.#leave = this.#translation.translate(wire, this.#shelf, way, () => {
+      if (!this.#isOver) this.#safely(() => this.#afterDetour(place, isFetched));
+    });
+    if (this.#call.reply.gone) this.onCallerGone();
+    return true;
+  }
+
+  #afterDetour(place: number, isFetched: boolean): void {
     this.#leave = null;
-    if (this.#askFrom(place, true)) return;
+    if (this.#call.isOver) return this.#finish();
+    if (this.#askFrom(place, isFetched)) return;
     this.#routeNext(false);
     this.#askNext();
   }

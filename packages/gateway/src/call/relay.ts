@@ -35,6 +35,8 @@ export interface Relay {
   readonly callerIsSlow: boolean;
   /** Edits of the answer's bytes on the caller's behalf, by name. */
   readonly mends: readonly string[];
+  /** The memory that it has asked for. */
+  readonly heldBytes: number;
   /** The end of the call by an outcome `answered`, whose bytes are still to be sent; null otherwise. */
   readonly ending: Extract<CallEnd, { kind: 'answered' }> | null;
 }
@@ -51,11 +53,11 @@ function isBlank(reading: Reading): boolean {
   return !reading.hasOutput && !usedOutput && reading.finishReason === null;
 }
 
-/** The bytes that are counted once so many are kept, in steps that double; null when there is no room for them. */
-function countedFor(bytes: number, counted: number, memory: MemoryShare): number | null {
-  if (bytes <= counted) return counted;
-  const grown = Math.max(bytes, 2 * counted);
-  return memory.take(grown - counted) ? grown : null;
+/** The bytes that are asked for once so many are kept, in steps that double; null when there is no room for them. */
+function heldFor(bytes: number, held: number, memory: MemoryShare): number | null {
+  if (bytes <= uncountedBytesMax || bytes <= held) return held;
+  const grown = Math.max(bytes, 2 * held);
+  return memory.take(grown - held) ? grown : null;
 }
 
 const announcedBytesMax = 4 * 1024 * 1024;
@@ -74,8 +76,7 @@ export class WholeRelay implements Relay {
   readonly #errand: Errand;
   readonly #wire: Wire;
   readonly #headers: HeaderList;
-  /** Bytes that may be kept without asking for memory. */
-  #counted = uncountedBytesMax;
+  heldBytes = 0;
   readonly #isCrowded: boolean;
   /** Exactly as long as the body where that was announced. */
   #place: Uint8Array;
@@ -94,7 +95,7 @@ export class WholeRelay implements Relay {
 
   read(chunk: Uint8Array): Outcome | null {
     const length = this.#length + chunk.length;
-    if (this.#isCrowded || (length > this.#counted && !this.#hasRoom(length)))
+    if (this.#isCrowded || (length > uncountedBytesMax && !this.#hasRoom(length)))
       return { kind: 'crowded', committed: false, reading: null };
     if (this.gather(chunk) <= this.#errand.limits.answerBytesMax) return null;
     return refusedAs('garbled', 'the answer is larger than allowed');
@@ -123,9 +124,9 @@ export class WholeRelay implements Relay {
 
   /** Memory is asked for in steps that double. */
   #hasRoom(bytes: number): boolean {
-    const counted = countedFor(bytes, this.#counted, this.#errand.inbound.memory);
-    this.#counted = counted ?? this.#counted;
-    return counted !== null;
+    const held = heldFor(bytes, this.heldBytes, this.#errand.inbound.memory);
+    this.heldBytes = held ?? this.heldBytes;
+    return held !== null;
   }
 
   /** The length of what has come, with this piece. */
@@ -165,7 +166,7 @@ export class StreamRelay implements Relay {
     if (this.outcome === null) this.takeFrame(frame);
   };
   readonly #onStart = (chunk: Uint8Array, at: number): number => this.takeTexts(chunk, at);
-  #counted = uncountedBytesMax;
+  heldBytes = 0;
   #mends: readonly string[] = nothingMended;
   #isBegun = false;
   #held: Uint8Array[] = [];
@@ -355,9 +356,9 @@ export class StreamRelay implements Relay {
 
   /** Ends the answer when its call may not hold so many bytes of it. */
   protected keep(bytes: number): void {
-    if (bytes <= this.#counted) return;
-    const counted = countedFor(bytes, this.#counted, this.#errand.inbound.memory);
-    if (counted !== null) this.#counted = counted;
+    if (bytes <= uncountedBytesMax || bytes <= this.heldBytes) return;
+    const held = heldFor(bytes, this.heldBytes, this.#errand.inbound.memory);
+    if (held !== null) this.heldBytes = held;
     else this.outcome ??= { kind: 'crowded', committed: this.committed, reading: this.reading };
   }
 

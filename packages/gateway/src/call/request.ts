@@ -83,6 +83,8 @@ export class Call extends Errand {
   readonly routes: RouteMade[] = [];
   /** The request in no protocol's words, once an attempt has needed it. */
   turn: Result<Turn, Fault> | null = null;
+  /** Its memory is counted. */
+  isTurnHeld = false;
 
   constructor(
     gateway: Gateway,

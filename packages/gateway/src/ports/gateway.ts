@@ -1,4 +1,15 @@
-import type { MediaByUrl, Protocol, ProtocolId, Result } from '@headgate/protocols';
+import type {
+  Fault,
+  MediaByUrl,
+  Protocol,
+  ProtocolId,
+  RequestInput,
+  Result,
+  TranslationTarget,
+  Turn,
+  WriterContext,
+  WrittenTurn,
+} from '@headgate/protocols';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Wires } from '../catalogue/wire.ts';
 import type { Router } from '../route/router.ts';
@@ -64,6 +75,7 @@ export interface Gateway {
   readonly wires: Wires;
   readonly media: MediaFetcher;
   readonly tokens: TokenCounter;
+  readonly translator: Translator;
   readonly observer: Observer;
   readonly watchdog: TimeOuts;
   readonly waitingRoom: WaitingPlaces;
@@ -78,6 +90,50 @@ export interface Gateway {
 export interface TokenCounter {
   /** An estimate for a request's body, in tokens; null when none can be made now. Never rejects. */
   count(body: Uint8Array): Promise<number | null>;
+}
+
+/** One protocol in which a target may be asked. */
+export interface WayJob {
+  readonly protocol: ProtocolId;
+  readonly target: TranslationTarget;
+}
+
+/** A request to be translated in another thread; its body goes beside it. */
+export interface TranslationJob {
+  readonly surface: ProtocolId;
+  readonly input: Omit<RequestInput, 'body' | 'header'>;
+  readonly ways: readonly WayJob[];
+  readonly fetched: MediaByUrl;
+  readonly context: Omit<WriterContext, 'turn'>;
+}
+
+/**
+ * The end of such a job. `turn`: the request without its conversation, of which only what must be fetched is left · `order`: the ways by
+ * their places, as they are to be tried · `written`: the requests of the first ones, up to one that can be sent, or before one
+ * for which something has to be fetched first.
+ */
+export type TranslatedAway = Result<
+  {
+    readonly turn: Omit<Turn, 'surface'>;
+    readonly order: readonly number[];
+    readonly written: readonly { readonly place: number; readonly result: Result<WrittenTurn, Fault> }[];
+  },
+  Fault
+>;
+
+/** Translates what would hold the event loop. */
+export interface Translator {
+  /**
+   * Calls back, not within this call, with what came of it; with null where nothing did, as there is no room for one more. `by`:
+   * whose request it is; each one's come in turn.
+   * @returns lets go of it: then `done` is not called, and the body is not read any more.
+   */
+  translate(
+    by: string,
+    job: TranslationJob,
+    body: Uint8Array,
+    done: (result: TranslatedAway | null) => void,
+  ): () => void;
 }
 
 /**

@@ -136,7 +136,7 @@ export class Prober implements AttemptOwner {
       errand,
       this,
       wire,
-      { request: call, translation: null, losses: [] },
+      { request: call, translation: null, losses: [], heldBytes: 0 },
       routed,
       1,
       true,

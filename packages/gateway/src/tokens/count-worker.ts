@@ -1,8 +1,12 @@
 import { parentPort } from 'node:worker_threads';
+import type { JobAnswer, JobMessage } from '../threads/job-thread.ts';
 import { countPrompt } from './count-prompt.ts';
 
 // The other end, `WorkerTokenCounter`, sends one body after the other and waits for each count.
-parentPort?.on('message', (body: Uint8Array) => parentPort?.postMessage(countOrNull(body)));
+parentPort?.on('message', ({ id, bytes }: JobMessage<null>) => {
+  const answer: JobAnswer<number | null> = { id, result: countOrNull(bytes) };
+  parentPort?.postMessage(answer);
+});
 
 function countOrNull(body: Uint8Array): number | null {
   try {

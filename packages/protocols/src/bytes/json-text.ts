@@ -85,9 +85,12 @@ export function decodeJson(bytes: Uint8Array, start: number, end: number): unkno
     : parse(bytes, start, end);
 }
 
-/** The same of a place in it; undefined where there is none. */
+/** Counts, names and errors are not longer than this; what is, is something else. Bytes. */
+const spanBytesMax = 256 * 1024;
+
+/** The same of a place in it, which is to be short; undefined where there is none. */
 export function decodeSpan(bytes: Uint8Array, span: TextSpan | null | undefined): unknown {
-  return span ? decodeJson(bytes, span.start, span.end) : undefined;
+  return span && span.end - span.start <= spanBytesMax ? decodeJson(bytes, span.start, span.end) : undefined;
 }
 
 function parse(bytes: Uint8Array, start: number, end: number): unknown {

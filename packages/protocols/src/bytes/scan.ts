@@ -17,6 +17,10 @@ export const depthMax = 256;
 
 /** In place of `~at`, which no body is long enough to make this small. */
 const tooDeep = -0x4000_0000;
+const tooMany = tooDeep - 1;
+
+/** Members and elements that one reader steps through, each of which costs up to fifty nanoseconds; what is skipped is not counted. */
+const stepsMax = 50_000;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -224,10 +228,11 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
 
 /**
  * Why the bytes are not the JSON that was looked for, and where (bytes from the start).
- * `unexpected`: a byte that does not fit · `truncated`: they end too early · `too-deep`: nested beyond `depthMax`.
+ * `unexpected`: a byte that does not fit · `truncated`: they end too early · `too-deep`: nested beyond `depthMax` · `too-many`: more
+ * members or elements than are stepped through.
  */
 export interface JsonFailure {
-  readonly kind: 'unexpected' | 'truncated' | 'too-deep';
+  readonly kind: 'unexpected' | 'truncated' | 'too-deep' | 'too-many';
   readonly at: number;
 }
 
@@ -248,6 +253,7 @@ export class JsonReader {
   /** The object or array at hand was entered just now, so that no comma is due. */
   #entered = false;
   #depth = 0;
+  #steps = 0;
 
   constructor(bytes: Uint8Array, at = 0) {
     this.bytes = bytes;
@@ -362,13 +368,14 @@ export class JsonReader {
     }
     this.#entered = false;
     this.at = at;
-    return true;
+    return ++this.#steps <= stepsMax || this.#fail(tooMany);
   }
 
   #fail(code: number): false {
-    const at = Math.min(code === tooDeep ? this.at : ~code, this.bytes.length);
-    const kind = code === tooDeep ? 'too-deep' : at === this.bytes.length ? 'truncated' : 'unexpected';
-    this.failure = { kind, at };
+    const isBound = code === tooDeep || code === tooMany;
+    const at = Math.min(isBound ? this.at : ~code, this.bytes.length);
+    const misfit = at === this.bytes.length ? 'truncated' : 'unexpected';
+    this.failure = { kind: code === tooDeep ? 'too-deep' : code === tooMany ? 'too-many' : misfit, at };
     return false;
   }
 }

@@ -32,6 +32,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
 
 export const chatCompletionsCodec: Codec = {
   surface: chatSurface,
+  repeatsRequest: false,
   readTurn,
   writeTurn,
   weighLosses: weighChatLosses,

@@ -69,6 +69,7 @@ function encodeStreamError(fault: Fault, traceId: string, framing: StreamFraming
 /** The generate-content API to and from the canonical form. */
 export const generateContentCodec: Codec = {
   surface: generateContentSurface,
+  repeatsRequest: false,
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),

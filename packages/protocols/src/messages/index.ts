@@ -48,6 +48,7 @@ function refuse({ members }: ReadRequest, { dialect }: PassthroughTarget): Fault
 /** The messages protocol to and from the canonical form. */
 export const messagesCodec: Codec = {
   surface: messagesSurface,
+  repeatsRequest: false,
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn)),

@@ -14,6 +14,11 @@ export interface MemberSpan {
   readonly end: number;
 }
 
+/** No vendor's request has a tenth of these beside each other at the top. */
+const membersMax = 1_000;
+/** A value that is parsed while a request is read: none of them is meant to be longer. Bytes. */
+const valueBytesMax = 64 * 1024;
+
 /** A failed step, to be returned as it is. */
 export type Refused = { readonly ok: false; readonly error: Fault };
 
@@ -42,10 +47,11 @@ export class RequestMembers<Name extends string> {
     return this.#spans.get(name);
   }
 
-  /** The parsed value; null when absent, undefined when it is not valid JSON. For short values. */
+  /** The parsed value; null when absent, undefined when it is not valid JSON, or too long to be what is looked for. */
   value(name: Name): unknown {
     const span = this.#spans.get(name);
-    return span === undefined ? null : decodeJson(this.body, span.start, span.end);
+    if (span === undefined) return null;
+    return span.end - span.start > valueBytesMax ? undefined : decodeJson(this.body, span.start, span.end);
   }
 
   hasAny(names: readonly Name[]): boolean {
@@ -86,7 +92,8 @@ interface WatchedMember<Name extends string> {
 
 /**
  * Finds the members. Refuses what is not one JSON object, what is nested too deep, and a member that could be read in
- * two ways: given twice, however its name is escaped, or once more in another case, as some servers would match it.
+ * two ways: given twice, however its name is escaped, or once more in another case, as some servers would match it; and more
+ * members than any vendor has.
  * UTF-8 that is not valid is refused where a value is read and passed on where it is not; a byte order mark is refused,
  * since upstreams refuse it (RFC 8259, section 8.1).
  */
@@ -99,7 +106,9 @@ export function findMembers<Name extends string>(
   if (reader.kind !== 'object') return invalid(notAnObject);
   const spans = new Map<Name, MemberSpan>();
   reader.enterObject();
+  let count = 0;
   while (reader.nextMember()) {
+    if (++count > membersMax) return invalid(tooManyMembers);
     const { keyStart, keyEnd, at: start } = reader;
     const name = names.findDecoded(body, keyStart, keyEnd);
     const end = reader.skip(watched !== null && name === watched.name ? watched.watch : null);
@@ -116,10 +125,14 @@ export function findMembers<Name extends string>(
 
 const notAnObject = 'The request body must be a JSON object in UTF-8, without a byte order mark.';
 
+const tooManyMembers = `The request body has more than ${membersMax.toLocaleString('en-US')} members; leave out those that no server reads.`;
+
 export function describe(failure: JsonFailure): string {
   switch (failure.kind) {
     case 'too-deep':
       return `The request body is nested more than ${depthMax} levels deep.`;
+    case 'too-many':
+      return 'The request body has more members or elements in one place than any request needs.';
     case 'truncated':
       return 'The request body is not valid JSON: it ends too early.';
     case 'unexpected':

@@ -21,6 +21,7 @@ import { thoughtWords } from './write-settings.ts';
 /** The responses API to and from the canonical form. */
 export const responsesCodec: Codec = {
   surface: responsesSurface,
+  repeatsRequest: true,
   readTurn,
   writeTurn,
   weighLosses: (turn, target) => weighLosses(turn, target, supportOf(turn, target)),

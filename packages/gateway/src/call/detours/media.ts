@@ -33,6 +33,9 @@ export class MediaShelf {
     this.#call = call;
   }
 
+  /** The length of all that was fetched. */
+  bytes = 0;
+
   get fetched(): MediaByUrl {
     return this.#fetched;
   }
@@ -63,10 +66,15 @@ export class MediaShelf {
     const fetching = gateway.media.fetch(this.#missing(wire), withinMs, hangUp.signal, inbound.memory);
     void fetching.then((fetched) => {
       if (!fetched.ok) this.#noteFault(fetched.error.url, fetched.error.problem);
-      else for (const [url, media] of fetched.value) this.#fetched.set(url, media);
+      else for (const [url, media] of fetched.value) this.#put(url, media);
       done();
     });
     return () => hangUp.abort();
+  }
+
+  #put(url: string, media: FetchedMedia): void {
+    this.#fetched.set(url, media);
+    this.bytes += media.base64.length;
   }
 
   #noteFault(url: string, problem: MediaProblem): void {

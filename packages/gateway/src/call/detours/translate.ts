@@ -4,6 +4,7 @@ import {
   type Fault,
   fail,
   fault,
+  type Languages,
   type Loss,
   leastLossFirst,
   type Result,
@@ -11,6 +12,7 @@ import {
   succeed,
   type Translation,
   translate,
+  type WriterContext,
   withMedia,
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
@@ -28,6 +30,8 @@ export interface Encoded {
   /** Null in the passthrough lane. */
   readonly translation: Translation | null;
   readonly losses: readonly Loss[];
+  /** The memory that is counted for it, to be given back when the attempt is over. */
+  readonly heldBytes: number;
 }
 
 /**
@@ -47,31 +51,71 @@ export function waysOf(call: Call, { ways }: Wire): readonly Wire[] {
 
 /** The request for a target of another protocol. A fault where it cannot be told it: another one may be. */
 export function encodeTranslated(call: Call, wire: Wire, shelf: MediaShelf | null): Result<Encoded, Fault> {
-  const { protocol, request, inbound, caller } = call;
+  const { protocol } = call;
   const { codec } = wire.protocol;
   if (protocol.codec === null || codec === null)
     throw new Error(`${protocol.id} cannot be translated to ${wire.protocol.id}`);
-  // A target's request is about as long as the caller's, and what is read of that holds its texts once more.
-  const { length } = inbound.body;
-  if (length > uncountedBytesMax && !inbound.memory.take(2 * length)) return fail(crowded());
+  if (!holdsTurn(call) || !holdsRequest(call)) return fail(crowded());
+  const encoded = encodeHere(call, { caller: protocol.codec, upstream: codec }, wire, shelf);
+  if (!encoded.ok) releaseRequest(call);
+  return encoded;
+}
+
+function encodeHere(
+  call: Call,
+  languages: Languages,
+  wire: Wire,
+  shelf: MediaShelf | null,
+): Result<Encoded, Fault> {
   const turn = turnOf(call);
   if (!turn.ok) return turn;
   const unfetched = shelf?.faultFor(wire) ?? null;
   if (unfetched !== null) return fail(unfetched);
-  const context = {
-    turn: shelf === null ? turn.value : withMedia(turn.value, shelf.fetched),
+  const asked = shelf === null ? turn.value : withMedia(turn.value, shelf.fetched);
+  const translation = translate(languages, wire.asked, { ...contextOf(call), turn: asked });
+  return translation.ok ? encodedFrom(call, translation.value) : translation;
+}
+
+/** All but the request that translations of it, and its answer, need to know. */
+export function contextOf({ request, inbound }: Call): Omit<WriterContext, 'turn'> {
+  return {
     traceId: inbound.traceId,
     createdS: Math.floor(inbound.receivedAtMs / 1000),
     wantsUsageFrame: request.wantsUsageFrame,
     framing: request.framing,
     inputTokensEstimate: request.facts.inputTokensEstimate,
   };
-  const translation = translate({ caller: protocol.codec, upstream: codec }, wire.asked, context);
-  if (!translation.ok) return translation;
-  const [loss] = translation.value.losses;
-  if (caller.strict && loss !== undefined) return fail(lossRefused(loss));
-  const { request: written, losses } = translation.value;
-  return succeed({ request: written, translation: translation.value, losses });
+}
+
+/** The request as it is sent; a fault where it loses what its caller does not do without. */
+export function encodedFrom(call: Call, translation: Translation): Result<Encoded, Fault> {
+  const [loss] = translation.losses;
+  if (call.caller.strict && loss !== undefined) return fail(lossRefused(loss));
+  const { request, losses } = translation;
+  return succeed({ request, translation, losses, heldBytes: requestBytes(call) });
+}
+
+/** A large body, once read, holds its texts once more, for all attempts of the call. False where there is no room for it. */
+export function holdsTurn(call: Call): boolean {
+  if (call.isTurnHeld) return true;
+  const bytes = requestBytes(call);
+  call.isTurnHeld = bytes === 0 || call.inbound.memory.take(bytes);
+  return call.isTurnHeld;
+}
+
+/** A target's request is about as long as the caller's, and is held as long as its attempt. False where there is no room for it. */
+export function holdsRequest(call: Call): boolean {
+  const bytes = requestBytes(call);
+  return bytes === 0 || call.inbound.memory.take(bytes);
+}
+
+export function releaseRequest(call: Call): void {
+  const bytes = requestBytes(call);
+  if (bytes > 0) call.inbound.memory.giveBack(bytes);
+}
+
+function requestBytes({ inbound: { body } }: Call): number {
+  return body.length > uncountedBytesMax ? body.length : 0;
 }
 
 /** A key that is strict does without an answer rather than without a part of its request. */

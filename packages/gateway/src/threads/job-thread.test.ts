@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from 'vitest';
+import { JobThread } from './job-thread.ts';
+
+const script = new URL('./echo-worker.fixture.ts', import.meta.url);
+const mebibyte = 1024 * 1024;
+const threads: JobThread<string, string>[] = [];
+
+function open(waitingMax = 10): JobThread<string, string> {
+  const thread = new JobThread<string, string>(script, { waitingMax });
+  threads.push(thread);
+  return thread;
+}
+
+afterEach(async () => {
+  for (const thread of threads.splice(0)) await thread.close();
+});
+
+/** The answers of jobs that are handed in together, in the order in which they come. */
+async function answersOf(
+  thread: JobThread<string, string>,
+  jobs: readonly (readonly [by: string, message: string])[],
+): Promise<readonly (string | null)[]> {
+  const answers: (string | null)[] = [];
+  await Promise.all(
+    jobs.map(
+      ([by, message]) =>
+        new Promise<void>((resolve) => {
+          thread.run(by, message, new Uint8Array(3), (answer) => {
+            answers.push(answer);
+            resolve();
+          });
+        }),
+    ),
+  );
+  return answers;
+}
+
+test('each caller has its turn, however many jobs another one has', async () => {
+  const jobs = [
+    ['hog', 'h1'],
+    ['hog', 'h2'],
+    ['hog', 'h3'],
+    ['other', 'o1'],
+  ] as const;
+  expect(await answersOf(open(), jobs)).toEqual(['h1 3', 'o1 3', 'h2 3', 'h3 3']);
+});
+
+test('a job that ends the thread takes no other one with it', async () => {
+  const jobs = [
+    ['a', 'throw'],
+    ['b', 'b1'],
+    ['c', 'throw'],
+    ['d', 'd1'],
+  ] as const;
+  expect(await answersOf(open(), jobs)).toEqual([null, 'b1 3', null, 'd1 3']);
+});
+
+test('beyond its places no job is taken, and those that wait are ended by the close', async () => {
+  const thread = open(2);
+  const jobs = ['1', '2', '3', '4'].map((message) => ['a', message] as const);
+  const answers = answersOf(thread, jobs);
+  await thread.close();
+  expect((await answers).filter((answer) => answer === null).length).toBeGreaterThanOrEqual(2);
+});
+
+test('a job that was let go of is not done, and its bytes are not read any more', async () => {
+  const thread = open();
+  const bytes = new Uint8Array(8 * mebibyte);
+  let isCalled = false;
+  const leave = thread.run('a', 'left', bytes, () => {
+    isCalled = true;
+  });
+  leave();
+  expect(await answersOf(thread, [['a', 'next']])).toEqual(['next 3']);
+  expect(isCalled).toBe(false);
+});
