@@ -151,6 +151,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   onHead(head: UpstreamHead): void {
     try {
       this.#head = head;
+      if (head.decodedFrom !== undefined) this.edits = [...this.edits, `decoded-${head.decodedFrom}`];
       if (head.tellsLimits !== false) this.routed.noteHead(head.headers, this.#errand.gateway.clock.now());
       this.#relay = this.#openRelay(head);
     } catch (error) {

@@ -10,6 +10,8 @@ export interface UpstreamHead {
   readonly headers: UpstreamHeaders;
   /** False where certainly no header speaks of rate limits; absent where nobody has looked. */
   readonly tellsLimits?: boolean;
+  /** The coding that the body came in although nobody had asked for it, and is read without; absent where it came as it is. */
+  readonly decodedFrom?: string;
 }
 
 /**

@@ -19,8 +19,8 @@ const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: |\r|$)/;
 const strayControl = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
 const limitsName = /ratelimit-/i;
 
-/** Headers that frame a body, as bits of a set. */
-const named = { length: 1, coding: 2, connection: 4, hint: 8 } as const;
+/** Headers that frame a body, and the one that says that it is compressed, as bits of a set. */
+const named = { length: 1, coding: 2, connection: 4, hint: 8, encoding: 16 } as const;
 
 /** A head as it came: read for what frames the body, and for the rest only when a header is asked for. */
 export class ResponseHead implements UpstreamHead, UpstreamHeaders {
@@ -34,6 +34,8 @@ export class ResponseHead implements UpstreamHead, UpstreamHeaders {
   readonly problem: string | null;
   /** How long the server says it keeps an idle connection; null when it does not say. */
   readonly keepAlive: string | null;
+  /** The body may be compressed. */
+  readonly isCoded: boolean;
   readonly #text: string;
 
   /** @param text fits the grammar. */
@@ -41,6 +43,7 @@ export class ResponseHead implements UpstreamHead, UpstreamHeaders {
     this.#text = text;
     this.status = Number(text.slice(9, 12));
     const names = framingNames(text);
+    this.isCoded = (names & named.encoding) !== 0;
     const coding = (names & named.coding) === 0 ? null : (this.get('transfer-encoding') ?? '').toLowerCase();
     const length = (names & named.length) === 0 ? null : readLength(this.get('content-length') ?? '');
     const isNewer = text.charCodeAt(7) === 0x31;
@@ -96,6 +99,7 @@ function framingNames(text: string): number {
     const colon = text.indexOf(':', start);
     const length = colon - start;
     if (length === 14 && isNamed(text, start, 'content-length')) names |= named.length;
+    else if (length === 16 && isNamed(text, start, 'content-encoding')) names |= named.encoding;
     else if (length === 17 && isNamed(text, start, 'transfer-encoding')) names |= named.coding;
     else if (length === 10 && isNamed(text, start, 'connection')) names |= named.connection;
     else if (length === 10 && isNamed(text, start, 'keep-alive')) names |= named.hint;

@@ -8,6 +8,7 @@ import {
   Intake,
   type SharedBuffers,
 } from './connection.ts';
+import { Decoding, decoded } from './decoding.ts';
 import { abortedFailure, closedFailure, type Dialer } from './dial.ts';
 import { keepAliveHintMs, type ResponseHead } from './parser.ts';
 
@@ -150,7 +151,9 @@ export function idleLifetimeMs(keepAlive: string | null, idleTimeoutMs: number):
 class Exchange implements UpstreamExchange, Carried {
   stopDialling: (() => void) | null = null;
   readonly #pool: Pool;
-  readonly #handler: UpstreamHandler;
+  #handler: UpstreamHandler;
+  /** Set where the answer came compressed. */
+  #decoding: Decoding | null = null;
   readonly #head: string;
   readonly #body: readonly Uint8Array[];
   readonly #length: number;
@@ -190,11 +193,12 @@ class Exchange implements UpstreamExchange, Carried {
   pause(): void {
     this.#paused = true;
     this.#connection?.pause();
+    this.#decoding?.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    this.#connection?.resume();
+    if (this.#decoding === null || this.#decoding.resume()) this.#connection?.resume();
   }
 
   gather(): void {
@@ -202,7 +206,9 @@ class Exchange implements UpstreamExchange, Carried {
   }
 
   abort(): void {
-    this.fail(abortedFailure);
+    // All of a compressed answer may have come, and not all of it be decoded.
+    if (this.#finished) setImmediate(() => this.#decoding?.onFailure(abortedFailure));
+    else this.fail(abortedFailure);
   }
 
   /** Ends the exchange, if it has not ended, closes its connection, and tells the handler soon. */
@@ -216,7 +222,19 @@ class Exchange implements UpstreamExchange, Carried {
   }
 
   onHead(head: ResponseHead): void {
+    if (head.isCoded) this.#decode(head);
     this.#handler.onHead(head);
+  }
+
+  #decode(head: ResponseHead): void {
+    const connection = this.#connection;
+    const handler = decoded(head, this.#handler, {
+      pause: () => connection?.pause(),
+      resume: () => this.#connection?.resume(),
+      fail: (failure) => this.fail(failure),
+    });
+    this.#handler = handler;
+    if (handler instanceof Decoding) this.#decoding = handler;
   }
 
   onData(chunk: Uint8Array): void {

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { outcomeOf, requestTo } from './recorded-answer.ts';
 import { answerAlways, okAnswer, type ReceivedRequest } from './scripted-upstream.ts';
@@ -110,12 +110,49 @@ export function describeAnswers(open: OpenClient): void {
     });
   });
 
-  test('a compressed answer stays compressed', async () => {
-    const zipped = gzipSync('hello');
-    const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${zipped.length}\r\n\r\n`;
-    const upstream = await workbench.upstream(answerAlways(Buffer.concat([Buffer.from(head), zipped])));
+  const codings = {
+    gzip: gzipSync,
+    'x-gzip': gzipSync,
+    deflate: deflateSync,
+    'DEFLATE ': deflateRawSync,
+    br: brotliCompressSync,
+    zstd: zstdCompressSync,
+  };
+  const compressed = (coding: string, bytes: Uint8Array) =>
+    Buffer.concat([
+      Buffer.from(
+        `HTTP/1.1 200 OK\r\nx-one: 1\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.length}\r\n\r\n`,
+      ),
+      bytes,
+    ]);
+
+  test.each(Object.entries(codings))('a compressed answer is decoded: %s', async (coding, compress) => {
+    const text = 'hello, '.repeat(100_000);
+    const upstream = await workbench.upstream(answerAlways(compressed(coding, compress(text))));
+    const client = workbench.client();
+    for (let n = 0; n < 2; n++) {
+      const { headers, body, failure } = await outcomeOf(client, requestTo(upstream.origin));
+      expect([body === text, failure, [...headers]]).toEqual([true, null, [['x-one', '1']]]);
+    }
+    expect(upstream.connections).toHaveLength(1);
+  });
+
+  test.each(Object.entries(codings))('half a compressed answer is none: %s', async (coding, compress) => {
+    const half = compress('hello, '.repeat(100_000)).subarray(0, -5);
+    const upstream = await workbench.upstream(answerAlways(compressed(coding, half)));
     const outcome = await outcomeOf(workbench.client(), requestTo(upstream.origin));
-    expect(outcome.body).toBe(zipped.toString('latin1'));
+    expect(outcome.failure).toMatchObject({ kind: 'garbled' });
+  });
+
+  test('an answer that would become too long is cut off, and one in a coding that nobody knows stays as it is', async () => {
+    const bomb = await workbench.upstream(
+      answerAlways(compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))),
+    );
+    const outcome = await outcomeOf(workbench.client(), requestTo(bomb.origin));
+    expect(outcome.failure).toMatchObject({ kind: 'garbled', detail: expect.stringMatching(/100 times/) });
+    expect(outcome.body.length).toBeLessThan(6_000_000);
+    const strange = await workbench.upstream(answerAlways(compressed('secret', Buffer.from('abc'))));
+    expect((await outcomeOf(workbench.client(), requestTo(strange.origin))).body).toBe('abc');
   });
 
   test('an answer before the end of the request counts, and its connection is not used again', async () => {
