@@ -149,7 +149,7 @@ export function describeAnswers(open: OpenClient): void {
       answerAlways(compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))),
     );
     const outcome = await outcomeOf(workbench.client(), requestTo(bomb.origin));
-    expect(outcome.failure).toMatchObject({ kind: 'garbled', detail: expect.stringMatching(/100 times/) });
+    expect(outcome.failure?.detail).toMatch(/100 times/);
     expect(outcome.body.length).toBeLessThan(6_000_000);
     const strange = await workbench.upstream(answerAlways(compressed('secret', Buffer.from('abc'))));
     expect((await outcomeOf(workbench.client(), requestTo(strange.origin))).body).toBe('abc');
