@@ -6,8 +6,17 @@ export type SecretSource =
   | { readonly kind: 'environment'; readonly name: string }
   /** An absolute path. */
   | { readonly kind: 'file'; readonly path: string }
-  /** A program and its arguments, which prints the secret. Null: it is run again only when the secret is refused. */
-  | { readonly kind: 'command'; readonly words: readonly string[]; readonly refreshMs: number | null };
+  | SecretProgram;
+
+/** A program and its arguments, which prints the secret. */
+export interface SecretProgram {
+  readonly kind: 'command';
+  readonly words: readonly string[];
+  /** Null: it is run again only when the secret is refused. */
+  readonly refreshMs: number | null;
+  /** The variables it is given besides the usual ones; absent for none. */
+  readonly variables?: readonly string[];
+}
 
 /** A secret that the store keeps, which only the key of the data directory opens. */
 export interface SealedSecret {
@@ -48,6 +57,12 @@ const program = z
     'A program and its arguments, run without a shell; the first 64 KiB that it prints are the secret.',
   );
 
+const programVariables = z
+  .array(environmentName)
+  .min(1)
+  .max(100)
+  .describe('Variables that the command is given besides PATH, HOME and the like; it has no others.');
+
 /** A person who wrote the secret itself is told this; the value is not repeated. */
 const secretPlaces =
   'must say where the secret is, which never stands in a file: { environment: NAME }, { file: /PATH } or { command: [PROGRAM, …] }';
@@ -57,7 +72,12 @@ const places = { environment: environmentName.exactOptional(), file: filePath.ex
 /** The forms in which a file names a secret's place. */
 export const writtenSecret = z
   .strictObject(
-    { ...places, command: program.exactOptional(), refresh: refreshTime.exactOptional() },
+    {
+      ...places,
+      command: program.exactOptional(),
+      refresh: refreshTime.exactOptional(),
+      variables: programVariables.exactOptional(),
+    },
     { error: secretPlaces },
   )
   .refine(
@@ -68,6 +88,10 @@ export const writtenSecret = z
   .refine(
     ({ command, refresh }) => refresh === undefined || command !== undefined,
     'has refresh without command',
+  )
+  .refine(
+    ({ command, variables }) => variables === undefined || command !== undefined,
+    'has variables without command',
   );
 
 const plainSecretPlaces = 'must be { environment: NAME } or { file: /PATH }';
@@ -79,10 +103,17 @@ export const writtenPlainSecret = z
 
 export type WrittenSecret = z.infer<typeof writtenSecret>;
 
-export function readSecretSource({ environment, file, command = [], refresh }: WrittenSecret): SecretSource {
+export function readSecretSource({
+  environment,
+  file,
+  command = [],
+  refresh,
+  variables,
+}: WrittenSecret): SecretSource {
   if (environment !== undefined) return { kind: 'environment', name: environment };
   if (file !== undefined) return { kind: 'file', path: file };
-  return { kind: 'command', words: command, refreshMs: refresh === undefined ? null : readDuration(refresh) };
+  const refreshMs = refresh === undefined ? null : readDuration(refresh);
+  return { kind: 'command', words: command, refreshMs, ...(variables === undefined ? {} : { variables }) };
 }
 
 export function writeSecretSource(source: SecretSource): WrittenSecret {
@@ -92,8 +123,12 @@ export function writeSecretSource(source: SecretSource): WrittenSecret {
     case 'file':
       return { file: source.path };
     case 'command': {
-      const { words, refreshMs } = source;
-      return { command: [...words], ...(refreshMs === null ? {} : { refresh: formatDuration(refreshMs) }) };
+      const { words, refreshMs, variables } = source;
+      return {
+        command: [...words],
+        ...(refreshMs === null ? {} : { refresh: formatDuration(refreshMs) }),
+        ...(variables === undefined ? {} : { variables: [...variables] }),
+      };
     }
     default:
       return source satisfies never;

@@ -110,7 +110,7 @@ export class SecretBook {
     const name = commandName(source);
     const known = this.#commands.get(name);
     if (known !== undefined) return known.command;
-    const command = new SecretCommand(source.words, source.refreshMs, this.#turnstile);
+    const command = new SecretCommand(source, this.#options.environment, this.#turnstile);
     this.#commands.set(name, { source, command });
     return command;
   }
@@ -162,8 +162,8 @@ function secretOf(name: string, text: string): Result<string, string> {
   return read.ok ? read : fail(`${name} ${read.error}`);
 }
 
-function commandName({ words, refreshMs }: CommandSource): string {
-  return JSON.stringify([words, refreshMs]);
+function commandName({ words, refreshMs, variables }: CommandSource): string {
+  return JSON.stringify([words, refreshMs, variables]);
 }
 
 function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {

@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { environmentOf } from '../../config.ts';
 import { SecretCommand, Turnstile } from './secret-command.ts';
 
 const now = () => 0;
+const nothing = environmentOf({});
 
 function commandOf(script: string, turnstile = new Turnstile(4)): SecretCommand {
-  return new SecretCommand([process.execPath, '-e', script], null, turnstile);
+  return new SecretCommand({ words: [process.execPath, '-e', script], refreshMs: null }, nothing, turnstile);
 }
 
 async function readingOf(script: string) {
@@ -31,12 +33,33 @@ test.each([
   expect(await readingOf(script)).toEqual({ ok: false, error });
 });
 
+test('a program is given the usual variables and those that are named for it, and nothing else of ours', async () => {
+  const environment = environmentOf({
+    PATH: process.env['PATH'],
+    HOME: '/home/x',
+    VAULT_ADDR: 'https://vault',
+    HEADGATE_PEPPER: 'secret',
+    OPENAI_API_KEY: 'sk-other',
+  });
+  const script =
+    "console.log(['PATH','HOME','VAULT_ADDR','HEADGATE_PEPPER','OPENAI_API_KEY'].filter((name) => name in process.env).join())";
+  const printed = async (variables?: readonly string[]) => {
+    const program = { words: [process.execPath, '-e', script], refreshMs: null };
+    const given = variables === undefined ? program : { ...program, variables };
+    const command = new SecretCommand(given, environment, new Turnstile(1));
+    await command.runIfDue(now);
+    return command.reading;
+  };
+  expect(await printed()).toEqual({ ok: true, value: 'PATH,HOME' });
+  expect(await printed(['VAULT_ADDR'])).toEqual({ ok: true, value: 'PATH,HOME,VAULT_ADDR' });
+});
+
 test('a program that is not there is no secret either, and nothing of it reaches a shell', async () => {
   for (const [program, code] of [
     ['headgate-no-such-program; true', 'ENOENT'],
     ['with\0nothing', 'ERR_INVALID_ARG_VALUE'],
   ] as const) {
-    const command = new SecretCommand([program], null, new Turnstile(1));
+    const command = new SecretCommand({ words: [program], refreshMs: null }, nothing, new Turnstile(1));
     await command.runIfDue(now);
     expect(command.reading).toEqual({ ok: false, error: `cannot be started (${code})` });
   }
@@ -49,7 +72,11 @@ test('a run that fails leaves the secret of the one before, and is tried again l
   let nowMs = 0;
   const script = `const fs = require('fs'); if (fs.existsSync(${JSON.stringify(path)})) process.exit(1);
     fs.writeFileSync(${JSON.stringify(path)}, ''); console.log('sk-first')`;
-  const command = new SecretCommand([process.execPath, '-e', script], 60_000, new Turnstile(1));
+  const command = new SecretCommand(
+    { words: [process.execPath, '-e', script], refreshMs: 60_000 },
+    nothing,
+    new Turnstile(1),
+  );
   for (; nowMs <= 130_000; nowMs += 5000) {
     command.failure = 'unasked';
     await command.runIfDue(() => nowMs);

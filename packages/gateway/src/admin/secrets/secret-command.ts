@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fail, type Result } from '@headgate/protocols';
+import type { SecretProgram } from '../../catalogue/secret-source.ts';
+import type { Environment } from '../../config.ts';
 import { readSecretText, secretBytesMax } from './secret-text.ts';
 
 /** A command that has not ended by then is killed, with all that it started. */
@@ -8,6 +10,34 @@ const runMsMax = 10_000;
 const restMs = 10_000;
 /** After a failure, and twice as long after each further one. */
 const [retryMsMin, retryMsMax] = [10_000, 600_000];
+
+/** Programs need these to be found and to find what is theirs; none of them holds a secret. */
+const usualVariables = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'],
+  ...[
+    'XDG_CONFIG_HOME',
+    'XDG_CACHE_HOME',
+    'XDG_DATA_HOME',
+    'XDG_RUNTIME_DIR',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+  ],
+  ...['SYSTEMROOT', 'COMSPEC', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'TEMP', 'TMP'],
+];
+
+/** The gateway's own environment has the pepper and other channels' credentials: a program is given no more than was said. */
+function variablesOf(
+  { variables = [] }: Pick<SecretProgram, 'variables'>,
+  environment: Environment,
+): Readonly<Record<string, string>> {
+  const names = [...new Set([...usualVariables, ...variables])];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = environment(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
 
 /** Lets few commands run at once, the others one after the other. */
 export class Turnstile {
@@ -38,6 +68,7 @@ export class SecretCommand {
   failure: string | null = null;
   readonly #words: readonly string[];
   readonly #refreshMs: number;
+  readonly #variables: Readonly<Record<string, string>>;
   readonly #turnstile: Turnstile;
   #running: Promise<void> | null = null;
   #endedAtMs = Number.NEGATIVE_INFINITY;
@@ -46,9 +77,10 @@ export class SecretCommand {
   #child: ChildProcess | null = null;
   #isClosed = false;
 
-  constructor(words: readonly string[], refreshMs: number | null, turnstile: Turnstile) {
-    this.#words = words;
-    this.#refreshMs = refreshMs ?? Number.POSITIVE_INFINITY;
+  constructor(program: Omit<SecretProgram, 'kind'>, environment: Environment, turnstile: Turnstile) {
+    this.#words = program.words;
+    this.#refreshMs = program.refreshMs ?? Number.POSITIVE_INFINITY;
+    this.#variables = variablesOf(program, environment);
     this.#turnstile = turnstile;
   }
 
@@ -89,7 +121,11 @@ export class SecretCommand {
     if (this.#isClosed) return fail('is not used any more');
     const [program = '', ...args] = this.#words;
     const { promise, resolve } = Promise.withResolvers<Result<string, string>>();
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: hasGroups });
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: this.#variables,
+      detached: hasGroups,
+    });
     this.#child = child;
     const chunks: Buffer[] = [];
     let length = 0;
