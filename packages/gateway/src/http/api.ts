@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
-import { readBytesMax } from './inlet.ts';
+import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
 import {
   type ListenAddress,
   type ListeningSocket,
@@ -16,8 +16,11 @@ import {
   stopListening,
 } from './listening.ts';
 import { NodeExchange } from './node-exchange.ts';
-import { PlainConnection, type PlainLane } from './plain-connection.ts';
+import { NodeFeed } from './node-feed.ts';
+import { PlainConnection } from './plain-connection.ts';
+import type { LaneConnection, PlainLane } from './plain-lane.ts';
 import { answerRequest, type RequestContext } from './requests.ts';
+import { Rounds } from './rounds.ts';
 
 export interface ApiOptions extends PortOptions, ListenAddress {}
 
@@ -65,7 +68,7 @@ export function startApi(options: ApiOptions, context: RequestContext): Promise<
 /** A server that does not listen yet, and the connections and answers that are its business. */
 export interface Port {
   readonly server: Server;
-  readonly connections: Set<PlainConnection>;
+  readonly connections: Set<LaneConnection>;
   readonly activity: Activity;
 }
 
@@ -73,9 +76,10 @@ export interface Port {
 export function createPort(options: PortOptions, parts: PortParts, answer: Answer): Port {
   const activity = new Activity();
   const places = new BodyPlaces();
-  const server = createNodeServer(options, parts, activity, places, answer);
-  const port = { server, connections: new Set<PlainConnection>(), activity };
-  if (options.lane === 'plain') putPlainLaneBefore(port, options, parts, places, answer);
+  const feeds = new WeakMap<Duplex, NodeFeed>();
+  const server = createNodeServer(options, parts, activity, places, feeds, answer);
+  const port = { server, connections: new Set<LaneConnection>(), activity };
+  putLaneBefore(port, options, parts, places, feeds, answer);
   return port;
 }
 
@@ -121,6 +125,7 @@ function createNodeServer(
   parts: PortParts,
   activity: Activity,
   places: BodyPlaces,
+  feeds: WeakMap<Duplex, NodeFeed>,
   answer: Answer,
 ): Server {
   const server = createServer({
@@ -138,8 +143,9 @@ function createNodeServer(
   server.maxConnections = options.connectionsMax;
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (parts.departure.isLeaving) response.shouldKeepAlive = false;
-    follow(response, activity);
-    const exchange = new NodeExchange(request, response, parts.limits, places);
+    const feed = feeds.get(request.socket);
+    follow(response, activity, feed);
+    const exchange = new NodeExchange(request, response, parts.limits, places, feed);
     answer(exchange, exchange.expectation);
   };
   server.on('request', onRequest);
@@ -152,7 +158,9 @@ function createNodeServer(
   return server;
 }
 
-function follow(response: ServerResponse, activity: Activity): void {
+function follow(response: ServerResponse, activity: Activity, feed: NodeFeed | undefined): void {
+  feed?.requestBegun();
+  response.on('close', () => feed?.requestEnded());
   const count = (): void => {
     activity.begin();
     response.on('close', () => activity.end());
@@ -162,16 +170,34 @@ function follow(response: ServerResponse, activity: Activity): void {
   else count();
 }
 
-/** Node's server still owns the port; its way of taking a connection becomes the second one. */
-function putPlainLaneBefore(
+/**
+ * Node's server still owns the port. Its way of taking a connection becomes the second one, behind the plain lane or what
+ * gives it a connection's bytes bit by bit.
+ */
+function putLaneBefore(
   { server, connections, activity }: Port,
   options: PortOptions,
   parts: PortParts,
   places: BodyPlaces,
+  feeds: WeakMap<Duplex, NodeFeed>,
   answer: Answer,
 ): void {
   const takeOver = server.listeners('connection');
   server.removeAllListeners('connection');
+  const rounds = new Rounds();
+  const handOver = (inlet: Inlet, bytes: Buffer | null, refusals: number): void => {
+    const { socket } = inlet;
+    const feed = new NodeFeed(inlet, rounds, refusals);
+    feeds.set(socket, feed);
+    if (!inlet.isMoved) socket.pause();
+    for (const listener of takeOver) listener.call(server, socket);
+    feed.begin(bytes);
+  };
+  const shared = Buffer.allocUnsafeSlow(readBytesMax);
+  if (options.lane === 'node') {
+    server.on('connection', (socket: Socket) => handOver(new Inlet(socket, nobody, shared), null, 0));
+    return;
+  }
   const lane: PlainLane = {
     ...parts,
     bounds: {
@@ -182,17 +208,20 @@ function putPlainLaneBefore(
     },
     activity,
     connections,
-    shared: Buffer.allocUnsafeSlow(readBytesMax),
+    shared,
+    waste: shared.subarray(),
     places,
+    rounds,
     lastLines: lastLinesOf(options.keepAliveMs, parts),
     answer: (exchange) => answer(exchange, null),
-    handOver: (socket) => {
-      for (const listener of takeOver) listener.call(server, socket);
-    },
+    handOver,
     refuse: (socket, failure) => writeFault(socket, failure, 'completions', parts),
   };
   server.on('connection', (socket: Socket) => new PlainConnection(socket, lane));
 }
+
+/** Nothing is read before its owner has a connection. */
+const nobody: InletOwner = { onBytes: () => undefined, room: () => null };
 
 /** The lines that end every head. The time is told to the second, so it is written once a second. */
 function lastLinesOf(keepAliveMs: number, { clock, departure }: PortParts): PlainLane['lastLines'] {
@@ -212,7 +241,7 @@ function lastLinesOf(keepAliveMs: number, { clock, departure }: PortParts): Plai
 /** How much longer an idle connection is kept than its caller is told, so that it does not find it closed. */
 const idleGraceMs = 1000;
 
-function closeServer(server: Server, connections: ReadonlySet<PlainConnection>): Promise<void> {
+function closeServer(server: Server, connections: ReadonlySet<LaneConnection>): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

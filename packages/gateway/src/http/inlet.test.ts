@@ -59,7 +59,7 @@ test('a socket that was let go of hands out its bytes as any other, and is count
   const { caller, inlet, server } = await open(owner);
   caller.write('ours');
   await expect.poll(() => owner.text).toBe('ours');
-  inlet.letGo();
+  inlet.giveTo({ room: () => null, onBytes: (bytes) => void inlet.socket.push(bytes) });
   let text = '';
   inlet.socket.on('data', (bytes: Buffer) => {
     text += bytes.toString();

@@ -5,6 +5,7 @@ import type { CallerListener, HeaderList, MemoryShare } from '../ports/data-plan
 import { crowded } from '../route/faults.ts';
 import { type BodyPlaces, type BodyTaker, GrowingBytes, tooLarge } from './body.ts';
 import { type DeliveryLimits, type Exchange, joinedBytesMax, latin1, writeChunk } from './exchange.ts';
+import type { NodeFeed } from './node-feed.ts';
 
 /** An exchange over one request of `node:http`. */
 export class NodeExchange implements Exchange {
@@ -21,17 +22,20 @@ export class NodeExchange implements Exchange {
   #awaitsDrain = false;
   readonly #limits: DeliveryLimits;
   readonly #places: BodyPlaces;
+  readonly #feed: NodeFeed | undefined;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     limits: DeliveryLimits,
     places: BodyPlaces,
+    feed: NodeFeed | undefined,
   ) {
     this.#request = request;
     this.#response = response;
     this.#limits = limits;
     this.#places = places;
+    this.#feed = feed;
     this.method = request.method ?? 'GET';
     this.target = request.url ?? '/';
     response.on('close', () => this.#close());
@@ -89,7 +93,7 @@ export class NodeExchange implements Exchange {
     if (this.gone) return;
     const response = this.#response;
     const length = status === 204 ? [] : ['content-length', String(body.length)];
-    response.writeHead(status, [...this.#headers, ...headers, ...length]);
+    this.#writeHead(status, [...this.#headers, ...headers, ...length]);
     // A string joins the head in one write; a buffer takes two.
     if (body.length <= joinedBytesMax) response.end(latin1(body), 'latin1');
     else response.end(body);
@@ -99,7 +103,7 @@ export class NodeExchange implements Exchange {
   begin(status: number, headers: HeaderList, bytes: Uint8Array): boolean {
     if (this.gone) return true;
     const response = this.#response;
-    response.writeHead(status, [...this.#headers, ...headers]);
+    this.#writeHead(status, [...this.#headers, ...headers]);
     // HTTP/1.0 has no chunks, and a connection that is let go of has no socket.
     const { socket } = response;
     if (socket === null || !response.chunkedEncoding)
@@ -110,6 +114,12 @@ export class NodeExchange implements Exchange {
     const isWritable = this.write(bytes);
     socket.uncork();
     return isWritable;
+  }
+
+  #writeHead(status: number, headers: readonly string[]): void {
+    const response = this.#response;
+    if (this.#feed?.keepsOpen(status) === false) response.shouldKeepAlive = false;
+    response.writeHead(status, [...headers]);
   }
 
   write(bytes: Uint8Array): boolean {

@@ -32,12 +32,13 @@ export class BodyIntake {
     this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places, memory);
   }
 
-  /** Asks where its next bytes belong; null when nobody wants them, or chunks are around them. */
-  room(): Buffer | null {
-    return this.#bytes?.room() ?? null;
+  /** Asks where its next bytes belong: in `waste` when nobody wants them; null when chunks are around them. */
+  room(waste: Buffer): Buffer | null {
+    if (this.#bytes !== null) return this.#bytes.room();
+    return this.#remaining > 0 ? waste.subarray(0, this.#remaining) : null;
   }
 
-  /** Takes the next bytes. When `progress` says that it is over, the result is the index of the first byte not taken. */
+  /** Takes the next bytes. When `progress` says anything but `more`, the result is the index of the first byte not taken. */
   take(bytes: Buffer): number {
     if (this.#chunks !== null) {
       this.progress = this.#chunks.read(bytes);
@@ -88,7 +89,10 @@ const sizeLineBeginning = /^\r(?:\n(?:0(?:\r(?:\n\r?)?)?|[1-9a-f][\da-f]{0,7}\r?
 /** The longest of such lines. */
 const lineLengthMax = 12;
 
-type ChunkProgress = 'more' | 'whole' | 'odd';
+/** Chunks that are read in one turn of the event loop: one by one they cost more than what is in them. */
+const chunksMax = 64;
+
+type ChunkProgress = 'more' | 'later' | 'whole' | 'odd';
 
 /**
  * Takes the framing of `transfer-encoding: chunked` off where it is written as everybody writes it (RFC 9112 §7.1): a size
@@ -116,7 +120,7 @@ class ChunkReader {
   /** Takes the next bytes. */
   read(bytes: Buffer): ChunkProgress {
     let at = 0;
-    while (at < bytes.length) {
+    for (let chunks = 0; at < bytes.length; ) {
       if (this.#remaining > 0) {
         const end = Math.min(bytes.length, at + this.#remaining);
         this.#remaining -= end - at;
@@ -124,6 +128,11 @@ class ChunkReader {
         at = end;
         continue;
       }
+      if (chunks === chunksMax) {
+        this.end = at;
+        return 'later';
+      }
+      chunks += 1;
       const known = this.#line.length;
       const text =
         this.#line + bytes.toString('latin1', at, Math.min(bytes.length, at + lineLengthMax - known));

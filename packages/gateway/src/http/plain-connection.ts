@@ -1,40 +1,20 @@
 import type { Socket } from 'node:net';
-import { concatBytes, type Fault, fault, unreachable } from '@headgate/protocols';
+import { type Fault, fault, unreachable } from '@headgate/protocols';
 import type { Guard } from '../ports/clock.ts';
 import type { MemoryShare } from '../ports/data-plane.ts';
-import { type BodyPlaces, type BodyTaker, gift, tooLarge } from './body.ts';
-import { invalidHttp, lingerMs } from './errors.ts';
-import type { Activity, Exchange, PortParts } from './exchange.ts';
-import { Inlet, type InletOwner } from './inlet.ts';
+import { Ahead } from './ahead.ts';
+import { type BodyTaker, gift, tooLarge } from './body.ts';
+import { invalidHttp } from './errors.ts';
+import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
+import { Lingering } from './lingering.ts';
 import { BodyIntake } from './plain-body.ts';
 import { type ExchangeHost, PlainExchange } from './plain-exchange.ts';
+import type { LaneConnection, PlainLane } from './plain-lane.ts';
+import { isWornOut, refusalsAfter } from './refusals.ts';
 import { isHeadBeginning, looksLikeRequest, type RequestHead, readRequestHead } from './request-head.ts';
-
-/** Everything that the connections of the plain lane share. */
-export interface PlainLane extends PortParts {
-  readonly bounds: {
-    readonly headerBytesMax: number;
-    readonly headersMs: number;
-    readonly bodyMs: number;
-    readonly idleMs: number;
-  };
-  readonly activity: Activity;
-  readonly connections: Set<PlainConnection>;
-  /** All its connections read into it. */
-  readonly shared: Buffer;
-  readonly places: BodyPlaces;
-  lastLines(staysOpen: boolean): string;
-  answer(exchange: Exchange): void;
-  /** Gives the socket to `node:http` for the rest of its life. */
-  handOver(socket: Socket): void;
-  /** Says what is wrong where no request could be read, and closes. */
-  refuse(socket: Socket, failure: Fault): void;
-}
 
 /** Pieces that a head may come in before `node:http` waits for the rest of it. */
 const headPiecesMax = 8;
-/** Bytes that a caller may send ahead of its turn before it is no longer read. */
-const aheadBytesMax = 65_536;
 const headEnd = Buffer.from('\r\n\r\n');
 
 /** Enough to see how what a caller sends ahead begins. */
@@ -45,22 +25,21 @@ type Phase =
   | 'body' // its head is being answered while its body comes
   | 'answer' // the request has come whole
   | 'delivery' // its answer has been written, and the caller has not taken all of it
-  | 'closing'; // what still comes is forgotten
+  | 'gone'; // closed, about to, or given to `node:http`
 
 /**
  * One connection of a caller as long as all its requests are plain. It reads one after the other, never the next before
  * the last is answered and taken, and gives itself up to `node:http` at the first byte that not every parser takes alike.
- * One number, moved as bytes arrive, is all its time-outs.
+ * One turn of the event loop answers one request of it. One number, moved as bytes arrive, is all its time-outs.
  */
-export class PlainConnection implements ExchangeHost, InletOwner, Guard {
+export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner, Guard {
   readonly socket: Socket;
   expiresAt: number;
   index = -1;
   readonly #lane: PlainLane;
   readonly #inlet: Inlet;
   #phase: Phase = 'head';
-  /** Bytes of a head that is not whole, or of requests whose turn has not come. Not in Node's pool: they may be there long. */
-  #ahead: Buffer | null = null;
+  readonly #ahead: Ahead;
   #headPieces = 0;
   /** The request being answered; null when none is. */
   #exchange: PlainExchange | null = null;
@@ -72,15 +51,18 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   #afterDelivery: (() => void) | null = null;
   #staysOpen = true;
   #hasEnded = false;
-  #isReading = false;
+  /** Refusals in a row that it has carried. */
+  #refusals = 0;
+  #isWornOut = false;
   /** True while an answer of it is counted as under way. */
   #isActive = false;
 
   constructor(accepted: Socket, lane: PlainLane) {
+    this.#lane = lane;
     this.#inlet = new Inlet(accepted, this, lane.shared);
     const { socket } = this.#inlet;
     this.socket = socket;
-    this.#lane = lane;
+    this.#ahead = new Ahead(this.#inlet, lane.rounds, () => this.#goOn());
     this.expiresAt = lane.clock.monotonic() + lane.bounds.headersMs;
     lane.watchdog.watch(this);
     lane.connections.add(this);
@@ -88,8 +70,10 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     socket.on('drain', this.#onDrain).on('timeout', this.#onTimeout);
   }
 
-  lastLines(staysOpen: boolean): string {
-    return this.#lane.lastLines(staysOpen);
+  lastLines(status: number, staysOpen: boolean): string {
+    if (status < 400) this.#refusals = 0;
+    else this.#countRefusal(status);
+    return this.#lane.lastLines(staysOpen && !this.#isWornOut);
   }
 
   takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
@@ -111,29 +95,33 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   }
 
   onAnswered(staysOpen: boolean): void {
-    this.#staysOpen = staysOpen;
+    this.#staysOpen = staysOpen && !this.#isWornOut;
     this.#exchange = null;
     if (this.#phase === 'answer') this.#deliver();
     // The rest of a body that nobody wants is read and forgotten, and the connection goes on behind it.
-    else if (!staysOpen) this.#close();
+    else if (this.#phase === 'body' && !this.#staysOpen) this.#close();
+  }
+
+  #countRefusal(status: number): void {
+    this.#refusals = refusalsAfter(this.#refusals, status);
+    this.#isWornOut = isWornOut(this.#refusals);
   }
 
   /** A deadline has passed, or the process is about to end. */
   onExpire(): void {
     switch (this.#phase) {
       case 'head':
-        if (this.#ahead === null) this.socket.destroySoon();
+        if (this.#ahead.bytes === null) this.socket.destroySoon();
         else this.#refuse(fault('request_timeout'));
         break;
       case 'body':
         this.#breakOffBody(fault('request_timeout'));
         break;
-      case 'answer':
-        // A call has deadlines of its own.
-        break;
       case 'delivery':
-      case 'closing':
         this.socket.destroy();
+        break;
+      case 'answer': // A call has deadlines of its own.
+      case 'gone':
         break;
       default:
         unreachable(this.#phase);
@@ -142,50 +130,68 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
 
   /** Closes a connection that carries nothing. */
   closeIfIdle(): void {
-    if (this.#phase === 'head' && this.#ahead === null) this.socket.destroySoon();
+    if (this.#phase === 'head' && this.#ahead.bytes === null) this.socket.destroySoon();
   }
 
   room(): Buffer | null {
-    return this.#intake?.room() ?? null;
+    return this.#intake?.room(this.#lane.waste) ?? null;
   }
 
   onBytes(bytes: Buffer): void {
+    const ahead = this.#ahead;
     switch (this.#phase) {
       case 'head':
-        this.#ahead = this.#ahead === null ? bytes : Buffer.from(concatBytes([this.#ahead, bytes]).buffer);
-        this.#read();
+        if (ahead.bytes === null) ahead.bytes = bytes;
+        else ahead.keep(bytes);
+        if (this.#refusals > 0 || ahead.awaitsRound) ahead.awaitRound();
+        else this.#read();
         break;
       case 'body':
-        this.#fill(bytes);
+        if (ahead.bytes === null) this.#fill(bytes);
+        else ahead.keep(bytes);
         break;
       case 'answer':
       case 'delivery':
-        this.#keepAhead(bytes);
+        ahead.keep(bytes);
+        this.#judgeAhead(bytes);
         break;
-      case 'closing':
+      case 'gone':
         break;
       default:
         unreachable(this.#phase);
     }
+    if (bytes.length === readBytesMax && this.#phase !== 'gone') ahead.rest();
+  }
+
+  /** Another turn of the event loop has come. */
+  #goOn(): void {
+    const ahead = this.#ahead;
+    const { bytes } = ahead;
+    if (this.#phase === 'head') this.#read();
+    else if (this.#phase === 'body' && bytes !== null) {
+      ahead.bytes = null;
+      this.#fill(bytes);
+    }
+    if (this.#phase !== 'gone') ahead.readOn();
   }
 
   readonly #onEnd = (): void => {
     this.#hasEnded = true;
     // A caller that closes its side has gone, as with `node:http`; an answer that is written to its end still leaves.
     if (this.#phase === 'body') this.#breakOffBody(invalidHttp());
-    else if (this.#phase === 'head' && this.#ahead !== null) this.#refuse(invalidHttp());
-    else this.socket.end();
+    else if (this.#phase !== 'head' || this.#ahead.bytes === null) this.socket.end();
+    // A request that waits for its turn is not begun for a caller who has gone.
+    else if (this.#ahead.awaitsRound) this.#close();
+    else this.#refuse(invalidHttp());
   };
 
   readonly #onClose = (): void => {
-    this.#leave();
     const exchange = this.#exchange;
     const taker = this.#intake?.taker ?? null;
-    this.#endActivity();
-    this.#phase = 'closing';
+    this.#giveUp();
+    this.#lane.connections.delete(this);
     this.#noteDelivery();
     this.#exchange = null;
-    this.#intake = null;
     exchange?.onClose();
     if (exchange !== null) taker?.onNoBody(fault('request_timeout'));
   };
@@ -197,33 +203,27 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     this.socket.destroy();
   };
 
-  /** Reads requests until one has to be waited for; a loop, since a caller may send a thousand in one packet. */
+  /** Reads the next request, when its turn has come. */
   #read(): void {
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#phase === 'head' && this.#ahead !== null) {
-      const bytes = this.#ahead;
-      const end = bytes.indexOf(headEnd);
-      if (end === -1) {
-        this.#awaitHead(bytes);
-        break;
-      }
-      this.#ahead = null;
-      this.#headPieces = 0;
-      const text = end > this.#lane.bounds.headerBytesMax ? '' : bytes.toString('latin1', 0, end + 2);
-      const head = readRequestHead(text);
-      if (head === null) this.#handOver(bytes);
-      else this.#begin(head, text, bytes, end + headEnd.length);
-    }
-    this.#isReading = false;
+    const { bytes, awaitsRound } = this.#ahead;
+    if (bytes === null || awaitsRound) return;
+    const end = bytes.indexOf(headEnd);
+    if (end === -1) return this.#awaitHead(bytes);
+    this.#ahead.bytes = null;
+    this.#headPieces = 0;
+    const text = end > this.#lane.bounds.headerBytesMax ? '' : bytes.toString('latin1', 0, end + 2);
+    const head = readRequestHead(text);
+    if (head === null) this.#handOver(bytes);
+    else this.#begin(head, text, bytes, end + headEnd.length);
   }
 
   #awaitHead(bytes: Buffer): void {
     const { clock, bounds } = this.#lane;
     this.#headPieces += 1;
     const isLong = bytes.length > bounds.headerBytesMax || this.#headPieces > headPiecesMax;
-    if (isLong || !isHeadBeginning(bytes.toString('latin1'))) this.#handOver(bytes);
-    else this.expiresAt = Math.min(this.expiresAt, clock.monotonic() + bounds.headersMs);
+    if (isLong || !isHeadBeginning(bytes.toString('latin1'))) return this.#handOver(bytes);
+    this.expiresAt = Math.min(this.expiresAt, clock.monotonic() + bounds.headersMs);
+    this.#inlet.resume();
   }
 
   #begin(head: RequestHead, text: string, bytes: Buffer, at: number): void {
@@ -243,9 +243,11 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     this.#phase = 'answer';
     this.expiresAt = Number.POSITIVE_INFINITY;
     this.#body = bytes.subarray(at, end);
+    // Before the answer: what comes behind a request has its time in another turn of the event loop.
+    if (bytes.length > end) this.#ahead.bytes = bytes.subarray(end);
     this.#lane.answer(exchange);
     this.#body = null;
-    if (bytes.length > end) this.onBytes(bytes.subarray(end));
+    if (this.#ahead.bytes !== null) this.#judgeAhead(this.#ahead.bytes);
   }
 
   #fill(bytes: Buffer): void {
@@ -256,25 +258,27 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     if (this.#intake !== intake) return;
     if (intake.progress === 'odd') this.#beginAgain(intake, bytes.subarray(end));
     else if (intake.progress === 'whole') this.#completeBody(intake, bytes.subarray(end));
+    else if (intake.progress === 'later') {
+      this.#ahead.bytes = bytes.subarray(end);
+      this.#ahead.rest();
+    }
   }
 
   #completeBody(intake: BodyIntake, rest: Buffer): void {
     this.#intake = null;
     this.#phase = 'answer';
     this.expiresAt = Number.POSITIVE_INFINITY;
+    if (rest.length > 0) this.#ahead.bytes = rest;
     if (this.#exchange === null) this.#deliver();
     else intake.complete();
-    if (rest.length > 0) this.onBytes(rest);
+    if (this.#ahead.bytes !== null) this.#judgeAhead(this.#ahead.bytes);
   }
 
   /** The body cannot come whole any more. */
   #breakOffBody(failure: Fault): void {
     const exchange = this.#exchange;
     const taker = this.#intake?.taker ?? null;
-    if (exchange === null || taker === null) {
-      this.socket.destroy();
-      return;
-    }
+    if (exchange === null || taker === null) return void this.socket.destroy();
     this.#intake = null;
     exchange.keepsAlive = false;
     taker.onNoBody(failure);
@@ -315,8 +319,8 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     if (!this.#staysOpen || this.#hasEnded || this.#lane.departure.isLeaving) return this.#close();
     this.#phase = 'head';
     this.expiresAt = clock.monotonic() + bounds.idleMs;
-    if (this.socket.isPaused()) this.socket.resume();
-    this.#read();
+    if (this.#ahead.bytes !== null) this.#ahead.awaitRound();
+    else if (this.#inlet.isHalted) this.#ahead.readOn();
   }
 
   #noteDelivery(): void {
@@ -325,57 +329,55 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
     done?.();
   }
 
-  #keepAhead(bytes: Buffer): void {
-    if (this.#ahead === null && !looksLikeRequest(bytes.toString('latin1', 0, firstWordBytes)))
-      return this.#rejectAhead();
-    this.#ahead = this.#ahead === null ? bytes : Buffer.from(concatBytes([this.#ahead, bytes]).buffer);
-    if (this.#ahead.length > aheadBytesMax) this.socket.pause();
+  /** Looks at bytes that came while an answer is under way. */
+  #judgeAhead(bytes: Buffer): void {
+    if (this.#phase !== 'answer' && this.#phase !== 'delivery') return;
+    const isFirst = this.#ahead.bytes === bytes;
+    if (isFirst && !looksLikeRequest(bytes.toString('latin1', 0, firstWordBytes))) this.#rejectAhead();
+    else if (this.#ahead.isFull) this.#inlet.halt();
   }
 
   /** The caller speaks no HTTP: whatever it is being told, it is cut off; behind a part of an answer, without a word. */
   #rejectAhead(): void {
     const exchange = this.#exchange;
-    if (exchange === null || exchange.begun) {
-      this.socket.destroy();
-      return;
-    }
+    if (exchange === null || exchange.begun) return void this.socket.destroy();
     this.#exchange = null;
-    this.#endActivity();
     exchange.onClose();
     this.#refuse(invalidHttp());
   }
 
   #refuse(failure: Fault): void {
-    this.#phase = 'closing';
-    this.#ahead = null;
-    this.#leave();
+    this.#linger();
     this.#lane.refuse(this.socket, failure);
   }
 
-  /** Closing with bytes of the caller unread is a reset, and that can overtake the answer: they are read for a while. */
+  /** Ends it behind its last answer. */
   #close(): void {
-    this.#endActivity();
-    this.#phase = 'closing';
-    this.#ahead = null;
-    this.#intake = null;
-    this.expiresAt = this.#lane.clock.monotonic() + lingerMs;
-    this.#watch();
-    this.socket.resume();
+    this.#linger();
     this.socket.end();
+  }
+
+  #linger(): void {
+    this.#giveUp();
+    new Lingering(this.#inlet, this.#lane);
+  }
+
+  /** Takes no more requests. */
+  #giveUp(): void {
+    this.#endActivity();
+    this.#phase = 'gone';
+    this.#ahead.bytes = null;
+    this.#intake = null;
+    this.#lane.watchdog.release(this);
   }
 
   #handOver(bytes: Buffer): void {
     const { socket } = this;
-    this.#phase = 'closing';
-    this.#ahead = null;
-    this.#leave();
-    this.#inlet.letGo();
+    this.#giveUp();
+    this.#lane.connections.delete(this);
     socket.off('end', this.#onEnd).off('close', this.#onClose).off('error', ignore);
     socket.off('drain', this.#onDrain).off('timeout', this.#onTimeout);
-    socket.pause();
-    socket.unshift(bytes);
-    this.#lane.handOver(socket);
-    socket.resume();
+    this.#lane.handOver(this.#inlet, bytes, this.#refusals);
   }
 
   /** A deadline that has fired is not watched any more. */
@@ -386,11 +388,6 @@ export class PlainConnection implements ExchangeHost, InletOwner, Guard {
   #endActivity(): void {
     if (this.#isActive) this.#lane.activity.end();
     this.#isActive = false;
-  }
-
-  #leave(): void {
-    this.#lane.watchdog.release(this);
-    this.#lane.connections.delete(this);
   }
 }
 

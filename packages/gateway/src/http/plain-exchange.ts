@@ -9,8 +9,8 @@ import { fieldOf, type RequestHead } from './request-head.ts';
 /** The connection that an exchange of the plain lane belongs to. */
 export interface ExchangeHost {
   readonly socket: Socket;
-  /** Lines that every head ends with, told by whether the connection stays open behind the answer. */
-  lastLines(staysOpen: boolean): string;
+  /** Lines that the head of an answer ends with, told by its status and whether the connection may stay open behind it. */
+  lastLines(status: number, staysOpen: boolean): string;
   takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void;
   afterDelivery(done: () => void): void;
   /** The answer has been written to its end. */
@@ -131,7 +131,7 @@ export class PlainExchange implements Exchange {
     let text = statusLines.get(status) ?? `HTTP/1.1 ${status} \r\n`;
     for (let at = 0; at < own.length; at += 2) text += `${own[at]}: ${own[at + 1]}\r\n`;
     for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
-    return text + this.#host.lastLines(this.keepsAlive);
+    return text + this.#host.lastLines(status, this.keepsAlive);
   }
 
   #over(): void {
