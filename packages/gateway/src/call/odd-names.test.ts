@@ -5,7 +5,7 @@ import { modelNotFound } from '../catalogue/catalogue.ts';
 import { lineColumns, readLine, writeEntry } from '../store/columns.ts';
 import { sampleAttempt, sampleEntry } from '../store/contract/samples.ts';
 import { quoteLogText } from '../telemetry/logger.ts';
-import { faultHeaders, streamHeaders } from './reply.ts';
+import { faultHeaders, lossNames, streamHeaders } from './reply.ts';
 
 /** Names as callers may write them: halves of pairs, controls, texts of any length. */
 const odd = fc.oneof(
@@ -23,6 +23,17 @@ test('a name in losses never breaks a head', () => {
       for (const text of headers) expect(text).toMatch(/^[\x20-\x7e]*$/);
     }),
   );
+});
+
+test('names in losses are so many and so long, in an entry as in a head', () => {
+  const fields = Array.from({ length: 500 }, (_, at) => `${at}`.padEnd(100_000, '😀'));
+  const losses = fields.map((field) => ({ field, action: 'dropped', note: '' }) as const);
+  const names = lossNames(losses);
+  expect(names).toHaveLength(40);
+  for (const name of names) {
+    expect(name.length).toBeLessThanOrEqual(200);
+    expect(name.isWellFormed()).toBe(true);
+  }
 });
 
 test('a name in an error, a log line or an entry is a whole text', () => {

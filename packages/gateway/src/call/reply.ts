@@ -43,15 +43,15 @@ function explanation(attempts: number, losses: readonly Loss[]): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
   if (losses.length === 0) return attempted;
   const names = lossNames(losses).map((name) =>
-    beginningOf(name, 200).replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
+    name.replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
   );
   return [...attempted, 'x-headgate-losses', names.join(', ')];
 }
 
-/** The members of a request that were lost, each once, for the entry and for `x-headgate-losses`. */
+/** The members of a request that were lost, each once and no more than a name of it, for the entry and for `x-headgate-losses`. */
 export function lossNames(losses: readonly Loss[]): readonly string[] {
   if (losses.length === 0) return noNames;
-  return [...new Set(losses.map(({ field }) => field))].slice(0, lossNamesMax);
+  return [...new Set(losses.map(({ field }) => beginningOf(field, 200)))].slice(0, lossNamesMax);
 }
 
 const noNames: readonly string[] = [];

@@ -184,9 +184,10 @@ function sendJson({ exchange }: Request, value: object): void {
 }
 
 function sendUsage(request: Request, caller: Caller): void {
-  const { search, traceId, context } = request;
+  const { search, context } = request;
+  // Without the trace id, it is one line of the log however many ask.
   const tellOperator = ({ message }: Error) =>
-    context.gateway.observer.alert('ledger-unavailable', { traceId, reason: message });
+    context.gateway.observer.alert('ledger-unavailable', { reason: message });
   context.reports
     .usage(search, caller, tellOperator)
     .then((result) => sendResult(request, result))
