@@ -23,7 +23,7 @@ beforeAll(async () => {
         input: '2',
         output: '10',
         perWebSearch: '0.01',
-        services: { priority: { input: '4', output: '20' } },
+        services: { priority: { input: '4', output: '20' }, batch: { input: '1', output: '5' } },
       },
     },
   });
@@ -73,6 +73,23 @@ test('a tier that was asked for and not given is not charged', async () => {
   answering({ service_tier: 'default' });
   const { entry } = await chat({ service_tier: 'priority' });
   expect(entry).toMatchObject({ terms: null, chargeNanoUsd: BigInt(1_000 * 2_000 + 100 * 10_000) });
+});
+
+test('a cheaper tier that the answer does not name is not charged, and a dearer one is', async () => {
+  answering({});
+  const { entry } = await chat({ service_tier: 'batch' });
+  expect(entry).toMatchObject({ terms: null, chargeNanoUsd: BigInt(1_000 * 2_000 + 100 * 10_000) });
+  const { entry: dearer } = await chat({ service_tier: 'priority' });
+  expect(dearer).toMatchObject({
+    terms: { service: 'priority' },
+    chargeNanoUsd: BigInt(1_000 * 4_000 + 100 * 20_000),
+  });
+  answering({ service_tier: 'batch' });
+  const { entry: told } = await chat({ service_tier: 'batch' });
+  expect(told).toMatchObject({
+    terms: { service: 'batch' },
+    chargeNanoUsd: BigInt(1_000 * 1_000 + 100 * 5_000),
+  });
 });
 
 test('a cost that the upstream states stands beside ours', async () => {

@@ -123,8 +123,9 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const last = attempts.at(-1);
   const estimates = estimatesOf(request);
   const isAsking = request.facts.terms !== undefined;
-  const asked = isAsking && last !== undefined ? sentTerms(request, last.losses) : noTerms;
   const reading = readingOf(last?.outcome);
+  const asked =
+    isAsking && last !== undefined ? sentTerms(request, last.losses, reading?.terms, price) : noTerms;
   const { usage, source } = meter(reading, estimates, producedIn(last?.outcome));
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
   const isCount = work === 'count';
@@ -177,7 +178,8 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     overheadUs: Math.round((sentAt - receivedAt) * 1000),
     finishedAtMs: gateway.clock.now(),
     attempts: attempts.map((record, at) => {
-      const sent = isAsking ? sentTerms(request, record.losses) : noTerms;
+      const said = isAsking ? readingOf(record.outcome)?.terms : undefined;
+      const sent = isAsking ? sentTerms(request, record.losses, said, record.target.cost) : noTerms;
       return attemptEntry(record, shares[at] ?? null, at + 1, isCount, estimates, sent);
     }),
     route: encodeRoute(routes),

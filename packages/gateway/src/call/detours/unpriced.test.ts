@@ -138,7 +138,7 @@ describe('a request that asks for what has no price', () => {
   });
 });
 
-describe('a service tier that translation leaves out', () => {
+describe('a service tier that translation leaves out, or no answer names', () => {
   const body = { model: 'm', messages, service_tier: 'flex', seed: 1 };
   const read = protocols['chat-completions'].readRequest({
     ...new Rig().inbound(false),
@@ -148,9 +148,22 @@ describe('a service tier that translation leaves out', () => {
   const losing = (field: string) => [{ field, action: 'dropped', note: null } as const];
 
   test('is not charged for, unless the answer names it', () => {
-    expect(sentTerms(read.value, []).service).toBe('flex');
-    expect(sentTerms(read.value, losing('seed')).service).toBe('flex');
-    expect(sentTerms(read.value, losing('service_tier')).service).toBeNull();
+    const serviceOf = (losses: Parameters<typeof sentTerms>[1]) =>
+      sentTerms(read.value, losses, undefined, null).service;
+    expect(serviceOf([])).toBe('flex');
+    expect(serviceOf(losing('seed'))).toBe('flex');
+    expect(serviceOf(losing('service_tier'))).toBeNull();
+  });
+
+  test('or that would be cheaper, and a dearer one is', () => {
+    const tier = (input: string, output: string) =>
+      priceOf(plain, { aboveInputTokens: 0, service: 'flex', prices: { input, output } });
+    const serviceOf = (price: PriceVersion, said: string | null) =>
+      sentTerms(read.value, [], { ...noTerms, service: said }, price).service;
+    expect(serviceOf(tier('0.5', '1'), null)).toBeNull();
+    expect(serviceOf(tier('1', '1'), null)).toBeNull();
+    expect(serviceOf(tier('2', '4'), null)).toBe('flex');
+    expect(serviceOf(tier('0.5', '1'), 'flex')).toBe('flex');
   });
 });
 

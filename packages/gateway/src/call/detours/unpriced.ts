@@ -97,14 +97,28 @@ function mendOf(model: string, term: Ask['term'], { facts }: InboundRequest): st
 }
 
 /**
- * The terms that the upstream was asked for: a service tier that translation has left out, or put near, is for the answer to tell.
+ * The terms that the upstream was asked for and that a price goes by: a service tier that translation has left out, or put near, is for
+ * the answer to tell, and so is one that makes the call cheaper: upstreams that do not know a tier answer on their usual one.
  */
-export function sentTerms(request: InboundRequest, losses: readonly Loss[]): UsageTerms {
+export function sentTerms(
+  request: InboundRequest,
+  losses: readonly Loss[],
+  said: UsageTerms | undefined,
+  price: PriceVersion | null,
+): UsageTerms {
   const terms = request.facts.terms ?? noTerms;
-  if (terms.service === null || losses.length === 0) return terms;
-  const asks = request.asks?.().filter(({ term }) => term === 'service') ?? [];
+  if (terms.service === null) return terms;
+  const asks = losses.length === 0 ? [] : (request.asks?.().filter(({ term }) => term === 'service') ?? []);
   const isLost = asks.some(({ field }) => losses.some((loss) => loss.field === field));
-  return isLost ? { ...terms, service: null } : terms;
+  const isUntold = said === undefined || said.service === null;
+  return isLost || (isUntold && price !== null && isCheaper(price, terms.service))
+    ? { ...terms, service: null }
+    : terms;
+}
+
+function isCheaper({ tiers }: PriceVersion, service: string): boolean {
+  const [{ classes: own }, { classes: usual }] = [tierFor(tiers, service, 0), tierFor(tiers, null, 0)];
+  return own.input < usual.input || own.output < usual.output;
 }
 
 /** Tells the operator of all in a billed call that its price says nothing about. */
