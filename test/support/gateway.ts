@@ -58,6 +58,8 @@ export interface TestGatewayOptions {
   readonly reasoning?: readonly string[];
   /** The completions group wants a second channel asked while the first is silent. */
   readonly hedging?: boolean;
+  /** Every group has its broken streams continued elsewhere. */
+  readonly rescue?: boolean;
   /** The aim that counts most in every group; `balanced` if left out. */
   readonly preset?: 'cost' | 'balanced' | 'latency';
   /** The part of the list price that the completions group pays; 1 if left out. */
@@ -184,10 +186,12 @@ export function configurationText({
   openAccounts,
   reasoning,
   hedging,
+  rescue = false,
   preset = 'balanced',
 }: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
   const platforms = ['completions', 'messages', 'native'];
+  const rescued = rescue ? { rescue: 'continue' } : {};
   return JSON.stringify(
     {
       providers: Object.fromEntries(channels.map((channel) => [`p-${channel.id}`, providerOf(channel)])),
@@ -195,11 +199,13 @@ export function configurationText({
       prices: { ...Object.fromEntries(modelIds.map((id) => [id, { input: '1', output: '2' }])), ...prices },
       channels: Object.fromEntries(channels.map((channel, place) => [channel.id, channelOf(channel, place)])),
       groups: {
-        ...Object.fromEntries(platforms.map((platform) => [platform, { platform, routing: { preset } }])),
+        ...Object.fromEntries(
+          platforms.map((platform) => [platform, { platform, routing: { preset, ...rescued } }]),
+        ),
         completions: {
           platform: 'completions',
           ...(multiplier === undefined ? {} : { multiplier }),
-          routing: { preset, ...(hedging === undefined ? {} : { hedging }) },
+          routing: { preset, ...rescued, ...(hedging === undefined ? {} : { hedging }) },
         },
       },
       accounts: Object.fromEntries(

@@ -79,6 +79,7 @@ export async function metricFamilies(): Promise<readonly Family[]> {
   const { traceId } = completeEntry;
   metrics.refused({ platform: 'completions', code: 'invalid_api_key', status: 401, traceId });
   metrics.alertRaised('bug');
+  metrics.rescued('whole');
   metrics.service.probed('channel', 'answered');
   metrics.service.ejected('channel');
   metrics.service.lacksCredentials(['channel']);

@@ -3,6 +3,7 @@ import type { Dialect, EncodedRequest, ReasoningHabit, RequestInput, StreamFrami
 import type { Result } from './result.ts';
 import type { ReasoningEffort, Surface, Turn } from './turn.ts';
 import type { TurnAnswer, TurnEvent } from './turn-event.ts';
+import type { WireRecord } from './wire-values.ts';
 
 /**
  * One protocol to and from the canonical form, on both sides: as a caller speaks it (`readTurn`, `writeAnswer`,
@@ -31,6 +32,7 @@ export interface Codec {
   /** The whole answer for the caller, JSON. */
   writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array;
   openWriter(context: WriterContext): EventWriter;
+  openPlace(): StreamPlace;
 }
 
 export interface TranslationTarget {
@@ -149,12 +151,26 @@ export interface EventReader {
   end(): readonly TurnEvent[];
 }
 
+/**
+ * A stream that was relayed as it came, by what it has told its caller of itself: enough for a writer of ours to go on where it broke
+ * off, within the text that is open.
+ */
+export interface StreamPlace {
+  /** Takes a frame that the caller gets. */
+  note(frame: Uint8Array): void;
+  /** Writes on from here: only `text` is open, or a block of it. Null where the frames have not said enough. */
+  goOn(context: WriterContext): EventWriter | null;
+}
+
 /** Writes one stream for a caller. */
 export interface EventWriter {
   /** The frames an event becomes; the empty string for none. `finish` is only noted. */
   write(event: TurnEvent): string;
-  /** The frames that close the answer, terminal one included; sent once the entry is durable. */
-  end(): string;
+  /**
+   * The frames that close the answer, terminal one included; sent once the entry is durable. `ours`: members that are no part of
+   * the protocol, for the last frame that has any.
+   */
+  end(ours?: WireRecord): string;
 }
 
 /**

@@ -30,6 +30,7 @@ export {
   remoteMediaOf,
   withMedia,
 } from './translate/media.ts';
+export { prefillOf } from './translate/prefill.ts';
 export * from './translation.ts';
 export * from './turn.ts';
 export type * from './turn-event.ts';

@@ -56,10 +56,20 @@ export interface Dialect {
   /** Says that a model that thinks refuses its own words of before when no `reasoning_content` is beside them. */
   readonly reasoningExpected: boolean;
   /**
+   * The protocols in which it goes on from the assistant's words at the end of a request, and how the upstream names of the models
+   * begin that do; the empty text is every model. Some of them have to be told by a member of that message, named by `mark`.
+   */
+  readonly prefill: Readonly<Record<string, Prefill>>;
+  /**
    * The member of `usage` in which the upstream states its own price of an answer, with points between the steps, and how many
    * places the point of the amount has to be moved to the left to be in USD. Null where it states none.
    */
   readonly statedCost: { readonly member: string; readonly digits: number } | null;
+}
+
+export interface Prefill {
+  readonly models: readonly string[];
+  readonly mark: 'prefix' | 'partial' | null;
 }
 
 /** Reads a header of the caller's by its name in lower case; a repeated one is joined with ", ". */
@@ -208,5 +218,6 @@ export const defaultDialect: Dialect = {
   callIds: 'any',
   thoughtSwitch: 'effort',
   reasoningExpected: false,
+  prefill: {},
   statedCost: null,
 };

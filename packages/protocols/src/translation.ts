@@ -72,11 +72,17 @@ export class Translation {
   }
 
   openStream(): StreamTranslator {
-    const { caller, upstream } = this.#languages;
+    return new StreamTranslator(this.openReader(), this.openWriter());
+  }
+
+  openReader(): EventReader {
     const { answerTool = null } = this.#written;
-    const reader = upstream.openReader(this.#readerContext());
-    const answer = answerTool === null ? reader : new AnswerToolReader(reader, answerTool);
-    return new StreamTranslator(answer, caller.openWriter(this.#context));
+    const reader = this.#languages.upstream.openReader(this.#readerContext());
+    return answerTool === null ? reader : new AnswerToolReader(reader, answerTool);
+  }
+
+  openWriter(): EventWriter {
+    return this.#languages.caller.openWriter(this.#context);
   }
 
   #readerContext() {

@@ -9,6 +9,7 @@ import { Deadline } from './deadline.ts';
 import { isReadOn, mayThinkUnseen } from './detours/hang-up.ts';
 import { alertSkipped } from './detours/odd-answer.ts';
 import { RefusalRelay } from './detours/refusal.ts';
+import type { Rescue } from './detours/rescue/rescue.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
 import { type AttemptRecord, alertBug, outcomeOfFailure } from './outcomes.ts';
 import { type Relay, StreamRelay, WholeRelay } from './relay.ts';
@@ -19,6 +20,8 @@ import type { Errand } from './request.ts';
 export interface AttemptOwner {
   /** Attempts sent so far, this one included. */
   readonly begun: number;
+  /** Opens relays that can be gone on with elsewhere; null where that is not wanted. */
+  readonly rescue?: Rescue | null;
   /** The model's own words have begun to come: from now on the answer is this attempt's. */
   onContent(attempt: Attempt): void;
   /** Last, and once. */
@@ -212,12 +215,16 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     const strange = translation !== null || request.framing === 'sse' ? /json|html/i : /html/i;
     const isWhole = !request.facts.stream || strange.test(contentType);
     const announced = isWhole ? Number(head.headers.get('content-length') ?? 0) : 0;
-    const { begun } = this.#owner;
+    const { begun, rescue = null } = this.#owner;
+    if (translation !== null && rescue !== null && !isWhole)
+      return rescue.openTranslated(this.#wire, translation, begun);
     if (translation !== null)
       return openTranslatedRelay(this.#errand, this.#wire, translation, isWhole, announced, begun);
     if (!isWhole) {
       const headers = streamHeaders(contentType, request.framing, begun, this.losses);
-      return new StreamRelay(this.#errand, this.#wire, headers);
+      return (
+        rescue?.openPassthrough(this.#wire, headers) ?? new StreamRelay(this.#errand, this.#wire, headers)
+      );
     }
     return new WholeRelay(this.#errand, this.#wire, wholeHeaders(contentType, begun, this.losses), announced);
   }

@@ -126,6 +126,7 @@ export class Rig {
   readonly settled: CallEntry[] = [];
   readonly observed: CallEntry[] = [];
   readonly alerts: string[] = [];
+  readonly rescues: string[] = [];
   readonly gateway: Gateway;
   readonly #protocol: Protocol;
   readonly #caller: Caller;
@@ -191,6 +192,7 @@ export class Rig {
         callFinished: (entry) => this.observed.push(entry),
         alert: (kind) => this.alerts.push(kind),
         refused: () => {},
+        rescued: (end) => this.rescues.push(end),
         probed: () => {},
         serviceChanged: () => {},
       },

@@ -13,6 +13,7 @@ import { countLocally } from './detours/count.ts';
 import { Hedge, mayHedge } from './detours/hedge.ts';
 import { openKeepAlive } from './detours/keep-alive.ts';
 import { MediaShelf } from './detours/media.ts';
+import { openRescue, type Rescue } from './detours/rescue/rescue.ts';
 import type { Encoded } from './detours/translate.ts';
 import { mayWait } from './detours/wait.ts';
 import { openingOf, settle } from './entry.ts';
@@ -56,6 +57,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
   begun = 0;
   readonly expiresAt: number;
   index = -1;
+  readonly rescue: Rescue | null;
   readonly #call: Call;
   readonly #wanted: RouteRequest;
   readonly #progress: CallProgress;
@@ -81,6 +83,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     this.expiresAt = inbound.receivedAt + limits.openRowAfterMs;
     gateway.watchdog.watch(this);
     if (request.facts.stream) call.keepAlive = openKeepAlive(call);
+    this.rescue = wanted.routing.rescue === 'continue' ? openRescue(call) : null;
     reply.listener = this;
   }
 
@@ -152,9 +155,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
       if (target === undefined) break;
       const wire = this.#wireOf(target);
       const others = targets.length - place - 1;
-      const isAsked = wire.isTranslated
-        ? this.#askTranslated(wire, place, others, isFetched && place === first)
-        : this.#askAt(wire, others);
+      const isAsked =
+        this.rescue?.isOn === true
+          ? this.#askAt(this.rescue.wayOf(wire), others)
+          : wire.isTranslated
+            ? this.#askTranslated(wire, place, others, isFetched && place === first)
+            : this.#askAt(wire, others);
       if (isAsked) return true;
     }
     return false;
@@ -192,6 +198,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
   /** The request for one target, from the same inbound bytes each time. A fault where it cannot be asked: another one may. */
   #encode(wire: Wire): Result<Encoded, Fault> {
     const { request, encodeNamed, withheld } = this.#call;
+    if (this.rescue?.isOn === true) return this.rescue.encode(wire, this.#shelf);
     if (wire.isTranslated) return this.#translation.encode(wire, this.#shelf);
     const refusal = request.refuse?.(wire.asked) ?? null;
     if (refusal !== null) return fail(refusal);
@@ -216,7 +223,9 @@ class Search implements AttemptOwner, CallerListener, Guard {
     const isLastHope = others === 0;
     const attempt = new Attempt(call, this, wire, encoded, routed, progress.sharers(others), isLastHope);
     if (wire.isTranslated) call.noteProtocol(wire.protocol.id);
-    if (this.#wanted.routing.hedging && this.#running.length === 0 && mayHedge(call, progress))
+    // Whoever goes on with what the caller has is not raced for.
+    const isHedged = this.#wanted.routing.hedging && this.rescue?.isOn !== true;
+    if (isHedged && this.#running.length === 0 && mayHedge(call, progress))
       this.#openHedge(routed.hedgeAfterMs);
     this.begun++;
     this.#running.push(attempt);
@@ -258,7 +267,8 @@ class Search implements AttemptOwner, CallerListener, Guard {
     // The other of two may still answer.
     if (this.#running.length > 0 || this.#isOver) return;
     this.#hedge = null;
-    if (!this.#progress.mayGoOn() || this.#call.isOver) return this.#finish();
+    const isRescued = this.rescue?.begin(attempt, this.#progress.hasAttempts) === true;
+    if (this.#call.isOver || !(isRescued || this.#progress.mayGoOn())) return this.#finish();
     this.#routeNext(false);
     this.#askNext();
   }
@@ -266,7 +276,8 @@ class Search implements AttemptOwner, CallerListener, Guard {
   /** `isDue`: the call has waited for what is planned now. */
   #routeNext(isDue: boolean): void {
     const { router, clock } = this.#call.gateway;
-    this.#route = router.route(this.#wanted, clock.now(), this.#progress.forNext(isDue));
+    const route = router.route(this.#wanted, clock.now(), this.#progress.forNext(isDue));
+    this.#route = this.rescue?.preferred(route) ?? route;
     this.#call.noteRoute(this.#route);
   }
 
@@ -332,7 +343,8 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   #faultOf(attempts: Call['attempts']): Fault {
     const { blockedRetryMs } = this.#route;
-    if (attempts.length > 0) return faultOfAttempts(attempts, this.#wanted.model, blockedRetryMs);
+    const judged = this.rescue?.judged(attempts) ?? attempts;
+    if (judged.length > 0) return faultOfAttempts(judged, this.#wanted.model, blockedRetryMs);
     // Nothing could be asked: one of those that have to wait may be able to do what the others cannot.
     if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
     return this.#unspeakable ?? fault('no_available_channel');
@@ -352,6 +364,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
 
   #settle(finish: CallEnd): void {
     this.#call.gateway.watchdog.release(this);
+    this.#call.sold = this.rescue?.close(finish) ?? null;
     settle(this.#call, finish);
   }
 }

@@ -120,13 +120,13 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
   const { gateway, inbound, caller, request, price, attempts, routes } = call;
   const now = gateway.clock.monotonic();
   const { receivedAt, work } = inbound;
-  const last = attempts.at(-1);
   const estimates = estimatesOf(request);
+  const last = call.sold?.record ?? attempts.at(-1);
   const isAsking = request.facts.terms !== undefined;
   const reading = readingOf(last?.outcome);
   const asked =
     isAsking && last !== undefined ? sentTerms(request, last.losses, reading?.terms, price) : noTerms;
-  const { usage, source } = meter(reading, estimates, producedIn(last?.outcome));
+  const { usage, source } = call.sold?.metered ?? meter(reading, estimates, producedIn(last?.outcome));
   const hasOutput = (reading?.hasOutput ?? false) || totalOutput(usage) > 0;
   const isCount = work === 'count';
   const verdict = judge(finish, isCount, last?.outcome, hasOutput);
@@ -147,7 +147,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
       namesOther && read !== null ? sharesIn(call, target, read, meterAttempt(outcome, estimates)) : null,
     );
   }
-  const lastShares = shares.at(-1) ?? null;
+  const lastShares = call.sold === null ? (shares.at(-1) ?? null) : null;
   const charged: Charged | null =
     price === null ? null : lastShares === null ? { price, parts: null } : chargedBy(lastShares, price);
   const parts = charged?.parts ?? null;

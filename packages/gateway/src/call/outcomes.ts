@@ -1,5 +1,6 @@
 import { type Fault, type Loss, type Reading, unreachable, type Work } from '@headgate/protocols';
 import type { Target } from '../catalogue/catalogue.ts';
+import type { Metered } from '../money/meter.ts';
 import type { HeaderList } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import type { Lane } from '../ports/ledger.ts';
@@ -20,6 +21,12 @@ export interface AttemptRecord {
   readonly edits: readonly string[];
   readonly losses: readonly Loss[];
   readonly isSending: boolean;
+}
+
+/** A rescued answer as one, for its entry: the attempt that decided the call as if it had given all of it, and its use. */
+export interface Sold {
+  readonly record: AttemptRecord;
+  readonly metered: Metered;
 }
 
 /**

@@ -274,7 +274,8 @@ export class StreamRelay implements Relay {
   #takeContent(bytes: Uint8Array): void {
     if (this.reader.mayHaveEnded()) this.#hold(bytes);
     else if (this.committed) this.#relay(bytes);
-    else this.#commit(bytes);
+    // A translator may have nothing to say yet.
+    else if (bytes.length > 0) this.#commit(bytes);
   }
 
   #takeRole(role: Exclude<FrameRole, 'content'>, frame: Uint8Array): void {

@@ -19,7 +19,7 @@ import type { Route, RouteRequest } from '../route/route.ts';
 import { noSession, sessionOf } from '../route/session.ts';
 import { type EncodeNamed, readNames } from './detours/rights.ts';
 import { nothingWithheld, withholdUnpriced } from './detours/unpriced.ts';
-import type { AttemptRecord } from './outcomes.ts';
+import type { AttemptRecord, Sold } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
 export class Errand {
@@ -81,6 +81,8 @@ export class Call extends Errand {
   readonly attempts: AttemptRecord[] = [];
   /** How it was planned; empty when it was refused before. */
   readonly routes: RouteMade[] = [];
+  /** Set where the answer of one attempt was continued by another. */
+  sold: Sold | null = null;
   /** The request in no protocol's words, once an attempt has needed it. */
   turn: Result<Turn, Fault> | null = null;
   /** Its memory is counted. */

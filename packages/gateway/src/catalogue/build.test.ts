@@ -413,7 +413,7 @@ describe('the snapshot', () => {
         place === 0 ? { ...model, contextWindow: 32_000, lacks: ['tools'] as const } : model,
       ),
     }));
-    const routing = { preset: 'cost', channels: ['two'], hedging: true } as const;
+    const routing = { preset: 'cost', channels: ['two'], hedging: true, rescue: 'none' } as const;
     const groups = stored.groups.map((group) => ({ ...group, routing }));
     const models = stored.models.map((model) => ({ ...model, contextWindow: 100_000 }));
     const { catalogue } = build({ stored: { ...stored, channels, groups, models } });

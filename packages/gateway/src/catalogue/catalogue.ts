@@ -117,6 +117,7 @@ export const plainRouting = {
   preset: 'balanced',
   channels: null,
   hedging: false,
+  rescue: 'none',
 } as const satisfies GroupRouting;
 
 export interface Group extends Omit<DeclaredGroup, 'models' | 'routing'> {

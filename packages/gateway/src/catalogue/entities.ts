@@ -56,6 +56,9 @@ const needs = z.enum([
 /** The measure that counts most when calls are routed: the price, the time, or both. */
 export type RoutingPreset = 'cost' | 'balanced' | 'latency';
 
+/** The fate of a stream of text that breaks off after its first words. */
+export type Rescue = 'none' | 'continue';
+
 /** The fate of an answer whose caller leaves before its usage is known. */
 export type HangUp = 'drain' | 'estimate' | 'always';
 
@@ -251,6 +254,15 @@ export const routingFields = {
       ),
     flag,
     () => false,
+  ),
+  rescue: field<Rescue>(
+    z
+      .enum(['none', 'continue'])
+      .describe(
+        'What becomes of a stream of text that breaks off after its first words: it ends in an error, or another channel continues it; none if left out.',
+      ),
+    word(),
+    () => 'none',
   ),
 };
 

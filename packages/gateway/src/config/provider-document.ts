@@ -74,6 +74,23 @@ const dialect = z.strictObject({
     .boolean()
     .exactOptional()
     .describe('Whether what a thinking model said must have its reasoning beside it in a chat request.'),
+  prefill: z
+    .partialRecord(
+      z.enum(protocolIds),
+      z.strictObject({
+        models: z
+          .array(z.string())
+          .describe('How the names of those models begin; the empty text is every model.'),
+        mark: z
+          .enum(['prefix', 'partial'])
+          .nullable()
+          .describe('The member of that message by which they are told to; null where none is needed.'),
+      }),
+    )
+    .exactOptional()
+    .describe(
+      "The protocols in which its models go on from the assistant's words at the end of a request; others take them for an answer that is whole.",
+    ),
   statedCost: z
     .strictObject({
       member: z

@@ -17,6 +17,12 @@ export type AlertKind =
   | 'unpriced-model'
   | 'unpriced-term';
 
+/**
+ * The end of a stream that broke off: it ended `whole`, or its caller `left` meanwhile; nobody could be asked (`untried`),
+ * what came joined nowhere (`unjoined`), or those who were asked `failed`.
+ */
+export type RescueEnd = 'whole' | 'left' | 'untried' | 'unjoined' | 'failed';
+
 /** A request that was answered with an error before it became a call. Nothing of what the caller sent is in it. */
 export interface Refusal {
   readonly platform: Platform;
@@ -33,6 +39,8 @@ export interface Observer {
   refused(refusal: Refusal): void;
   /** A probe of ours has ended. */
   probed(channelId: string, result: Outcome['kind']): void;
+  /** A stream of text broke off in a group that has such streams continued. */
+  rescued(end: RescueEnd): void;
   /** A target was taken out of service for its failures, or is back in it. */
   serviceChanged(change: ServiceChange, channelId: string, upstreamModel: string): void;
   /** `detail` is private: it goes to the log, never to a caller. */

@@ -32,8 +32,8 @@ export type Outcome =
       readonly reading: Reading | null;
       readonly producedTokens?: number;
     }
-  /** Another attempt of the call was under way beside it and has decided the call: we let go of this one. */
-  | { readonly kind: 'outrun'; readonly reading: Reading | null };
+  /** `outrun`: another attempt of the call has decided it. `unjoined`: it was to continue another's answer. We let go of this one. */
+  | { readonly kind: 'outrun' | 'unjoined'; readonly reading: Reading | null };
 
 /** One line of the table: an outcome, a refusal by its kind, and apart from them what had already reached the caller. */
 export type OutcomeCase =
@@ -56,6 +56,7 @@ export type OutcomeCase =
   | 'crowded-after-content'
   | 'bug'
   | 'bug-after-content'
+  | 'unjoined'
   | 'outrun';
 
 /**
@@ -332,6 +333,13 @@ export const outcomeTable = {
     code: 'internal',
     words: 'a bug in the gateway',
   },
+  unjoined: {
+    ...brokenOff,
+    what: 'a continuation that does not join what was said before it',
+    result: 'aborted',
+    code: 'upstream_error',
+    words: 'nothing shows where it continues',
+  },
   outrun: {
     ...ourFault,
     what: 'let go of: another attempt decided the call',
@@ -353,6 +361,7 @@ function caseOf(outcome: Outcome, isBegun: boolean): OutcomeCase {
   switch (outcome.kind) {
     case 'answered':
     case 'outrun':
+    case 'unjoined':
       return outcome.kind;
     case 'refused':
       return outcome.refusal.kind;

@@ -73,6 +73,7 @@ class Rig {
         callStarted: () => {},
         callFinished: () => {},
         refused: () => {},
+        rescued: () => {},
         serviceChanged: () => {},
         probed: (channelId: string, result: string) => {
           if (this.isBroken) throw new Error('a bug of the observer');

@@ -85,6 +85,11 @@ export class CallProgress {
     return rowOf(outcome).cheap && durationMs < quickMs && !isRepeat ? quickUnits : 1;
   }
 
+  /** There is room for another attempt, whatever the last one came to. */
+  get hasAttempts(): boolean {
+    return this.#attemptsLeft > 0;
+  }
+
   /** Tells if another attempt may follow the one that ended last. Asked once for each. */
   mayGoOn(): boolean {
     if (this.#last === null) return true;

@@ -1,4 +1,5 @@
 import type { AttemptEntry, CallEntry } from '../ports/ledger.ts';
+import type { RescueEnd } from '../ports/observer.ts';
 import {
   CountTable,
   createHistogram,
@@ -31,6 +32,7 @@ export class CallMetrics {
   readonly #calls = new CountTable();
   readonly #unbilled = new CountTable();
   readonly #attempts = new CountTable();
+  readonly #rescues = new CountTable();
   readonly #models = new LabelTable(emptyTotals);
   readonly #overhead = new LabelTable(() => createHistogram(overheadBounds));
   readonly #costs = new LabelTable(() => ({ nanoUsd: 0n }));
@@ -44,6 +46,10 @@ export class CallMetrics {
     recordValue(this.#overhead.at(entry.surface), entry.overheadUs / 1e6);
     addToTotals(this.#models.at(entry.surface, entry.modelRequested), entry);
     for (const attempt of entry.attempts) this.#recordAttempt(attempt);
+  }
+
+  rescued(end: RescueEnd): void {
+    this.#rescues.count(end);
   }
 
   #recordAttempt(attempt: AttemptEntry): void {
@@ -77,6 +83,13 @@ export class CallMetrics {
         'Requests sent to upstreams, by what came of them.',
         ['channel', 'result'],
         this.#attempts.samples(),
+      ),
+      exposeSamples(
+        'counter',
+        'headgate_rescues_total',
+        'Streams of text that broke off in a group whose streams are continued elsewhere, by what came of them.',
+        ['end'],
+        this.#rescues.samples(),
       ),
       exposeHistograms(
         'headgate_call_duration_seconds',

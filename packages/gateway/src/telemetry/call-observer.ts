@@ -69,6 +69,9 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.refused(refusal);
       logRefusal(refusal);
     },
+    rescued(end) {
+      metrics.rescued(end);
+    },
     probed(channelId, result) {
       metrics.service.probed(channelId, result);
     },

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallEntry } from '../ports/ledger.ts';
-import type { AlertKind, Refusal } from '../ports/observer.ts';
+import type { AlertKind, Refusal, RescueEnd } from '../ports/observer.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import { CallMetrics } from './call-metrics.ts';
 import {
@@ -17,6 +17,7 @@ export interface Metrics {
   callStarted(): void;
   callFinished(entry: CallEntry): void;
   refused(refusal: Refusal): void;
+  rescued(end: RescueEnd): void;
   alertRaised(kind: AlertKind): void;
   readonly service: ServiceMetrics;
   /** One group commit of the ledger became durable. */
@@ -59,6 +60,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
     callFinished(entry) {
       callsInFlight--;
       calls.record(entry);
+    },
+    rescued(end) {
+      calls.rescued(end);
     },
     refused({ platform, code }) {
       refusals.count(platform, code);

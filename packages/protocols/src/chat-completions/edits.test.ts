@@ -168,6 +168,7 @@ const dialects = fc.record({
   reasoningOutsideCompletion: fc.constant(false),
   messagesVersion: fc.constant('2023-06-01'),
   budgetThinkingModels: fc.constant([]),
+  prefill: fc.constant({}),
   threads: fc.constant(false),
   chatVocabulary: fc.constant('common' as const),
   callIds: fc.constant('any' as const),

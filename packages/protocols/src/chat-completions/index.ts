@@ -7,6 +7,7 @@ import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { passThrough } from './edits.ts';
+import { ChatPlace } from './place.ts';
 import { ChatEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { readAsks, readFacts, readSession } from './request.ts';
@@ -42,6 +43,7 @@ export const chatCompletionsCodec: Codec = {
   openReader: (context) => new ChatEventReader(context),
   writeAnswer,
   openWriter: (context) => new ChatEventWriter(context),
+  openPlace: () => new ChatPlace(),
 };
 
 /** A model that thinks refuses a limit that its thoughts fill; it takes no more of this than it needs. Tokens. */

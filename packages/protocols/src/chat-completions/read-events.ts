@@ -189,7 +189,7 @@ function hasCalls(delta: WireRecord): boolean {
 const decoder = new TextDecoder();
 
 /** The chunk in a frame; null for comments, the end and what is no chunk. */
-function readChunk(frame: Uint8Array): WireRecord | null {
+export function readChunk(frame: Uint8Array): WireRecord | null {
   const text = decoder.decode(frame);
   const usual = text.startsWith('data:') ? parseJson(text.slice('data:'.length)) : undefined;
   const chunk = usual === undefined ? parseJson(readSseEvent(frame).data ?? '') : usual;

@@ -40,22 +40,32 @@ export class ChatEventWriter extends AnswerWriter<string> implements EventWriter
   #media = 0;
   #hasRefusal = false;
 
-  constructor(context: WriterContext) {
+  /** `said`: the members of a stream that it goes on with, within its text. */
+  constructor(context: WriterContext, said: WireRecord | null = null) {
     super('');
     this.#context = context;
     this.#isOlder = expectsFunctionCall(context.turn);
-    this.#identify(null);
+    this.#identify(null, said ?? {});
+    if (said === null) return;
+    this.#hasRole = true;
+    this.#block = { kind: 'text' };
   }
 
-  end(): string {
+  end(ours: WireRecord = {}): string {
     const kind = { hasCalls: this.#calls > 0, hasRefusal: this.#hasRefusal };
     const word = finishWordOf(this.finish.reason, kind);
     const finish = word === 'tool_calls' && this.#isOlder ? 'function_call' : word;
-    return `${this.#role('')}${this.#chunk({}, finish)}${this.#usageChunk()}data: [DONE]\n\n`;
+    const role = this.#role('');
+    const before = this.#opening;
+    if (Object.keys(ours).length > 0)
+      this.#opening = `data: ${JSON.stringify(ours).slice(0, -1)},${before.slice(7)}`;
+    const last = this.#chunk({}, finish);
+    this.#opening = before;
+    return `${role}${last}${this.#usageChunk()}data: [DONE]\n\n`;
   }
 
-  #identify(model: string | null): void {
-    const identity = identityOf('chat.completion.chunk', model, this.#context);
+  #identify(model: string | null, said: WireRecord = {}): void {
+    const identity = { ...identityOf('chat.completion.chunk', model, this.#context), ...said };
     this.#opening = `data: ${JSON.stringify(identity).slice(0, -1)},"choices":[`;
   }
 

@@ -3,6 +3,7 @@ import type { Fault } from '../error.ts';
 import { jsonRequest } from '../request/edits.ts';
 import { type Result, unreachable } from '../result.ts';
 import { dataUrl, showMedia } from '../translate/media.ts';
+import { prefillOf } from '../translate/prefill.ts';
 import { effortOf } from '../translate/reasoning-effort.ts';
 import { wrapInput } from '../translate/tools.ts';
 import { answerCalls } from '../translate/turn-order.ts';
@@ -44,13 +45,17 @@ function writeStream({ stream }: Turn, { dialect }: TranslationTarget): WireReco
 
 /** The conversation. Every call is followed by its results, and by nothing else before them. */
 function writeMessages(writing: ChatWriting): readonly WireRecord[] {
-  return [
+  const written = [
     ...writeSystem(writing),
     ...rounds(showMedia(writing.turn.messages)).flatMap((round) => [
       ...writeAssistant(writing, round),
       ...writeReplies(writing, round),
     ]),
   ];
+  const last = written.at(-1);
+  const mark = prefillOf(writing.target, 'chat-completions')?.mark ?? null;
+  if (mark === null || last?.['role'] !== 'assistant' || last['tool_calls'] !== undefined) return written;
+  return [...written.slice(0, -1), { ...last, [mark]: true }];
 }
 
 /** The model's words, and all that was said to it before it spoke again. */

@@ -10,6 +10,7 @@ import { type Result, succeed } from '../result.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
+import { NativePlace } from './place.ts';
 import { NativeEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { readAsks, readFacts, readSession } from './request.ts';
@@ -80,6 +81,7 @@ export const generateContentCodec: Codec = {
   openReader: (context) => new NativeEventReader(context),
   writeAnswer,
   openWriter: (context) => new NativeEventWriter(context),
+  openPlace: () => new NativePlace(),
 };
 
 /**

@@ -6,6 +6,7 @@ import { parseObject } from '../translate/tools.ts';
 import type { Citation, MediaBlock, Sealed } from '../turn.ts';
 import type { OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { totalInput, type Usage } from '../usage.ts';
+import type { WireRecord } from '../wire-values.ts';
 import { carriedSignature, carriedThoughts, type SealedThought, unsealedSignature } from './signature.ts';
 import { finishWord } from './wire.ts';
 
@@ -13,9 +14,9 @@ import { finishWord } from './wire.ts';
 type AnswerPart = Readonly<Record<string, unknown>>;
 
 /** The members that every chunk of an answer repeats. */
-interface Identity {
-  readonly modelVersion: string;
-  readonly responseId: string;
+export interface Identity {
+  readonly modelVersion?: string;
+  readonly responseId?: string;
 }
 
 /** Turns the blocks of an answer into parts, text as it comes and everything else when it is whole. */
@@ -33,11 +34,12 @@ class PartWriter extends AnswerWriter<AnswerPart | null> {
   #parts = 0;
 
   /** Thoughts that are not sealed are left out when they were not asked for: naive clients print whatever text there is. */
-  constructor(context: WriterContext) {
+  constructor(context: WriterContext, said: Identity | null) {
     super(null);
     this.#context = context;
-    this.#identity = identityOf(context, null, null);
+    this.#identity = said ?? identityOf(context, null, null);
     this.#showsThoughts = context.turn.settings.reasoning?.shown === true;
+    if (said !== null) this.#open = { kind: 'text' };
   }
 
   get identity(): Identity {
@@ -183,9 +185,11 @@ export class NativeEventWriter implements EventWriter {
   #closing = '';
   #isOpen = false;
 
-  constructor(context: WriterContext) {
+  /** `said`: how a stream that it goes on with, within its text, has called itself. */
+  constructor(context: WriterContext, said: Identity | null = null) {
     this.#context = context;
-    this.#parts = new PartWriter(context);
+    this.#parts = new PartWriter(context, said);
+    this.#isOpen = said !== null;
     this.#identify();
   }
 
@@ -196,19 +200,20 @@ export class NativeEventWriter implements EventWriter {
   }
 
   /** An empty text, as the vendor's own last chunk has it: clients look for parts in every chunk. */
-  end(): string {
-    const closing = this.#framed(JSON.stringify(this.#parts.last([{ text: '' }])));
+  end(ours: WireRecord = {}): string {
+    const closing = this.#framed(JSON.stringify({ ...this.#parts.last([{ text: '' }]), ...ours }));
     return this.#context.framing === 'sse' ? closing : `${closing}\n]`;
   }
 
   #identify(): void {
-    this.#closing = JSON.stringify(this.#parts.identity).slice(1);
+    const members = JSON.stringify(this.#parts.identity).slice(1, -1);
+    this.#closing = members === '' ? '}' : `,${members}}`;
   }
 
   #chunk(part: AnswerPart | null): string {
     if (part === null) return '';
     const before = '{"candidates":[{"content":{"parts":[';
-    return this.#framed(`${before}${JSON.stringify(part)}],"role":"model"},"index":0}],${this.#closing}`);
+    return this.#framed(`${before}${JSON.stringify(part)}],"role":"model"},"index":0}]${this.#closing}`);
   }
 
   #framed(json: string): string {
@@ -223,7 +228,7 @@ const encoder = new TextEncoder();
 
 /** The answer in one object. */
 export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array {
-  const writer = new PartWriter(context);
+  const writer = new PartWriter(context, null);
   const parts = [...answerEvents(answer)].map((event) => writer.write(event)).filter((part) => part !== null);
   return encoder.encode(JSON.stringify(writer.last(joined(parts))));
 }

@@ -11,6 +11,7 @@ import { weighLosses } from '../translate/least-loss.ts';
 import { writeAnswer } from './answer.ts';
 import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
+import { MessagesPlace } from './place.ts';
 import { MessagesEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { type ReadRequest, readAsks, readFacts, readSession } from './request.ts';
@@ -58,6 +59,7 @@ export const messagesCodec: Codec = {
   openReader: (context) => new MessagesEventReader(context),
   writeAnswer,
   openWriter: (context) => new MessagesEventWriter(context),
+  openPlace: () => new MessagesPlace(),
 };
 
 /** The messages API: `POST /v1/messages`, JSON and server-sent events with names, and `POST /v1/messages/count_tokens`. */

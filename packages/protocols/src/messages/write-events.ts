@@ -38,19 +38,25 @@ export class MessagesEventWriter extends AnswerWriter<string> implements EventWr
   /** Thoughts without words behind a text, which are written only when something comes behind them. */
   readonly #waiting: Open[] = [];
 
-  constructor(context: WriterContext) {
+  /** `textIndex`: the index of the text that it goes on with, where a stream was begun by another. */
+  constructor(context: WriterContext, textIndex: number | null = null) {
     super('');
     this.#context = context;
+    if (textIndex === null) return;
+    this.#isStarted = true;
+    this.#index = textIndex;
+    this.#isBehindText = true;
+    this.#open = { block: { kind: 'text' }, isHeld: false, input: '', sealed: null };
   }
 
-  end(): string {
+  end(ours: WireRecord = {}): string {
     const { usage } = this.finish;
     const delta = stopMembers(this.finish, this.#hasCall);
     const last = usageMembers(usage ?? this.#estimate());
     return [
       this.#begun(),
       this.close(),
-      frame('message_delta', { delta, usage: last }),
+      frame('message_delta', { delta, usage: last, ...ours }),
       frame('message_stop', {}),
     ].join('');
   }

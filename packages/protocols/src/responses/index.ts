@@ -9,6 +9,7 @@ import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
+import { ResponsesPlace } from './place.ts';
 import { ResponsesEventReader, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { readAsks, readFacts, readSession } from './request.ts';
@@ -31,6 +32,7 @@ export const responsesCodec: Codec = {
   openReader: (context) => new ResponsesEventReader(context),
   writeAnswer,
   openWriter: (context) => new ResponsesEventWriter(context),
+  openPlace: () => new ResponsesPlace(),
 };
 
 function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {

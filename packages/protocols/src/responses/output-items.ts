@@ -49,6 +49,15 @@ interface OpenPart {
   readonly kind: 'text' | 'refusal';
   text: string;
   readonly citations: Citation[];
+  /** The caller has been told these already. */
+  readonly annotations: readonly object[];
+}
+
+/** A message as far as another has said it: its parts that are whole, and the text that is not. */
+export interface MessageSaid {
+  readonly parts: readonly object[];
+  readonly text: string;
+  readonly annotations: readonly object[];
 }
 
 /** A message: texts and refusals, each a part of it. */
@@ -57,14 +66,20 @@ export class MessageItem implements OutputItem {
   readonly #parts: object[] = [];
   #open: OpenPart | null = null;
 
-  constructor(place: ItemPlace) {
+  constructor(place: ItemPlace, said: MessageSaid | null = null) {
     this.#place = place;
-    place.added(this.#item('in_progress'));
+    if (said === null) {
+      place.added(this.#item('in_progress'));
+      return;
+    }
+    const { parts, text, annotations } = said;
+    this.#parts.push(...parts);
+    this.#open = { kind: 'text', text, citations: [], annotations };
   }
 
   openPart(kind: OpenPart['kind']): void {
     this.stop();
-    this.#open = { kind, text: '', citations: [] };
+    this.#open = { kind, text: '', citations: [], annotations: [] };
     this.#tell('content_part.added', { part: encodePart(this.#open, []) });
   }
 
@@ -88,9 +103,13 @@ export class MessageItem implements OutputItem {
   stop(): void {
     const part = this.#open;
     if (part === null) return;
-    const annotations = part.kind === 'text' ? writeCitations(part) : [];
-    for (const [annotation_index, annotation] of annotations.entries())
-      this.#tell('output_text.annotation.added', { annotation_index, annotation });
+    const added = part.kind === 'text' ? writeCitations(part) : [];
+    for (const [index, annotation] of added.entries())
+      this.#tell('output_text.annotation.added', {
+        annotation_index: part.annotations.length + index,
+        annotation,
+      });
+    const annotations = [...part.annotations, ...added];
     if (part.kind === 'text') this.#tell('output_text.done', { text: part.text, logprobs: [] });
     else this.#tell('refusal.done', { refusal: part.text });
     const whole = encodePart(part, annotations);

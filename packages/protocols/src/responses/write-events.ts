@@ -6,7 +6,7 @@ import { writeOutputFormat } from '../translate/writing.ts';
 import type { Citation, MediaBlock, Sealed, Turn } from '../turn.ts';
 import type { Finish, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
 import { totalInput, type Usage } from '../usage.ts';
-import { listOf, recordOf } from '../wire-values.ts';
+import { listOf, recordOf, type WireRecord } from '../wire-values.ts';
 import { carry } from './edits.ts';
 import {
   CallItem,
@@ -15,6 +15,7 @@ import {
   ItemPlace,
   type ItemStatus,
   MessageItem,
+  type MessageSaid,
   type OutputItem,
   ReasoningItem,
 } from './output-items.ts';
@@ -25,10 +26,12 @@ import { callerNames, writeToolChoice, writeTools } from './write-tools.ts';
 export class ResponsesEventWriter implements EventWriter {
   readonly #maker: ResponseMaker;
   #text = '';
-  #sequence = 0;
+  #sequence: number;
 
-  constructor(context: WriterContext) {
-    this.#maker = new ResponseMaker(context, (name, members) => this.#emit(name, members));
+  /** `said`: a stream that it goes on with, within its text. */
+  constructor(context: WriterContext, said: ResponseSaid | null = null) {
+    this.#sequence = said?.sequence ?? 0;
+    this.#maker = new ResponseMaker(context, (name, members) => this.#emit(name, members), said);
   }
 
   write(event: TurnEvent): string {
@@ -36,9 +39,9 @@ export class ResponsesEventWriter implements EventWriter {
     return this.#taken();
   }
 
-  end(): string {
+  end(ours: WireRecord = {}): string {
     const { status, response } = this.#maker.end();
-    this.#emit(status, { response });
+    this.#emit(status, { response: { ...response, ...ours } });
     return this.#taken();
   }
 
@@ -53,6 +56,19 @@ export class ResponsesEventWriter implements EventWriter {
     this.#text = '';
     return text;
   }
+}
+
+/** A stream as far as another has written it. */
+export interface ResponseSaid {
+  /** The response as it was told to begin. */
+  readonly response: WireRecord;
+  /** The number of the next event. */
+  readonly sequence: number;
+  /** All that are whole. */
+  readonly items: readonly object[];
+  /** The message that is not. */
+  readonly messageId: string;
+  readonly message: MessageSaid;
 }
 
 /** The beginning of an item's id; clients and the vendor tell items by it. */
@@ -70,19 +86,29 @@ class ResponseMaker extends AnswerWriter<void> {
   #model: string;
   #item: OutputItem | null = null;
   #isStarted = false;
+  readonly #said: ResponseSaid | null;
 
-  constructor(context: WriterContext, emit: Emit) {
+  constructor(context: WriterContext, emit: Emit, said: ResponseSaid | null = null) {
     super(undefined);
     this.#context = context;
     this.#emit = emit;
     this.#model = context.turn.model;
+    this.#said = said;
+    if (said === null) return;
+    this.#isStarted = true;
+    this.#items.push(...said.items);
+    this.#item = new MessageItem(new ItemPlace(said.messageId, said.items.length, emit), said.message);
   }
 
   /** Closes the last item, and gives the response as it ended. */
   end(): ReturnType<typeof closedResponse> {
     this.#begin();
     this.#closeItem(isCutOff(this.finish) ? 'incomplete' : 'completed');
-    return closedResponse(this.#context, this.#model, this.#items, this.finish);
+    const { status, response } = closedResponse(this.#context, this.#model, this.#items, this.finish);
+    return {
+      status,
+      response: this.#said === null ? response : { ...this.#said.response, ...endOf(response) },
+    };
   }
 
   protected start({ model }: Start): void {
@@ -188,7 +214,7 @@ function closedResponse(
   model: string,
   items: readonly object[],
   finish: Finish,
-): { readonly status: string; readonly response: object } {
+): { readonly status: string; readonly response: WireRecord } {
   const standing = standingOf(finish, items);
   const response = {
     ...responseObject(context, model, standing),
@@ -197,6 +223,11 @@ function closedResponse(
     usage: writeUsage(finish.usage),
   };
   return { status: standing.status, response };
+}
+
+/** The members of a response that its end decides. */
+function endOf({ status, error, incomplete_details, completed_at, output, usage }: WireRecord): WireRecord {
+  return { status, error, incomplete_details, completed_at, output, usage };
 }
 
 /** A refusal in words is in the items as one; a vendor that stopped the answer instead has filtered it. */

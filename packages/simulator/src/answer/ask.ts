@@ -22,6 +22,39 @@ export interface Ask {
   readonly choices: number;
   /** Absent when text is asked for. */
   readonly image?: ImageAsk;
+  /** Absent unless the rest of an answer is asked for that broke off. */
+  readonly broken?: BrokenAnswer;
+}
+
+/** An answer that broke off. */
+export interface BrokenAnswer {
+  /** As far as it had come. */
+  readonly said: string;
+  /** The end of it that is to be said again. */
+  readonly repeated: string;
+  /** Tokens of the prompt that it answered. */
+  readonly promptTokens: number;
+}
+
+/** One message of a prompt. */
+export interface Message {
+  readonly isModel: boolean;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/**
+ * The ask as it was before its answer broke off, where this one is for the rest: its last words are the model's own, or a user's
+ * who repeats, behind an empty line, the words it is to begin with. `last`: the messages at its end.
+ */
+export function unbroken(ask: Ask, last: readonly Message[]): Ask {
+  const [asked, said, request] = last.at(-1)?.isModel === true ? last.slice(-2) : last.slice(-3);
+  if (asked === undefined || said?.isModel !== true || asked.isModel) return ask;
+  const at = request === undefined ? -1 : request.text.lastIndexOf('\n\n') + 2;
+  const repeated = request === undefined ? '' : request.text.slice(at);
+  if (request !== undefined && (at < 2 || !said.text.endsWith(repeated))) return ask;
+  const promptTokens = ask.promptTokens - said.tokens - (request?.tokens ?? 0);
+  return { ...ask, lastText: asked.text, broken: { said: said.text, repeated, promptTokens } };
 }
 
 /** The images asked for, in a protocol that answers with nothing else; `choices` is how many. */

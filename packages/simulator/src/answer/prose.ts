@@ -1,4 +1,4 @@
-import type { Ask } from './ask.ts';
+import type { Ask, BrokenAnswer } from './ask.ts';
 
 const quotedCharactersMax = 160;
 
@@ -17,7 +17,13 @@ const reasoningFiller = wordPieces(
 /** The words of a simulated answer; exactly `tokens` of them, or as many as come naturally when null. */
 export function answerWords(ask: Ask, choice: number, tokens: number | null): readonly string[] {
   const natural = wordPieces(naturalAnswer(ask, choice));
-  return tokens === null ? natural : stretch(natural, filler, tokens);
+  const words = tokens === null ? natural : stretch(natural, filler, tokens);
+  return ask.broken === undefined ? words : restOf(words.join(''), ask.broken);
+}
+
+/** A model that has said something else begins anew. */
+function restOf(text: string, { said, repeated }: BrokenAnswer): readonly string[] {
+  return wordPieces(text.startsWith(said) ? text.slice(said.length - repeated.length) : text);
 }
 
 export function reasoningWords(tokens: number): readonly string[] {
@@ -34,7 +40,7 @@ function naturalAnswer(ask: Ask, choice: number): string {
   const about = ask.answersTool ? 'The tool returned' : 'You wrote';
   return (
     `${opening} a simulated answer; no real model was asked. ${about}: “${quote(ask.lastText)}”. ` +
-    `I counted ${ask.promptTokens} tokens in your prompt and send one word per token, so the usage you see ` +
+    `I counted ${ask.broken?.promptTokens ?? ask.promptTokens} tokens in your prompt and send one word per token, so the usage you see ` +
     'is exact. Connect a real channel to get a real answer.'
   );
 }

@@ -1,5 +1,5 @@
-import type { Ask, Tool, ToolChoice } from '../answer/ask.ts';
-import { anyObjectSchema, countWords, tokensPerOtherPart } from '../answer/ask.ts';
+import type { Ask, Message, Tool, ToolChoice } from '../answer/ask.ts';
+import { anyObjectSchema, countWords, tokensPerOtherPart, unbroken } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, isRecord, listOf, recordOf, stringOf } from '../json.ts';
 import { type AskResult, missing } from '../protocol.ts';
@@ -27,7 +27,11 @@ export function readAsk(model: string, body: JsonRecord): AskResult {
     maxTokens: countOf(body['max_completion_tokens']) ?? countOf(body['max_tokens']),
     choices: Math.min(Math.max(countOf(body['n']) ?? 1, 1), choicesMax),
   };
-  return { ok: true, ask };
+  return { ok: true, ask: unbroken(ask, list.slice(-3).map(messageOf)) };
+}
+
+function messageOf({ role, content }: JsonRecord): Message {
+  return { isModel: role === 'assistant', text: textsOf(content).join(' '), tokens: contentTokens(content) };
 }
 
 /** Words of the text, and a fixed number for every part that is not text. */

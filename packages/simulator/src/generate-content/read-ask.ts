@@ -1,4 +1,12 @@
-import { type Ask, countWords, type Tool, type ToolChoice, tokensPerOtherPart } from '../answer/ask.ts';
+import {
+  type Ask,
+  countWords,
+  type Message,
+  type Tool,
+  type ToolChoice,
+  tokensPerOtherPart,
+  unbroken,
+} from '../answer/ask.ts';
 import { countOf, isRecord, type JsonRecord, listOf, recordOf, stringOf } from '../json.ts';
 import { type AskResult, badRequest } from '../protocol.ts';
 
@@ -25,7 +33,16 @@ export function readAsk(model: string, body: JsonRecord, stream: boolean): AskRe
     maxTokens: countOf(member(config, 'maxOutputTokens')),
     choices: countOf(member(config, 'candidateCount')) ?? 1,
   };
-  return { ok: true, ask };
+  return { ok: true, ask: unbroken(ask, contentsOf(body).slice(-3).map(messageOf)) };
+}
+
+function messageOf(content: JsonRecord): Message {
+  const parts = partsOf(content);
+  return {
+    isModel: member(content, 'role') === 'model',
+    text: parts.flatMap((part) => textOf(part) ?? []).join(' '),
+    tokens: parts.reduce((sum, part) => sum + partTokens(part), 0),
+  };
 }
 
 function isToolResult(part: JsonRecord): boolean {

@@ -1,5 +1,5 @@
-import type { Ask, Tool, ToolChoice } from '../answer/ask.ts';
-import { countWords, tokensPerOtherPart } from '../answer/ask.ts';
+import type { Ask, Message, Tool, ToolChoice } from '../answer/ask.ts';
+import { countWords, tokensPerOtherPart, unbroken } from '../answer/ask.ts';
 import type { JsonRecord } from '../json.ts';
 import { countOf, listOf, recordOf, stringOf } from '../json.ts';
 import { type AskResult, badRequest } from '../protocol.ts';
@@ -34,7 +34,11 @@ export function readPrompt(model: string, body: JsonRecord): AskResult {
     maxTokens: countOf(body['max_tokens']),
     choices: 1,
   };
-  return { ok: true, ask };
+  return { ok: true, ask: unbroken(ask, list.slice(-3).map(messageOf)) };
+}
+
+function messageOf({ role, content }: JsonRecord): Message {
+  return { isModel: role === 'assistant', text: textsOf(content).join(' '), tokens: contentTokens(content) };
 }
 
 function toolResults(message: JsonRecord): number {

@@ -2,9 +2,11 @@ import {
   type Ask,
   anyObjectSchema,
   countWords,
+  type Message,
   type Tool,
   type ToolChoice,
   tokensPerOtherPart,
+  unbroken,
 } from '../answer/ask.ts';
 import type { Conversations } from '../conversations.ts';
 import { countOf, isRecord, type JsonRecord, listOf, recordOf, stringOf } from '../json.ts';
@@ -38,7 +40,18 @@ export function readAsk(
     maxTokens: countOf(request['max_output_tokens']),
     choices: 1,
   };
-  return { ok: true, ask };
+  return {
+    ok: true,
+    ask: unbroken(
+      ask,
+      items.slice(-3).map((item) => messageOf(item, earlier)),
+    ),
+  };
+}
+
+function messageOf(item: JsonRecord, earlier: Conversations): Message {
+  const text = textsOf(item).join(' ');
+  return { isModel: item['role'] === 'assistant', text, tokens: itemTokens(item, earlier) };
 }
 
 function readSchema(format: JsonRecord): unknown {

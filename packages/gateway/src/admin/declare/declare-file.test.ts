@@ -68,8 +68,8 @@ groups:
       },
     ]);
     expect(groups.map(({ routing }) => routing)).toEqual([
-      { preset: 'balanced', channels: null, hedging: false },
-      { preset: 'latency', channels: ['a'], hedging: true },
+      { preset: 'balanced', channels: null, hedging: false, rescue: 'none' },
+      { preset: 'latency', channels: ['a'], hedging: true, rescue: 'none' },
     ]);
   });
 

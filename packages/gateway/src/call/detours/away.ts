@@ -30,6 +30,14 @@ const nearBytesMax = 128 * 1024;
 /** So is a shorter one of more parts: each takes about a microsecond. */
 const nearElementsMax = 5_000;
 
+/** To read it as a whole would hold the event loop. */
+export function isLong(body: Uint8Array): boolean {
+  return (
+    body.length > nearBytesMax ||
+    (body.length > uncountedBytesMax && countElements(body, nearElementsMax) > nearElementsMax)
+  );
+}
+
 /** Translates the requests of one call: here where that is quick, and in another thread where it would hold the event loop. */
 export class TranslationDesk {
   readonly #call: Call;
@@ -40,11 +48,8 @@ export class TranslationDesk {
   readonly #written = new Map<Wire, Result<WrittenTurn, Fault>>();
 
   constructor(call: Call) {
-    const { body } = call.inbound;
     this.#call = call;
-    this.#isLong =
-      body.length > nearBytesMax ||
-      (body.length > uncountedBytesMax && countElements(body, nearElementsMax) > nearElementsMax);
+    this.#isLong = isLong(call.inbound.body);
   }
 
   /** True when the target cannot be asked before `translate` has called back; a `way` to it where its ways are known. */

@@ -11,6 +11,7 @@ import {
   type StreamTranslator,
   succeed,
   type Translation,
+  type Turn,
   translate,
   type WriterContext,
   withMedia,
@@ -50,13 +51,18 @@ export function waysOf(call: Call, { ways }: Wire): readonly Wire[] {
 }
 
 /** The request for a target of another protocol. A fault where it cannot be told it: another one may be. */
-export function encodeTranslated(call: Call, wire: Wire, shelf: MediaShelf | null): Result<Encoded, Fault> {
+export function encodeTranslated(
+  call: Call,
+  wire: Wire,
+  shelf: MediaShelf | null,
+  change: (turn: Turn) => Turn = unchanged,
+): Result<Encoded, Fault> {
   const { protocol } = call;
   const { codec } = wire.protocol;
   if (protocol.codec === null || codec === null)
     throw new Error(`${protocol.id} cannot be translated to ${wire.protocol.id}`);
   if (!holdsTurn(call) || !holdsRequest(call)) return fail(crowded());
-  const encoded = encodeHere(call, { caller: protocol.codec, upstream: codec }, wire, shelf);
+  const encoded = encodeHere(call, { caller: protocol.codec, upstream: codec }, wire, shelf, change);
   if (!encoded.ok) releaseRequest(call);
   return encoded;
 }
@@ -66,12 +72,13 @@ function encodeHere(
   languages: Languages,
   wire: Wire,
   shelf: MediaShelf | null,
+  change: (turn: Turn) => Turn,
 ): Result<Encoded, Fault> {
   const turn = turnOf(call);
   if (!turn.ok) return turn;
   const unfetched = shelf?.faultFor(wire) ?? null;
   if (unfetched !== null) return fail(unfetched);
-  const asked = shelf === null ? turn.value : withMedia(turn.value, shelf.fetched);
+  const asked = change(shelf === null ? turn.value : withMedia(turn.value, shelf.fetched));
   const translation = translate(languages, wire.asked, { ...contextOf(call), turn: asked });
   return translation.ok ? encodedFrom(call, translation.value) : translation;
 }
@@ -118,6 +125,8 @@ function requestBytes({ inbound: { body } }: Call): number {
   return body.length > uncountedBytesMax ? body.length : 0;
 }
 
+const unchanged = (turn: Turn): Turn => turn;
+
 /** A key that is strict does without an answer rather than without a part of its request. */
 function lossRefused({ field, action, note }: Loss): Fault {
   const how = action === 'dropped' ? 'it would be left out' : `it would be sent otherwise (${note})`;
@@ -141,7 +150,7 @@ export function openTranslatedRelay(
     return new TranslatedWholeRelay(errand, wire, translation, headers, announced);
   }
   const headers = streamHeaders('', errand.request.framing, attempts, translation.losses);
-  return new TranslatedStreamRelay(errand, wire, translation, headers);
+  return new TranslatedStreamRelay(errand, wire, translation.openStream(), headers);
 }
 
 class TranslatedWholeRelay extends WholeRelay {
@@ -183,14 +192,14 @@ function unlessInError(outcome: Outcome, committed: boolean): Outcome {
 }
 
 /** A translator says everything in its own frames, the usage and the end of a stream included; what says nothing it leaves out. */
-class TranslatedStreamRelay extends StreamRelay {
+export class TranslatedStreamRelay extends StreamRelay {
   readonly #translator: StreamTranslator;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(errand: Errand, wire: Wire, translation: Translation, headers: HeaderList) {
+  constructor(errand: Errand, wire: Wire, translator: StreamTranslator, headers: HeaderList) {
     super(errand, wire, headers, 'sse');
-    this.#translator = translation.openStream();
+    this.#translator = translator;
     this.#bytesMax = errand.limits.answerBytesMax;
   }
 

@@ -57,7 +57,7 @@ export const declaration: Declaration = {
         multiplierPpm: 1_500_000n,
         models: ['alpha'],
       },
-      routing: { preset: 'latency', channels: ['channel-1'], hedging: true },
+      routing: { preset: 'latency', channels: ['channel-1'], hedging: true, rescue: 'continue' },
     },
   ],
   models: ['alpha', 'beta'].map((id) => ({

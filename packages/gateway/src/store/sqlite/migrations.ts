@@ -318,6 +318,9 @@ FROM calls WHERE status <> 'open' GROUP BY 1, 2, 3, 4, 5;
 /** Costs that nobody knows are no zero any more: sums say how many they leave out. */
 const unknownCosts = 'ALTER TABLE usage_slots ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;';
 
+/** Groups whose broken streams are continued elsewhere. */
+const rescues = "ALTER TABLE groups ADD COLUMN rescue TEXT NOT NULL DEFAULT 'none';";
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -337,6 +340,7 @@ const steps: readonly string[] = [
   shownBalances,
   namedSums,
   unknownCosts,
+  rescues,
 ];
 
 /**
