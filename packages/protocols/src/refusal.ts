@@ -1,3 +1,4 @@
+import { beginningOf } from './bytes/whole-text.ts';
 import type { UpstreamRefusal } from './protocol.ts';
 import { unreachable } from './result.ts';
 import { byWord, isRecord, recordOf, type WireRecord } from './wire-values.ts';
@@ -6,6 +7,8 @@ type Kind = UpstreamRefusal['kind'];
 
 /** Kept of an upstream's message. Characters. */
 const messageCharsMax = 2_000;
+/** Kept of an upstream's type, code and param. Characters. */
+const wordCharsMax = 300;
 /** Members that are told of an object that is no answer. */
 const membersToldMax = 8;
 
@@ -164,10 +167,10 @@ function wordsOf(error: WireRecord, around: WireRecord = {}): ErrorWords | null 
     text(error['code']) ?? numberText(error['code']) ?? text(recordOf(error['details'])['error_code']);
   if (message === null && type === null && code === null) return null;
   return {
-    message: (message ?? type ?? code ?? '').slice(0, messageCharsMax),
-    type,
-    code,
-    param: text(error['param']),
+    message: beginningOf(message ?? type ?? code ?? '', messageCharsMax),
+    type: wholeWord(type),
+    code: wholeWord(code),
+    param: wholeWord(text(error['param'])),
     status: errorStatus(error['status_code']) ?? errorStatus(error['code']) ?? errorStatus(error['status']),
   };
 }
@@ -201,12 +204,12 @@ const wrongAddress = /^(resource )?not found\W*$/;
 const refusedContent =
   /^(content|((your|the|this) )?(request|input|prompt|message|content|output|image)s?)\b.{0,100}\b(violat|flagged|moderation|safety|usage guidelines)/;
 const accountWords =
-  /\b(api[ _-]?keys?|accounts?|organi[sz]ations?|projects?|teams?|workspaces?|subscriptions?|your (current )?plan|billing|credits?|balance|quota|suspended|deactivated|country|region|territory|user location|ip address|unregistered callers)\b|\b(to|access|use) .{0,30}\b(this|the) model\b/;
+  /\b(api[ _-]?keys?|accounts?|organi[sz]ations?|projects?|teams?|workspaces?|subscriptions?|your (current )?plan|billing|credits?|balance|quota|suspended|deactivated|country|region|territory|user location|ip address|unregistered callers|security token)\b|\b(to|access|use) .{0,30}\b(this|the) model\b/;
 const policyWords = /\bviolat|\bflagged\b|\bmoderation\b|\bsafety\b|\busage guidelines\b|\bcontent policy\b/;
 
 /** Something a caller may do without: the account may well be good for all else. */
 const featureWords =
-  /\b(features?|tools?|tool use|functions?|web[ _]search|code[ _](execution|interpreter)|computer[ _]use|file[ _]search|connectors?|mcp servers?|beta headers?|betas?|(fast|background|batch|flex|priority) (mode|tier|processing)|service[ _]tiers?|prompt caching|fine-tun\w+|long context|context-1m)\b.{0,80}(\b(not|requires?|only|disabled|unavailable|denied)|n't)\b|(\b(not|cannot)|n't)\b.{0,60}\b(feature|tool|web[ _]search|code[ _]execution|computer[ _]use|service[ _]tier|beta)\b/;
+  /\b(features?|tools?|tool use|functions?|web[ _]search|code[ _](execution|interpreter)|computer[ _]use|file[ _]search|connectors?|mcp servers?|beta headers?|betas?|(fast|background|batch|flex|priority) (mode|tier|processing)|service[ _]tiers?|prompt caching|fine-tun\w+|long context|context-1m)\b.{0,80}(\b(not|requires?|only|disabled|unavailable|denied)|n't)\b|(\b(not|cannot)|n't)\b.{0,60}\b(feature|tool|web[ _]search|code[ _]execution|computer[ _]use|service[ _]tier|beta)\b|^you are not allowed to (request|use) (?!this\b|the\b)[\w ]{1,60} (from|with|on|for) (this|the) model\b/;
 
 /** One without a reason may be tried elsewhere once; nobody is told that a key is bad, and no second channel is doubted. */
 function kindOfForbidden(plain: string): Kind {
@@ -247,7 +250,8 @@ const kindsByCode: ReadonlyMap<string, Kind> = byWord({
     insufficient_balance exceeded_current_quota_error billing_error billing_not_active
     billing_hard_limit_reached account_deactivated organization_restricted access_terminated
     arrearage unsupported_country_region_territory`,
-  'model-missing': 'model_not_found model_not_exist modelnotfound invalid_model deploymentnotfound',
+  'model-missing':
+    'model_not_found model_not_exist modelnotfound model_not_available invalid_model deploymentnotfound',
   'rate-limited': `
     rate_limit_exceeded rate_limit_error rate_limit_reached_error resource_exhausted
     throttlingexception`,
@@ -269,7 +273,7 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
   [/^insufficient (account )?(balance|credits?|funds|quota)\b/, 'credential'],
   [/^(incorrect|invalid) api key|^api key not valid|^api key expired/, 'credential'],
   [/^this request requires more credits|^you (have )?exceeded your (monthly )?(spend|budget)/, 'credential'],
-  [/^user location is not supported\b/, 'credential'],
+  [/^user location is not supported\b|^account( [\w-]{1,64})? is suspended\b/, 'credential'],
   [
     new RegExp(
       `^((the|this|requested|specified) )*models?([ /]${modelName})?,? ((is |was )?not found|(does )?not exist|is not supported(?= by any provider|\\s*([.,;]|$)))\\b`,
@@ -354,6 +358,11 @@ function isPlausible(kind: Kind, status: number): boolean {
     default:
       return unreachable(kind);
   }
+}
+
+/** A short text, without halves of characters: it goes into logs, the ledger and to callers. */
+function wholeWord(word: string | null): string | null {
+  return word === null ? null : beginningOf(word, wordCharsMax);
 }
 
 function text(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import {
+  beginningOf,
   callProtocols,
   type Facts,
   fail,
@@ -267,7 +268,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly RouteProblem[] {
 }
 
 function unknownField(name: string): RouteProblem {
-  const field = name.slice(0, 100);
+  const field = beginningOf(name, 100);
   return { field, message: `is not known${didYouMean(field, Object.keys(routeQuestion.shape))}` };
 }
 

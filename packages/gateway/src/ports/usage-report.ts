@@ -1,4 +1,4 @@
-import { type Fault, fail, fault, type Result, succeed, type Usage } from '@headgate/protocols';
+import { beginningOf, type Fault, fail, fault, type Result, succeed, type Usage } from '@headgate/protocols';
 import type { NanoUsd } from '../money/money.ts';
 import type { CallStatus, UnbilledReason, UsageSource } from './ledger.ts';
 
@@ -112,7 +112,7 @@ export function readUsageQuery(query: URLSearchParams, nowMs: number): Result<Us
     if (!knownNames.has(name)) {
       return invalid(
         name,
-        `Unknown query parameter '${name.slice(0, 60)}'; known are ${[...knownNames].join(', ')}.`,
+        `Unknown query parameter '${beginningOf(name, 60)}'; known are ${[...knownNames].join(', ')}.`,
       );
     }
     if (query.getAll(name).length > 1) return invalid(name, `'${name}' is given more than once.`);

@@ -1,4 +1,4 @@
-import { type Reading, totalInput, totalOutput, type Usage } from '@headgate/protocols';
+import { beginningOf, type Reading, totalInput, totalOutput, type Usage } from '@headgate/protocols';
 import type { Credential, Target } from '../catalogue/catalogue.ts';
 import type { CredentialSlot } from './credential.ts';
 import type { Uniform } from './health.ts';
@@ -52,7 +52,7 @@ export type ServiceListener = (target: Target, change: ServiceChange) => void;
 const wordsMax = 200;
 
 function failureWords(outcome: Outcome, { channel }: Target): string {
-  return (wordsOn(outcome, channel) ?? outcome.kind).replaceAll(/\s+/g, ' ').slice(0, wordsMax);
+  return beginningOf((wordsOn(outcome, channel) ?? outcome.kind).replaceAll(/\s+/g, ' '), wordsMax);
 }
 
 /** One attempt under way, as the router sees it: what is counted in at its beginning is counted out at its end, once. */
