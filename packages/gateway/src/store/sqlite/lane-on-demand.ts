@@ -13,13 +13,18 @@ export class LaneOnDemand implements StoreLane {
     this.#open = open;
   }
 
+  /** Opens it now, for who will need it soon. */
+  open(): StoreLane {
+    if (this.#lane === null || this.#lane.hasDied) this.#lane = this.#open();
+    return this.#lane;
+  }
+
   run<Job extends keyof StoreJobs>(
     job: Job,
     inputs: () => Parameters<StoreJobs[Job]>,
   ): Promise<Awaited<ReturnType<StoreJobs[Job]>>> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('the store is closed'));
-    if (this.#lane === null || this.#lane.hasDied) this.#lane = this.#open();
-    return this.#lane.run(job, inputs);
+    return this.open().run(job, inputs);
   }
 
   async close(): Promise<void> {

@@ -43,6 +43,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const writer = openLane(file, onAlarm);
   const reader = new LaneOnDemand(() => openLane(file, onAlarm));
   const reporter = new LaneOnDemand(() => openLane(file, onAlarm));
+  // A gateway reads its configuration at once, and the thread starts beside the writer's; few commands read any.
+  if (options.openLane === undefined) reader.open();
   const close = async () => {
     await reporter.close();
     await reader.close();
