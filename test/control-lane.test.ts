@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { generateKey } from '../packages/gateway/src/admin/keys.ts';
@@ -149,18 +150,21 @@ test('under any load of reports a key is revoked within a second, and probes are
   const doomed = JSON.parse(made.stdout) as { key: string; id: string };
   await within(5_000, async () => (await call(apiOrigin, doomed.key)).status === 200);
   let isLoaded = true;
-  const statuses = new Map<number, number>();
+  const statuses = new Map<string, number>();
   let slowestMs = 0;
   const flood = Array.from({ length: 12 }, async () => {
     while (isLoaded) {
       const started = performance.now();
-      const { status } = await usage(apiOrigin, key);
-      if (status === 200) slowestMs = Math.max(slowestMs, performance.now() - started);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      const answer = await usage(apiOrigin, key);
+      const kind = answer.status === 200 ? '200' : codeOf(answer);
+      statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
+      if (kind === '200') slowestMs = Math.max(slowestMs, performance.now() - started);
+      // Whoever is refused asks again at once, but leaves other tests of this machine something of it.
+      else await wait(10);
     }
   });
   // The first report waits for its thread and for the disk.
-  await within(30_000, () => Promise.resolve((statuses.get(200) ?? 0) > 3));
+  await within(30_000, () => Promise.resolve((statuses.get('200') ?? 0) > 3));
   const revokedAt = performance.now();
   await revoke(directory.path, doomed.id);
   await within(3 * promptMs, async () => (await call(apiOrigin, doomed.key)).status === 401);
@@ -173,9 +177,9 @@ test('under any load of reports a key is revoked within a second, and probes are
   // The command itself takes its part of the time, as the machine runs other tests beside.
   expect(tookMs).toBeLessThan(2 * promptMs);
   expect(probeMs).toBeLessThan(promptMs);
-  expect([...statuses.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
-  expect(statuses.get(200)).toBeGreaterThan(0);
-  expect(statuses.get(429)).toBeGreaterThan(0);
+  expect(['200', 'rate_limited', 'overloaded']).toEqual(expect.arrayContaining([...statuses.keys()]));
+  expect(statuses.get('200')).toBeGreaterThan(0);
+  expect(statuses.get('rate_limited')).toBeGreaterThan(0);
   console.info(
     `reports ${JSON.stringify([...statuses])}, slowest ${Math.round(slowestMs)} ms; revoked in ${Math.round(tookMs)} ms, probe ${Math.round(probeMs)} ms`,
   );
