@@ -153,6 +153,13 @@ describe('a program of a fresh clone', () => {
     expect(failed.error).toMatch(/`npm install` failed/);
     expect(existsSync(join(clone.folder, 'node_modules/.package-lock.json'))).toBe(false);
     expect(clone.run('program.mjs')).toMatchObject({ status: 0, out: 'ran\n' });
+    // What an upgrade that broke off has left of the packages is not what the list before it says.
+    lock(clone.folder, '2.0.0');
+    clone.run('NPM_FAILS', 'program.mjs');
+    lock(clone.folder, '1.0.0');
+    clone.asked();
+    clone.run('program.mjs');
+    expect(clone.asked()).toHaveLength(1);
   });
 
   test('runs on the Node that was installed when this one is too old, and ends as it ends', () => {

@@ -35,13 +35,14 @@ async function headgate(
   variables: Readonly<Record<string, string>> = {},
   onOutput: () => void = () => undefined,
   input = '',
+  stop = AbortSignal.abort(),
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf(variables),
     directory,
-    stop: AbortSignal.abort(),
+    stop,
     openLane: (...lane) => new SameThreadLane(...lane),
     readSecret: () => Promise.resolve(succeed(input)),
     version: '1.2.3',
@@ -285,6 +286,26 @@ describe('lists and checks', () => {
     expect((await headgate('ledger export')).out).toBe('');
     expect((await headgate('ledger export --format csv')).out).toMatch(/^trace_id,started_at,status,.*\n$/);
     expect((await headgate('ledger verify')).out).toContain('sound: 0 calls');
+  });
+
+  test('channels are looked at again and again until that is stopped', async () => {
+    await configured();
+    const stop = new AbortController();
+    const changes: Promise<Ran>[] = [];
+    const change = () => {
+      if (changes.length > 0) return stop.abort();
+      writeFileSync(
+        join(directory, 'c.yaml'),
+        configuration.replace('{ main:', '{ second: { provider: openai, models: [gpt-5-mini] }, main:'),
+      );
+      changes.push(headgate('import c.yaml', credentials));
+    };
+    const { code, out } = await headgate('channels list --watch', credentials, change, '', stop.signal);
+    expect(code).toBe(0);
+    expect(await changes[0]).toMatchObject({ code: 0 });
+    const [, first, second] = out.split('STATE');
+    expect(first).not.toContain('second');
+    expect(second).toContain('second');
   });
 
   test('channels show what keeps them from working, and never a secret', async () => {
