@@ -33,12 +33,16 @@ export const alerts = {
     when: 'A provider refuses a credential, or its account has no credit. Calls go to others.',
     what: 'Replace the credential or top up the account; it is tried again by itself.',
   },
+  'disk-full': {
+    when: 'Less than 1 MB is free where the data directory is. Callers get 503 before anyone is asked; `/readyz` says `disk-full`.',
+    what: 'Free some space. Calls are taken again a moment later, without a restart.',
+  },
   'ledger-conflict': {
     when: 'Two different entries have one trace id. The first one stands.',
     what: '`headgate ledger verify`; report it.',
   },
   'ledger-unavailable': {
-    when: 'An entry cannot be written. Callers get `overloaded`, nothing is served unbilled.',
+    when: 'An entry cannot be written. Callers get `store_unavailable`, nothing is served unbilled.',
     what: 'Look at the disk of the data directory: space, permissions, health. `/readyz` says when it is over.',
   },
   'missing-credential': {
@@ -52,6 +56,10 @@ export const alerts = {
   'model-missing-upstream': {
     when: 'A provider does not know a model that a channel says it serves. Calls go to others.',
     what: 'Correct `upstream` of that model on that channel, or take it out of its `models`.',
+  },
+  'store-lost': {
+    when: 'A file of the store was removed, renamed or replaced while the gateway had it open. Callers get 503; `/readyz` says `store-lost`.',
+    what: 'Put back what the log names, as it was: calls are taken again within a second. If it is gone for good, [stop, put back a backup, start](operating.md#backups).',
   },
   'unpriced-model': {
     when: 'A model was called that has no price.',

@@ -35,6 +35,7 @@ import { Router } from './route/router.ts';
 import { StateKeeper } from './route/saved.ts';
 import { type OpenLane, openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
+import { tellLedgerAlarm } from './telemetry/ledger-alarms.ts';
 import { LiveSecrets } from './telemetry/live-secrets.ts';
 import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -111,6 +112,8 @@ export async function startGateway(
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
   const store = opened.adopt(await openStore(settings, log, metrics, given), (it) => it.close());
   await recover(store, log.logger, systemClock);
+  // Before anything listens: what cannot be written down is not to be served.
+  await store.prepare();
   const tokens = openOwnerTokens(settings.dataDir);
   if (!tokens.ok) return fail([{ where: settings.dataDir, path: '', message: tokens.error }]);
   const live = new LiveSecrets();
@@ -164,14 +167,7 @@ function openStore(settings: Settings, log: Log, metrics: Metrics, given: StartO
     durability: settings.ledgerDurability,
     clock: systemClock,
     onCommit: metrics.ledgerCommitted,
-    onAlarm: ({ kind, traceId, detail }) => {
-      if (kind === 'conflict') metrics.alertRaised('ledger-conflict');
-      log.logger.error('ledger alarm', {
-        alert: kind,
-        reason: detail,
-        ...(traceId === null ? {} : { traceId }),
-      });
-    },
+    onAlarm: (alarm) => tellLedgerAlarm(alarm, log, metrics),
   });
 }
 
@@ -372,7 +368,7 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
     unreadyReasons: () => [
       ...(departure.isStarting ? (['starting'] as const) : []),
       ...(departure.isLeaving ? (['draining'] as const) : []),
-      ...(store.ledger.isWritable() ? [] : (['store-not-writable'] as const)),
+      ...(store.trouble === null ? [] : [store.trouble]),
     ],
     exposeMetrics: () => {
       metrics.service.stand(routes.channels());

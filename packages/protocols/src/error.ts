@@ -157,14 +157,14 @@ export const errorTable = {
     fault: 'gateway',
     retry: true,
     text: 'The gateway is overloaded or shutting down; try again shortly.',
-    when: 'load is shed, the ledger cannot be written, or the process is draining',
+    when: 'load is shed, or the process is draining',
   },
   store_unavailable: {
     status: 503,
     fault: 'gateway',
     retry: true,
     text: "The gateway's own store is not reachable; try again shortly.",
-    when: 'our own store is unreachable (never shown as a 401)',
+    when: 'our own store cannot be reached, or an entry not be written: its disk is full, or files of it are gone (never shown as a 401)',
   },
   internal: {
     status: 500,

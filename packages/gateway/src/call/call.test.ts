@@ -95,16 +95,16 @@ describe('an end whose entry is not durable', () => {
     const { done } = rig.start(false);
     rig.answer(false, wholeAnswer);
     await done;
-    expect(rig.reply).toMatchObject({ status: 500, ending: 'clean' });
-    expect(rig.reply.text).toContain('"code":"internal"');
+    expect(rig.reply).toMatchObject({ status: 503, ending: 'clean' });
+    expect(rig.reply.text).toContain('"code":"store_unavailable"');
     expect(rig.reply.text).not.toContain('One');
     expect(rig.observed).toMatchObject([
       {
         status: 'failed',
         unbilledReason: 'ledger_failed',
         chargeNanoUsd: 0n,
-        errorCode: 'internal',
-        httpStatus: 500,
+        errorCode: 'store_unavailable',
+        httpStatus: 503,
       },
     ]);
     expect(rig.alerts).toEqual(['ledger-unavailable']);
@@ -117,7 +117,7 @@ describe('an end whose entry is not durable', () => {
     await done;
     expect(rig.reply).toMatchObject({ status: 200, ending: 'broken' });
     expect(rig.reply.text).toContain('One two');
-    expect(rig.reply.text).toContain('"code":"internal"');
+    expect(rig.reply.text).toContain('"code":"store_unavailable"');
     expect(rig.reply.text).not.toContain('[DONE]');
     expect(rig.observed).toMatchObject([{ unbilledReason: 'ledger_failed', httpStatus: 200 }]);
   });
@@ -129,7 +129,12 @@ describe('an end whose entry is not durable', () => {
     rig.reply.listener?.onCallerGone();
     await done;
     expect(rig.observed).toMatchObject([
-      { status: 'failed', unbilledReason: 'ledger_failed', chargeNanoUsd: 0n, errorCode: 'internal' },
+      {
+        status: 'failed',
+        unbilledReason: 'ledger_failed',
+        chargeNanoUsd: 0n,
+        errorCode: 'store_unavailable',
+      },
     ]);
   });
 });

@@ -259,7 +259,7 @@ test('an entry that was not taken is not billed, whatever it says', () => {
     status: 'failed',
     unbilledReason: 'ledger_failed',
     chargeNanoUsd: 0n,
-    errorCode: 'internal',
+    errorCode: 'store_unavailable',
   });
 });
 

@@ -79,7 +79,7 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
 
 /** The same call when its entry could not be written: the end of its answer is not sent, but an error instead. */
 function withheld(finish: CallEnd, begun: boolean): CallEnd {
-  return finish.kind === 'answered' ? { kind: 'failed', fault: fault('internal'), begun } : finish;
+  return finish.kind === 'answered' ? { kind: 'failed', fault: fault('store_unavailable'), begun } : finish;
 }
 
 /** A call whose entry the ledger did not take, as the observer hears of it; `told` is how it ended for its caller. */
@@ -90,7 +90,7 @@ export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
     unbilledReason: 'ledger_failed',
     chargeNanoUsd: zeroNanoUsd,
     httpStatus: httpStatusOf(told),
-    errorCode: told.kind === 'failed' ? told.fault.code : 'internal',
+    errorCode: told.kind === 'failed' ? told.fault.code : 'store_unavailable',
   };
 }
 

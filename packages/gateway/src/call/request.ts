@@ -153,7 +153,7 @@ const unread: InboundRequest = {
 /** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
 export function admit(call: Call): Result<{ readonly wanted: RouteRequest; readonly route: Route }, Fault> {
   const { gateway, caller, request, inbound } = call;
-  if (!gateway.ledger.isWritable()) return fail(fault('overloaded', { retryAfterMs: 2000 }));
+  if (!gateway.ledger.isWritable()) return fail(fault('store_unavailable', { retryAfterMs: 2000 }));
   const { facts } = request;
   const { models, served, rights } = gateway.catalogue.current;
   const model = models.get(facts.model);

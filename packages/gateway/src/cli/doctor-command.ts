@@ -6,6 +6,7 @@ import { reasonToWithhold } from '../admin/apply-file.ts';
 import { counted } from '../admin/banner.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { keyHashes } from '../admin/keys.ts';
+import { storeFile } from '../admin/owner-files.ts';
 import { readServingFile, type ServingFacts } from '../admin/serving.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -15,9 +16,10 @@ import type { Settings } from '../config.ts';
 import type { Declaration } from '../ports/configuration-store.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
+import { freeBytesMin as fullDiskBytes } from '../store/store-watch.ts';
 import { targetsOf, testTargets } from './channels-commands.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
-import { askGateway } from './running-gateway.ts';
+import { askGateway, unreadyReasons } from './running-gateway.ts';
 import { cut, statusText, tableWithNotes, widthUsual } from './table.ts';
 import { type Workspace, withLedger, workspaceCatalogue } from './workspace.ts';
 
@@ -46,7 +48,7 @@ async function diagnose(context: CommandContext): Promise<ExitReason> {
   const before = [
     checkDirectory(settings),
     checkPepper(settings),
-    checkServing(serving),
+    await checkServing(serving),
     ...(await checkPorts(settings, serving)),
   ];
   const within: Diagnosis[] = [];
@@ -98,10 +100,14 @@ async function servingNow({ dataDir }: Settings): Promise<ServingFacts | null> {
   return facts !== null && (await askGateway(dataDir, 'GET', '/api/channels')).ok ? facts : null;
 }
 
-function checkServing(serving: ServingFacts | null): Diagnosis {
+async function checkServing(serving: ServingFacts | null): Promise<Diagnosis> {
   const check = 'running gateway';
   if (serving === null) return { check, state: 'good', detail: 'none on this data directory' };
-  return { check, state: 'good', detail: `process ${serving.processId}, ${serving.apiOrigin}` };
+  const reasons = await unreadyReasons(serving);
+  const who = `process ${serving.processId}, ${serving.apiOrigin}`;
+  if (reasons.length === 0) return { check, state: 'good', detail: who };
+  const detail = `${who} takes no calls: ${reasons.join(', ')}; its log says more`;
+  return { check, state: 'bad', detail };
 }
 
 const nodeMajorMin = 26;
@@ -134,9 +140,23 @@ function checkDirectory({ dataDir }: Settings): Diagnosis {
     const detail = `${dataDir} cannot be written; change its owner or name another with --data-dir`;
     return { check, state: 'bad', detail };
   }
+  const locked = ['', '-wal', '-shm'].map((end) => `${storeFile(dataDir)}${end}`).find(cannotBeWritten);
+  if (locked !== undefined)
+    return { check, state: 'bad', detail: `${locked} cannot be written; change its owner (chown)` };
   const { bavail, bsize } = statfsSync(dataDir);
+  if (bavail * bsize < Number(fullDiskBytes))
+    return { check, state: 'bad', detail: `the disk of ${dataDir} is full; free some space` };
   const free = `${(Number(bavail * bsize) / 1e9).toFixed(1)} GB free`;
   return { check, state: bavail * bsize < freeBytesMin ? 'warning' : 'good', detail: `${dataDir}, ${free}` };
+}
+
+function cannotBeWritten(path: string): boolean {
+  try {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function checkPepper({ pepper, dataDir }: Settings): Diagnosis {
@@ -209,6 +229,13 @@ async function checkLedger({ store }: Workspace): Promise<Diagnosis> {
   const check = 'ledger';
   if (findings.length === 0)
     return { check, state: 'good', detail: `sound, ${counted(counts.calls, 'call')}` };
+  const unreadable = findings.find(({ rule }) => rule === 'database-can-be-read');
+  if (unreadable !== undefined)
+    return {
+      check,
+      state: 'bad',
+      detail: `${unreadable.subject} is damaged: ${unreadable.detail}; put a backup in its place (docs/operating.md, "Backups")`,
+    };
   return {
     check,
     state: 'bad',

@@ -1,6 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { openOwnerTokens } from '../admin/owner-files.ts';
-import { readServingFile } from '../admin/serving.ts';
+import { readServingFile, type ServingFacts } from '../admin/serving.ts';
 
 /** Why a gateway did not answer. `absent`: none serves from the data directory, as far as can be told. */
 export interface NoAnswer {
@@ -33,6 +33,15 @@ export async function askGateway(
     // It was killed, and its file is left; or who answers there now is somebody else.
     return fail(absent(dataDir));
   }
+}
+
+/** Why the gateway takes no calls; empty when it does. */
+export async function unreadyReasons({ consoleOrigin }: ServingFacts): Promise<readonly string[]> {
+  const response = await fetch(new URL('/readyz', reachable(consoleOrigin)), {
+    signal: AbortSignal.timeout(answerMsMax),
+  });
+  const { reasons } = (await response.json()) as { readonly reasons?: readonly string[] }; // The shape of the readiness probe.
+  return reasons ?? [];
 }
 
 function absent(dataDir: string): NoAnswer {

@@ -201,6 +201,7 @@ function startFailure(error: unknown): string | null {
     case 'EROFS':
       return `the data directory cannot be written: ${error.message}`;
     case 'DAMAGED_JOURNAL':
+    case 'STORE_UNUSABLE':
       return error.message;
     default:
       return null;

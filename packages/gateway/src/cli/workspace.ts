@@ -1,3 +1,4 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
 import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-files.ts';
 import { loadCatalogue } from '../admin/configuration-service.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
@@ -9,7 +10,7 @@ import { type LoadedSettings, loadSettings } from '../config/load-settings.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
+import { type Store, StoreUnusable } from '../ports/store.ts';
 import { type OpenLane, openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { WorkerLane } from '../store/sqlite/worker-lane.ts';
@@ -65,13 +66,12 @@ export function withWorkspace(
       printFailure(context.output, proxyFor.error.map(describeProblem));
       return 'configuration';
     }
-    const store = await openStore(settings, context.openLane);
-    if (store === null) {
-      printFailure(context.output, [
-        `the store in ${settings.dataDir} cannot be opened; see \`headgate doctor\``,
-      ]);
+    const opened = await openStore(settings, context.openLane);
+    if (!opened.ok) {
+      printFailure(context.output, [opened.error]);
       return 'unavailable';
     }
+    const store = opened.value;
     const { dataDir } = settings;
     const { environment, output } = context;
     const onWarning = (text: string) => output.writeError(`headgate: ${text}\n`);
@@ -87,6 +87,12 @@ export function withWorkspace(
         proxyFor: proxyFor.value,
         clock: systemClock,
       });
+    } catch (error) {
+      // Damage may be found by whoever reads it first.
+      const problem = problemOfStore(error);
+      if (problem === null) throw error;
+      printFailure(output, [problem]);
+      return 'unavailable';
     } finally {
       secrets.close();
       await store.close();
@@ -96,19 +102,26 @@ export function withWorkspace(
 
 const inThisThread: OpenLane = (...lane) => new SameThreadLane(...lane);
 
-async function openStore(settings: Settings, openLane = inThisThread): Promise<Store | null> {
+async function openStore(settings: Settings, openLane = inThisThread): Promise<Result<Store, string>> {
   try {
     makeDataDirectory(settings.dataDir);
-    return await openSqliteStore({
+    const store = await openSqliteStore({
       file: storeFile(settings.dataDir),
       durability: 'strict',
       clock: systemClock,
       onAlarm: () => undefined,
       openLane,
     });
-  } catch {
-    return null;
+    return succeed(store);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return fail(problemOfStore(error) ?? `the store in ${settings.dataDir} cannot be opened: ${detail}`);
   }
+}
+
+/** The words of an error whose cause is the store; null for any other. */
+function problemOfStore(error: unknown): string | null {
+  return error instanceof StoreUnusable ? error.message : null;
 }
 
 /** Stands in for the address of a simulator that a listing has no need to start. */

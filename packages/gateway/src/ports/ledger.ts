@@ -115,6 +115,9 @@ export interface CallEntry extends CallOpening {
 /** `settled`: the entry is durable · `unavailable`: the ledger cannot be written. */
 export type Settlement = 'settled' | 'unavailable';
 
+/** Why no call may be taken: files of the store are not where they were, the disk is full, or writing fails in another way. */
+export type LedgerTrouble = 'store-lost' | 'disk-full' | 'store-not-writable';
+
 /** The ledger as the pipeline needs it. */
 export interface Ledger {
   /** Notes a call that has lived a while; in the background, never waited for. */
@@ -124,7 +127,7 @@ export interface Ledger {
    * Another entry of the same trace id is found later: the first one stands, and an alarm sounds.
    */
   settle(entry: CallEntry, done: (settlement: Settlement) => void): void;
-  /** False when settlements have been failing or stuck for 2 s: then new calls are refused. */
+  /** False when what is settled now would not be durable, or a write has been stuck for 2 s: then new calls are refused. */
   isWritable(): boolean;
   /** Entries that wait for a commit. */
   readonly waiting: number;

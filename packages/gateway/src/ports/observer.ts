@@ -9,11 +9,13 @@ export type AlertKind =
   | 'configuration-withheld'
   | 'cost-drift'
   | 'credential-refused'
+  | 'disk-full'
   | 'ledger-conflict'
   | 'ledger-unavailable'
   | 'missing-credential'
   | 'model-missing-upstream'
   | 'odd-answer'
+  | 'store-lost'
   | 'unpriced-model'
   | 'unpriced-term';
 

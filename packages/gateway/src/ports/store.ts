@@ -1,6 +1,6 @@
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { UsageReports } from './usage-report.ts';
 
@@ -57,9 +57,9 @@ export interface Salvaged extends Damage {
   readonly bytesSkipped: number;
 }
 
-/** A settlement that went wrong: private, for the operator's log. */
+/** Something about the ledger that went wrong, or is right again: private, for the operator's log. */
 export interface LedgerAlarm {
-  readonly kind: 'conflict' | 'unavailable' | 'bug';
+  readonly kind: 'conflict' | 'unavailable' | 'lost' | 'full' | 'mended' | 'bug';
   /** Null when the whole ledger is concerned. */
   readonly traceId: string | null;
   readonly detail: string;
@@ -67,7 +67,14 @@ export interface LedgerAlarm {
 
 /** The store cannot be asked now: locked, full, read-only, damaged, gone or closed. Whoever asked may ask again. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+export const unusable = 'STORE_UNUSABLE';
+
+/** The store cannot be used as it is. The message is for the operator: what is wrong, and how to go on. */
+export class StoreUnusable extends StoreUnavailable {
+  readonly code = unusable;
 }
 
 /** Everything Headgate keeps. */
@@ -83,6 +90,10 @@ export interface Store {
    * living ones stay. `onProgress` hears several times a second how many lines it was so far.
    */
   recover(onProgress: (lines: number) => void): Promise<Recovery>;
+  /** Makes room for entries before the first call, so that a store that cannot be written is known by then. Rejects when it cannot. */
+  prepare(): Promise<void>;
+  /** Why the ledger is not writable. */
+  readonly trouble: LedgerTrouble | null;
   /** Goes on past what is damaged in the journals of the dead, which are kept. Null while a gateway runs on them. */
   salvage(): Promise<readonly Salvaged[] | null>;
   /**

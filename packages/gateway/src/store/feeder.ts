@@ -1,14 +1,17 @@
-import { renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Damage, LedgerAlarm, Recovery, Salvaged } from '../ports/store.ts';
+import { type Anchor, anchorAt, lossOf, storeAnchors } from './anchors.ts';
+import { Arrivals } from './arrivals.ts';
 import { type CatchUpStep, catchUpBy, type Targets } from './catch-up.ts';
+import { FeederTrouble, StrangeStoreError } from './feeder-trouble.ts';
 import { segmentName } from './journal/format.ts';
+import type { BegunRun } from './journal/ledger.ts';
 import { Progress } from './journal/progress.ts';
 import { type Extent, JournalReader, type Passage } from './journal/reader.ts';
 import { Books } from './sqlite/books.ts';
-import { failureOf } from './sqlite/database.ts';
 import {
   acquireFeeder,
   acquireRun,
@@ -17,6 +20,7 @@ import {
   knownRuns,
   type Run,
   removeRun,
+  runFile,
 } from './sqlite/runs.ts';
 
 /** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
@@ -63,30 +67,36 @@ export class Feeder {
   readonly #options: FeederOptions;
   readonly #database: DatabaseSync;
   readonly #books: Books;
+  readonly #arrivals: Arrivals;
   readonly #feedings = new Map<bigint, Feeding>();
   /** Locks of runs whose processes are dead, until all of them is fed. */
   readonly #dead = new Map<bigint, DatabaseSync>();
-  readonly #damaged = new Set<bigint>();
+  readonly #trouble: FeederTrouble;
+  #anchors: readonly Anchor[];
   #own: { readonly run: Run; readonly progress: Progress } | null = null;
   #lock: DatabaseSync | null = null;
   #timer: NodeJS.Timeout | null = null;
   #lookedAroundAt = 0;
-  #isFailing = false;
-  #hasStopped = false;
 
   constructor(options: FeederOptions) {
     this.#options = options;
     this.#database = options.database;
     this.#books = new Books(options.database);
+    this.#arrivals = new Arrivals(options);
+    this.#trouble = new FeederTrouble(options.onAlarm, () => this.#own?.progress ?? null);
+    this.#anchors = storeAnchors(options.file);
   }
 
   /** Makes this process a run, whose journal is fed from now on. */
-  begin(): { readonly directory: string; readonly progress: SharedArrayBuffer } {
+  begin(): BegunRun {
+    const { file, now, intervalMs = usualIntervalMs } = this.#options;
     const progress = Progress.create();
-    const run = beginRun(this.#database, this.#options.file, this.#options.now());
+    const run = beginRun(this.#database, file, now());
     this.#own = { run, progress: new Progress(progress) };
-    this.#tickIn(this.#options.intervalMs ?? usualIntervalMs);
-    return { directory: run.directory, progress };
+    // Whoever can take the lock takes this process for dead.
+    this.#anchors = [...this.#anchors, anchorAt(runFile(file, run.id))];
+    this.#tickIn(intervalMs);
+    return { directory: run.directory, progress, anchors: this.#anchors };
   }
 
   /** All steps at once, for who has no other use of its thread meanwhile. */
@@ -96,11 +106,11 @@ export class Feeder {
 
   /** A step towards what was durable at the first one, whose targets the next ones are given. Short, as others wait for their turn. */
   catchUpStep(known: Targets | null): CatchUpStep {
-    const targets = this.#hold() ? null : (known ?? this.#ends());
+    const targets = this.#hold() ? null : (known ?? this.#arrivals.ends(this.#own));
     try {
-      const behind = targets === null ? this.#feedRound(true) : this.#shortOf(targets);
-      const isHopeless = this.#isFailing || behind.every((id) => this.#damaged.has(id));
-      return { asOfMs: behind.length === 0 ? null : this.#fedAtMs(behind), isHopeless, targets };
+      const behind = targets === null ? this.#feedRound(true) : this.#arrivals.shortOf(targets);
+      const isHopeless = this.#trouble.isFailing || behind.every((id) => this.#trouble.isDamaged(id));
+      return { asOfMs: behind.length === 0 ? null : this.#arrivals.fedAtMs(behind), isHopeless, targets };
     } finally {
       // A command is no run, and must not stay in the way of a process that is.
       if (this.#own === null) this.#letGo();
@@ -126,7 +136,7 @@ export class Feeder {
           this.#letGo();
           return { isDone: true, lines, interrupted, damage: fed.damage };
         }
-        if (fed.kind === 'later') throw new Error('the store does not take what the journal holds');
+        if (fed.kind === 'later') throw this.#trouble.cause;
         if (fed.kind === 'fed') lines += fed.lines;
         else interrupted += this.#retire(id);
         isAtEnd = fed.kind === 'end';
@@ -151,7 +161,7 @@ export class Feeder {
         step.kind !== 'end';
         step = this.#feed(id, { isDead: true })
       ) {
-        if (step.kind === 'later') throw new Error('the store does not take what the journal holds');
+        if (step.kind === 'later') throw this.#trouble.cause;
         if (step.kind === 'damaged') {
           const skipped = this.#skip(id, step.damage);
           // Nothing is left of a journal whose damage is all there is.
@@ -177,7 +187,7 @@ export class Feeder {
         while (step === 'fed') step = feed();
         if (step === 'end') this.#end(own.run);
       } catch (error) {
-        this.#fail(error);
+        this.#trouble.fail(error);
       }
       if (own.run.lock.isOpen) own.run.lock.close();
     }
@@ -193,15 +203,15 @@ export class Feeder {
   }
 
   #tick(): boolean {
-    if (this.#hasStopped || this.#own === null) return false;
+    if (this.#trouble.hasStopped || this.#own === null) return false;
     try {
       if (this.#hold()) {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
-        return this.#feedRound(looksAround).length > 0 && !this.#isFailing;
+        return this.#feedRound(looksAround).length > 0 && !this.#trouble.isFailing;
       }
       this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);
     } catch (error) {
-      this.#fail(error);
+      this.#trouble.fail(error);
     }
     return false;
   }
@@ -223,26 +233,57 @@ export class Feeder {
       try {
         this.#retire(id);
       } catch (error) {
-        this.#fail(error);
+        this.#trouble.fail(error);
         steps.set(id, { kind: 'later' });
       }
     }
-    for (const [id, step] of steps) if (step.kind === 'damaged') this.#reportDamage(id, step.damage);
+    for (const [id, step] of steps)
+      if (step.kind === 'damaged') this.#trouble.report(id, step.damage, id === own?.run.id);
     return [...steps].filter(([, { kind }]) => kind !== 'end').map(([id]) => id);
   }
 
   #feed(id: bigint, extent: Extent): Step {
-    if (this.#hasStopped) return { kind: 'later' };
+    if (this.#trouble.hasStopped || !this.#isAnchored()) return { kind: 'later' };
     try {
       const feeding = this.#feedingOf(id);
       const passage = feeding.reader.read(feeding.place, linesMax, extent);
+      const isMissing = passage !== null && 'detail' in passage && !existsSync(passage.file);
+      if (id === this.#own?.run.id) this.#trouble.miss(isMissing ? passage : null);
       if (passage === null) return { kind: 'end' };
-      if ('detail' in passage) return { kind: 'damaged', damage: passage };
+      if ('detail' in passage)
+        return isMissing && id === this.#own?.run.id
+          ? { kind: 'later' }
+          : { kind: 'damaged', damage: passage };
       this.#carry(feeding, passage);
       return { kind: 'fed', lines: passage.lines.length };
     } catch (error) {
-      this.#fail(error);
+      this.#trouble.fail(error);
+      this.#findPlace(id);
       return { kind: 'later' };
+    }
+  }
+
+  /**
+   * True while the paths of the store lead to what is open here. Otherwise nothing may leave the journal, as the store that it is carried
+   * into may be found by nobody; and what has the names of the run may be another process's.
+   */
+  #isAnchored(): boolean {
+    const isAnchored = lossOf(this.#anchors) === null;
+    if (!isAnchored) this.#trouble.isFailing = true;
+    return isAnchored;
+  }
+
+  /** The store knows how far a journal is fed: further, when another process has fed it; less, when it is not the store that was fed. */
+  #findPlace(id: bigint): void {
+    const feeding = this.#feedings.get(id);
+    if (feeding === undefined || this.#trouble.hasStopped) return;
+    try {
+      const fed = this.#books.fedOf(id);
+      if (fed !== null && fed >= feeding.place) feeding.place = fed;
+      else if (id === this.#own?.run.id) this.#trouble.fail(new StrangeStoreError());
+      else this.#forget(id);
+    } catch (error) {
+      this.#trouble.fail(error);
     }
   }
 
@@ -254,10 +295,10 @@ export class Feeder {
     const movement = { run: feeding.id, from: feeding.place, fedAtMs: isAtEnd ? this.#options.now() : null };
     const alarms = this.#books.take(passage, movement, isBeginning);
     feeding.place = passage.end;
-    this.#isFailing = false;
+    this.#trouble.isFailing = false;
     if (feeding.id === this.#own?.run.id) this.#own.progress.feed(passage.end);
     for (const alarm of alarms) this.#options.onAlarm(alarm);
-    if (isBeginning) this.#removeBefore(feeding, passage.segment);
+    if (isBeginning && this.#isAnchored()) this.#removeBefore(feeding, passage.segment);
   }
 
   #removeBefore({ id, reader }: Feeding, segment: number): void {
@@ -277,6 +318,7 @@ export class Feeder {
 
   /** Ends the calls that a dead run left open, now that all of its journal is fed, and takes away what is left of it. */
   #retire(id: bigint, keepsJournal = false): number {
+    if (!this.#isAnchored()) throw new Error('files of the store are not where they were');
     const lock = this.#dead.get(id);
     const { file } = this.#options;
     const interrupted = this.#books.retire(id);
@@ -337,58 +379,5 @@ export class Feeder {
       if (lock !== null) this.#dead.set(id, lock);
     }
     return this.#dead.size;
-  }
-
-  /** The ends of all journals, for a process that does not feed them. */
-  #ends(): ReadonlyMap<bigint, number> {
-    const own = this.#own;
-    const ends = new Map<bigint, number>();
-    for (const { id, fed } of this.#knownOthers()) {
-      const reader = new JournalReader(journalDirectory(this.#options.file, id));
-      const until = reader.end();
-      let end = fed ?? reader.starts()[0] ?? 0;
-      while (end < until) {
-        const passage = reader.read(end, linesMax, { fed: () => this.#books.fedOf(id) });
-        if (passage === null || 'detail' in passage) break;
-        end = passage.end;
-      }
-      reader.close();
-      ends.set(id, end);
-    }
-    if (own !== null) ends.set(own.run.id, own.progress.durable);
-    return ends;
-  }
-
-  #shortOf(targets: ReadonlyMap<bigint, number>): readonly bigint[] {
-    const fed = new Map(knownRuns(this.#database, this.#options.file).map((run) => [run.id, run.fed ?? 0]));
-    // A run that is gone has been fed to its end.
-    return [...targets].filter(([id, target]) => (fed.get(id) ?? target) < target).map(([id]) => id);
-  }
-
-  #fedAtMs(behind: readonly bigint[]): number {
-    const runs = knownRuns(this.#database, this.#options.file).filter(({ id }) => behind.includes(id));
-    return Math.min(...runs.map(({ fedAtMs }) => fedAtMs), this.#options.now());
-  }
-
-  #reportDamage(id: bigint, { file, offset, detail }: Damage): void {
-    if (this.#damaged.has(id)) return;
-    this.#damaged.add(id);
-    if (id === this.#own?.run.id) this.#stop();
-    const place = `${file}, byte ${offset}: ${detail}`;
-    this.#options.onAlarm({ kind: 'unavailable', traceId: null, detail: `a journal is damaged: ${place}` });
-  }
-
-  #fail(error: unknown): void {
-    const detail = error instanceof Error ? error.message : String(error);
-    const alarm = { kind: 'unavailable', traceId: null, detail: `the store is not fed: ${detail}` } as const;
-    if (!this.#isFailing) this.#options.onAlarm(alarm);
-    this.#isFailing = true;
-    if (failureOf(error) === 'fatal') this.#stop();
-  }
-
-  /** For good: new calls are refused from now on, and what is durable is fed by the next start. */
-  #stop(): void {
-    this.#hasStopped = true;
-    this.#own?.progress.stop();
   }
 }

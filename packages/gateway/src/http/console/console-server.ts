@@ -1,6 +1,7 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import type { LedgerTrouble } from '../../ports/ledger.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
 import { type ApiSources, operationsApi } from './operations-api.ts';
@@ -8,7 +9,7 @@ import { type ConsoleProblem, hostGate, sendProblem, tokenGate } from './operato
 import { statusRoutes } from './status-routes.ts';
 
 /** Why the node should get no traffic; empty when it should. */
-export type UnreadyReason = 'starting' | 'draining' | 'store-not-writable';
+export type UnreadyReason = 'starting' | 'draining' | LedgerTrouble;
 
 export interface ConsoleOptions extends ListenAddress {
   /** How long the headers of a request may take to come, and then its body. */

@@ -8,6 +8,7 @@ import { type Disk, realDisk } from '../journal/journal.ts';
 import { JournalLedger } from '../journal/ledger.ts';
 import { openDatabase } from '../sqlite/database.ts';
 import { migrate } from '../sqlite/migrations.ts';
+import { StoreWatch } from '../store-watch.ts';
 
 /** A real disk that can be told to fail. */
 class FaultyDisk implements Disk {
@@ -75,6 +76,7 @@ export function openJournalSite(options: JournalSiteOptions = {}) {
   const now = options.clock?.now ?? Date.now;
   const feeder = new Feeder({ database, file, now, onAlarm, intervalMs: 3_600_000 });
   const disk = new FaultyDisk();
+  const watch = new StoreWatch({ file, onAlarm });
   const ledger = new JournalLedger({
     durability: 'strict',
     segmentBytes: 64 * 1024,
@@ -82,6 +84,7 @@ export function openJournalSite(options: JournalSiteOptions = {}) {
     ...options,
     begin: () => Promise.resolve(feeder.begin()),
     isFed: () => true,
+    watch,
     disk,
     onAlarm,
     onCommit: () => undefined,
@@ -92,6 +95,7 @@ export function openJournalSite(options: JournalSiteOptions = {}) {
     database,
     feeder,
     disk,
+    watch,
     alarms,
     ledger,
     calls: () => Number(database.prepare('SELECT count(*) AS calls FROM calls').get()?.['calls'] ?? 0),

@@ -1,6 +1,8 @@
 import { close, constants, fdatasync, open, rename, rm, write } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { anchorAt } from '../anchors.ts';
+import { lookAgeMsMax, type StoreWatch } from '../store-watch.ts';
 import { frameOf, headBytes, headerLine, segmentName, writeHead } from './format.ts';
 
 /** The disk as a journal uses it, so that a test can have a broken one. */
@@ -37,7 +39,20 @@ export interface JournalOptions {
   /** The size that segments grow to. */
   readonly segmentBytes: number;
   readonly disk?: Disk;
+  /** Tells whether what was written can be found again. */
+  readonly watch?: Watch;
+  /** Hears that there will be no room behind the segment that is open. */
+  readonly onShortage?: (error: Error) => void;
 }
+
+type Watch = Pick<StoreWatch, 'lost' | 'lookedAt' | 'look' | 'keep'>;
+
+const unwatched: Watch = {
+  lost: null,
+  lookedAt: Number.POSITIVE_INFINITY,
+  look: () => Promise.resolve(),
+  keep: () => undefined,
+};
 
 /** A segment that is being written. */
 interface Segment {
@@ -58,6 +73,7 @@ const unnamed = 'next';
 export class Journal {
   readonly #options: JournalOptions;
   readonly #disk: Disk;
+  readonly #watch: Watch;
   #segment: Segment | null = null;
   #start = 0;
   #end = 0;
@@ -67,6 +83,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#disk = options.disk ?? realDisk;
+    this.#watch = options.watch ?? unwatched;
     this.#nextSize = Math.min(firstSegmentBytes, options.segmentBytes);
   }
 
@@ -86,9 +103,16 @@ export class Journal {
     );
   }
 
-  /** Rejects while there is no room to go on. */
+  /** Rejects while there is no room to go on, or the disk takes no bytes. */
   async probe(): Promise<void> {
+    if (this.#watch.lost !== null) throw this.#watch.lost;
     await this.#prepared();
+    const [segment, at] = [this.#segment, this.#end - this.#start];
+    if (segment === null || at + headBytes > segment.size) return;
+    // Zeros where the next frame will be: there is nothing yet, and nothing there is what they say.
+    await new Promise<void>((resolve, reject) =>
+      this.#blank(segment, at, (error) => (error === null ? resolve() : reject(error))),
+    );
   }
 
   async close(): Promise<void> {
@@ -107,19 +131,23 @@ export class Journal {
   ): void {
     const position = this.#end - this.#start;
     writeHead(frame, this.#end, length);
-    this.#writeAll(segment, frame, 0, length, position, (error) => {
+    const conclude = (fault: Error | null, isLookedAt = false): void => {
+      const error = fault ?? this.#watch.lost;
       if (error !== null) {
         this.#blank(segment, position, () => done(error, this.#end));
         return;
       }
+      if (!isLookedAt && performance.now() - this.#watch.lookedAt > lookAgeMsMax) {
+        void this.#watch.look().then(() => conclude(null, true));
+        return;
+      }
       this.#end += length;
       // Early enough that the turn-over does not wait for it.
-      if (this.#next === null && this.#end - this.#start > segment.size / 2) {
-        // A failure comes up again when the segment is needed.
-        this.#prepared().catch(() => undefined);
-      }
+      if (this.#next === null && this.#end - this.#start > segment.size / 2)
+        this.#prepared().catch((shortage: unknown) => this.#options.onShortage?.(toError(shortage)));
       done(null, this.#end);
-    });
+    };
+    this.#writeAll(segment, frame, 0, length, position, conclude);
   }
 
   /** A write may take less than it was given; the one after it says why. */
@@ -140,7 +168,7 @@ export class Journal {
   }
 
   /** Whoever waited for this frame is told that it is lost, so it should not be found after all. It may not work either. */
-  #blank(segment: Segment, position: number, done: () => void): void {
+  #blank(segment: Segment, position: number, done: (error: Error | null) => void): void {
     this.#disk.write(segment.file, Buffer.alloc(headBytes), 0, headBytes, position, done);
   }
 
@@ -159,9 +187,17 @@ export class Journal {
         error === null ? resolve() : reject(error),
       ),
     );
-    await this.#disk.rename(join(directory, unnamed), join(directory, segmentName(this.#end)));
+    const path = join(directory, segmentName(this.#end));
+    try {
+      await this.#disk.rename(join(directory, unnamed), path);
+    } catch (error) {
+      // Its folder is gone, or it is: another one is made when that is possible.
+      await this.#forgetNext(segment);
+      throw error;
+    }
     await flushDirectory(this.#disk, directory);
     const before = this.#segment;
+    this.#watch.keep('segment', anchorAt(path, segment.file));
     this.#next = null;
     this.#segment = segment;
     this.#start = this.#end;
@@ -181,6 +217,8 @@ export class Journal {
 
   async #prepare(size: number): Promise<Segment> {
     const { segmentBytes, directory } = this.#options;
+    // The folder may be another's that has its name now.
+    if (this.#watch.lost !== null) throw this.#watch.lost;
     const path = join(directory, unnamed);
     const blank = await this.#disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC);
     try {
@@ -193,6 +231,10 @@ export class Journal {
         );
       }
       await this.#disk.flush(blank);
+    } catch (error) {
+      // The beginning of it takes room that others need more.
+      rm(path, { force: true }, () => undefined);
+      throw error;
     } finally {
       await this.#disk.close(blank);
     }

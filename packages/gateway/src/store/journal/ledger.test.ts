@@ -1,6 +1,10 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { anchorAt } from '../anchors.ts';
 import { type JournalSiteOptions, openJournalSite } from '../contract/journal-site.ts';
 import { sampleEntry, settle, traceId } from '../contract/samples.ts';
+import { segmentName } from './format.ts';
 
 const entry = (number: number) => sampleEntry({ traceId: traceId(number) });
 
@@ -124,16 +128,36 @@ describe('a ledger', () => {
 });
 
 describe('a ledger that cannot be written', () => {
-  test('a full disk settles nothing; after 2 s no new calls are wanted', async () => {
-    const { disk, clock, ledger, alarms } = openSite();
+  test('a full disk settles nothing, and no further call is wanted', async () => {
+    const { disk, ledger, alarms } = openSite();
     disk.openFault = 'ENOSPC';
     const settlements = await Promise.all([1, 2, 3].map((number) => settle(ledger, entry(number))));
     expect(new Set(settlements)).toEqual(new Set(['unavailable']));
     expect(alarms).toMatchObject([{ kind: 'unavailable', traceId: null }]);
     expect(alarms[0]?.detail).toContain('ENOSPC');
+    expect(ledger.trouble).toBe('store-not-writable');
+  });
+
+  test('no call is wanted before the first one, where none could be written', async () => {
+    const { disk, ledger } = openSite();
+    disk.openFault = 'ENOSPC';
+    await expect(ledger.prepare()).rejects.toThrow('ENOSPC');
+    disk.openFault = null;
+    await ledger.prepare();
     expect(ledger.isWritable()).toBe(true);
-    clock.advance(2_000);
-    expect(ledger.isWritable()).toBe(false);
+  });
+
+  test('a disk that has no room for a next segment is told of while there is room for calls under way', async () => {
+    const { disk, ledger, alarms } = await openUsed({ segmentBytes: 16_384 });
+    disk.openFault = 'ENOSPC';
+    let settled = 0;
+    while (ledger.isWritable()) {
+      expect(await settle(ledger, entry(++settled))).toBe('settled');
+      // The room is looked for behind the write.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(alarms.map(({ detail }) => detail)).toEqual([expect.stringContaining('ENOSPC')]);
+    expect(await settle(ledger, entry(++settled))).toBe('settled');
   });
 
   test('a disk that is full while a frame is written leaves nothing of it behind', async () => {
@@ -149,10 +173,9 @@ describe('a ledger that cannot be written', () => {
   test('room on the disk is noticed without any call coming in', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { disk, clock, ledger } = openSite();
+      const { disk, ledger } = openSite();
       disk.openFault = 'ENOSPC';
       await settle(ledger, entry(1));
-      clock.advance(2_000);
       await vi.advanceTimersByTimeAsync(5_000);
       expect(ledger.isWritable()).toBe(false);
       disk.openFault = null;
@@ -205,5 +228,55 @@ describe('a ledger that cannot be written', () => {
     open();
     expect(await first).toBe('settled');
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['settled']));
+  });
+});
+
+describe('a ledger whose files are lost', () => {
+  const segmentOf = ({ directory }: { readonly directory: string }) =>
+    join(directory, 'journal', '1', segmentName(0));
+
+  test('acknowledges nothing on an old look, and takes back what it has written', async () => {
+    const site = await openUsed();
+    const { watch, ledger, feeder, alarms, calls } = site;
+    renameSync(segmentOf(site), `${segmentOf(site)}.away`);
+    // As after a pause of the process: no look since.
+    watch.stop();
+    watch.keep('segment', { path: segmentOf(site), device: 0n, inode: 0n });
+    watch.lookedAt = performance.now() - 501;
+    expect(await settle(ledger, entry(1))).toBe('unavailable');
+    expect(ledger.trouble).toBe('store-lost');
+    expect(alarms[0]?.kind).toBe('lost');
+    expect(alarms[0]?.detail).toContain('is gone');
+    expect(await settle(ledger, entry(2))).toBe('unavailable');
+
+    renameSync(`${segmentOf(site)}.away`, segmentOf(site));
+    watch.keep('segment', anchorAt(segmentOf(site)));
+    await watch.look();
+    expect(await settle(ledger, entry(3))).toBe('settled');
+    expect(await feeder.catchUp()).toBeNull();
+    expect(calls()).toBe(2);
+  });
+
+  test('feeds nothing into a database that is not where it was, and takes no segment away', async () => {
+    const site = await openUsed({ segmentBytes: 4_096 });
+    const { file, ledger, feeder, calls } = site;
+    renameSync(file, `${file}.away`);
+    // Acknowledged before the next look: it stays in the journal.
+    for (let number = 1; number < 20; number++) await settle(ledger, entry(number));
+    expect(await feeder.catchUp()).not.toBeNull();
+    expect([calls(), existsSync(segmentOf(site))]).toEqual([0, true]);
+    renameSync(`${file}.away`, file);
+    expect(await feeder.catchUp()).toBeNull();
+    expect(calls()).toBe(20);
+  });
+
+  test('a database that was overwritten in place stops it', async () => {
+    const { database, ledger, feeder, alarms } = await openUsed();
+    expect(await feeder.catchUp()).toBeNull();
+    database.exec('UPDATE runs SET fed = 1');
+    await settle(ledger, entry(1));
+    expect(await feeder.catchUp()).not.toBeNull();
+    expect(ledger.isWritable()).toBe(false);
+    expect(alarms.at(-1)?.detail).toContain('overwritten');
   });
 });

@@ -1,8 +1,10 @@
 import { brokenRule } from '../../money/postings.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { CallEntry, CallOpening, Ledger, Settlement } from '../../ports/ledger.ts';
+import type { CallEntry, CallOpening, Ledger, LedgerTrouble, Settlement } from '../../ports/ledger.ts';
 import type { Durability, LedgerAlarm } from '../../ports/store.ts';
+import type { Anchor } from '../anchors.ts';
 import { lineColumns, unwritable, writeEntry, writeOpen } from '../columns.ts';
+import type { StoreWatch } from '../store-watch.ts';
 import { headBytes, lineHeadBytes, writeLine } from './format.ts';
 import { type Disk, Journal } from './journal.ts';
 import { Progress } from './progress.ts';
@@ -13,7 +15,7 @@ const gatheredBytesMax = 64 * 1024 * 1024;
 const firstBytes = 64 * 1024;
 /** A buffer that has grown beyond it is not kept. */
 const keptBytesMax = 1024 * 1024;
-/** How long settlements may fail or be stuck before new calls are refused. */
+/** How long a write may be stuck before new calls are refused. */
 const patienceMs = 2_000;
 const probeIntervalMs = 1_000;
 /** How long lines gather that nobody waits for. With `soon` it leaves room for the write itself within 10 ms. */
@@ -25,6 +27,8 @@ const unfedBytesMax = 4 * 1024 * 1024 * 1024;
 export interface BegunRun {
   readonly directory: string;
   readonly progress: SharedArrayBuffer;
+  /** The files of the store, and the lock of the run. */
+  readonly anchors: readonly Anchor[];
 }
 
 export interface JournalLedgerOptions {
@@ -32,6 +36,7 @@ export interface JournalLedgerOptions {
   readonly begin: () => Promise<BegunRun>;
   /** True while there is someone who feeds the store. */
   readonly isFed: () => boolean;
+  readonly watch: Pick<StoreWatch, 'lost' | 'isFull' | 'lookedAt' | 'keep' | 'look' | 'start' | 'stop'>;
   readonly clock: Clock;
   readonly durability: Durability;
   readonly segmentBytes: number;
@@ -66,7 +71,7 @@ export class JournalLedger implements Ledger {
   #isDue = false;
   #timer: NodeJS.Timeout | null = null;
   #writingSince: number | null = null;
-  #failingSince: number | null = null;
+  #isFailing = false;
   #hasStopped = false;
   #written: (() => void)[] = [];
 
@@ -79,7 +84,8 @@ export class JournalLedger implements Ledger {
   }
 
   open(opening: CallOpening): void {
-    if (this.#hasStopped || this.#gathering.end > gatheredBytesMax) return;
+    if (this.#hasStopped || this.#options.watch.lost !== null) return;
+    if (this.#gathering.end > gatheredBytesMax) return;
     this.#gather(writeOpen(opening));
     this.#schedule(gatherMs);
   }
@@ -102,28 +108,57 @@ export class JournalLedger implements Ledger {
   }
 
   isWritable(): boolean {
-    if (this.#hasStopped || this.#progress?.hasStopped || !this.#options.isFed()) return false;
+    const { watch, isFed, clock } = this.#options;
+    if (watch.lost !== null || watch.isFull || this.#hasStopped || this.#isFailing) return false;
+    if (this.#progress?.hasStopped || !isFed()) return false;
     if ((this.#progress?.unfed ?? 0) > unfedBytesMax) return false;
-    const since = this.#failingSince ?? this.#writingSince;
-    return since === null || this.#options.clock.monotonic() - since < patienceMs;
+    const since = this.#writingSince;
+    return since === null || clock.monotonic() - since < patienceMs;
+  }
+
+  get trouble(): LedgerTrouble | null {
+    const { watch } = this.#options;
+    if (watch.lost !== null || this.#progress?.isHeld) return 'store-lost';
+    if (watch.isFull) return 'disk-full';
+    return this.isWritable() ? null : 'store-not-writable';
+  }
+
+  /** Makes room in a journal before the first call, so that a store that cannot be written is known by then. Rejects when it cannot. */
+  async prepare(): Promise<void> {
+    // One write at a time: a probe writes where the next frame will be.
+    while (this.#isWriting) await this.#nextWritten();
+    this.#isWriting = true;
+    try {
+      const journal = this.#journal ?? (await this.#begin());
+      await journal.probe();
+      await this.#options.watch.look();
+    } finally {
+      this.#release();
+    }
   }
 
   async flush(): Promise<void> {
     while (this.#isWriting || this.#gathering.end > headBytes) {
-      const written = new Promise<void>((resolve) => this.#written.push(resolve));
+      const written = this.#nextWritten();
       if (!this.#isWriting) this.#write();
       await written;
     }
   }
 
+  #nextWritten(): Promise<void> {
+    return new Promise((resolve) => this.#written.push(resolve));
+  }
+
   async close(): Promise<void> {
     await this.flush();
     this.#hasStopped = true;
+    this.#options.watch.stop();
     await this.#journal?.close();
   }
 
   #obstacle(entry: CallEntry): string | null {
     if (this.#hasStopped) return 'the ledger has stopped';
+    if (this.#options.watch.lost !== null) return this.#options.watch.lost.message;
     if (this.waiting >= waitingMax || this.#gathering.end > gatheredBytesMax)
       return 'too many entries wait for the ledger';
     return brokenRule(entry) ?? unwritable(entry);
@@ -163,13 +198,11 @@ export class JournalLedger implements Ledger {
     this.#gathering = gather(this.#spare);
     this.#spare = null;
     const finish = (error: Error | null, durable: number) => {
-      this.#isWriting = false;
       this.#writingSince = null;
       if (bytes.length <= keptBytesMax) this.#spare = bytes;
       if (error === null) this.#succeed(waiting, durable, this.#options.clock.monotonic() - since);
       else this.#fail(waiting, error);
-      if (this.#gathering.end > headBytes) this.#schedule(this.waiting > 0 ? 0 : gatherMs);
-      for (const resolve of this.#written.splice(0)) resolve();
+      this.#release();
     };
     if (this.#journal !== null) this.#journal.append(bytes, end, finish);
     else
@@ -179,6 +212,13 @@ export class JournalLedger implements Ledger {
       );
   };
 
+  /** Lets go of the disk, for what has gathered. */
+  #release(): void {
+    this.#isWriting = false;
+    if (this.#gathering.end > headBytes) this.#schedule(this.waiting > 0 ? 0 : gatherMs);
+    for (const resolve of this.#written.splice(0)) resolve();
+  }
+
   #begin(): Promise<Journal> {
     this.#beginning ??= this.#beginRun().finally(() => {
       this.#beginning = null;
@@ -187,15 +227,23 @@ export class JournalLedger implements Ledger {
   }
 
   async #beginRun(): Promise<Journal> {
-    const { begin, segmentBytes, disk } = this.#options;
-    const { directory, progress } = await begin();
+    const { begin, segmentBytes, disk, watch } = this.#options;
+    const { directory, progress, anchors } = await begin();
     this.#progress = new Progress(progress);
-    this.#journal = new Journal({ directory, columns: lineColumns, segmentBytes, ...(disk && { disk }) });
+    for (const anchor of anchors) watch.keep(anchor.path, anchor);
+    watch.start();
+    this.#journal = new Journal({
+      directory,
+      columns: lineColumns,
+      segmentBytes,
+      ...(disk && { disk }),
+      watch,
+      onShortage: (error) => this.#falter(error),
+    });
     return this.#journal;
   }
 
   #succeed(waiting: readonly Done[], durable: number, durationMs: number): void {
-    this.#failingSince = null;
     this.#progress?.advance(durable);
     this.#options.onCommit(waiting.length, durationMs);
     this.#tell(waiting, 'settled');
@@ -204,13 +252,19 @@ export class JournalLedger implements Ledger {
   #fail(waiting: readonly Done[], error: Error): void {
     const stops = this.#journal !== null && !isPassing(error);
     const lost = stops ? [...waiting, ...this.#gathering.waiting] : waiting;
-    if (stops) this.#stop();
-    else if (this.#failingSince === null) {
-      this.#failingSince = this.#options.clock.monotonic();
-      this.#probeLater();
-    }
-    this.#alarm(null, error.message);
+    if (stops) {
+      this.#stop();
+      this.#alarm(null, error.message);
+    } else this.#falter(error);
     this.#tell(lost, 'unavailable');
+  }
+
+  /** New calls are refused from now on, until a probe has found that the disk takes bytes again. */
+  #falter(error: Error): void {
+    if (this.#isFailing || this.#hasStopped) return;
+    this.#isFailing = true;
+    this.#alarm(null, error.message);
+    this.#probeLater();
   }
 
   /** After a failed flush nobody knows what is on the disk, so nothing more is written until a restart has looked. */
@@ -236,11 +290,10 @@ export class JournalLedger implements Ledger {
   }
 
   async #probe(): Promise<void> {
-    if (this.#failingSince === null || this.#hasStopped) return;
+    if (this.#hasStopped) return;
     try {
-      const journal = this.#journal ?? (await this.#begin());
-      await journal.probe();
-      this.#failingSince = null;
+      await this.prepare();
+      this.#isFailing = false;
     } catch {
       this.#probeLater();
     }
@@ -255,8 +308,11 @@ function gather(bytes: Buffer | null): Gathering {
   return { bytes: bytes ?? Buffer.allocUnsafeSlow(firstBytes), end: headBytes, waiting: [] };
 }
 
-/** No room and no file descriptor are failures that left nothing behind, and may be over in a moment. */
-const passing: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+/** Failures that left nothing behind, and may be over in a moment: no room, no file descriptor, a folder that is gone or may not be written. */
+const passing: ReadonlySet<unknown> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'],
+  ...['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'STORE_LOST'],
+]);
 
 function isPassing(error: Error): boolean {
   return 'code' in error && passing.has(error.code);

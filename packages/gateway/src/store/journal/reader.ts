@@ -86,6 +86,8 @@ export class JournalReader {
     const starts = this.starts();
     const start = starts.findLast((each) => each <= place);
     if (start === undefined) {
+      const kept = this.#readKept(place, linesMax);
+      if (kept !== null) return kept;
       const [first] = starts;
       if (first === undefined && place === 0 && extent.until === undefined) return null;
       const fed = extent.fed?.();
@@ -127,6 +129,14 @@ export class JournalReader {
   close(): void {
     if (this.#segment !== null) closeSync(this.#segment.file);
     this.#segment = null;
+  }
+
+  /** A segment that somebody has taken away can be read as long as it is open here. */
+  #readKept(place: number, linesMax: number): Passage | null {
+    const segment = this.#segment;
+    if (segment === null || segment.fault !== null || segment.start > place) return null;
+    const passage = this.#readFrames(segment, place, linesMax);
+    return passage.end > place ? passage : null;
   }
 
   #readFrames(segment: OpenSegment, place: number, linesMax: number): Passage {

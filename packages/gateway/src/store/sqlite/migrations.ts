@@ -343,11 +343,14 @@ const steps: readonly string[] = [
   rescues,
 ];
 
+/** The schema that this version writes. */
+export const newestVersion = steps.length;
+
 /**
  * Brings the file to the newest schema, or to an older one in tests of upgrades; safe when several processes open it at once.
  */
-export function migrate(database: DatabaseSync, version = steps.length): void {
-  if (versionOf(database) > steps.length) throw new Error('the store was written by a newer Headgate');
+export function migrate(database: DatabaseSync, version = newestVersion): void {
+  if (versionOf(database) > newestVersion) throw new Error('the store was written by a newer Headgate');
   if (versionOf(database) >= version) return;
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -361,6 +364,7 @@ export function migrate(database: DatabaseSync, version = steps.length): void {
   }
 }
 
-function versionOf(database: DatabaseSync): number {
+/** How many steps the database has had. */
+export function versionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
 }

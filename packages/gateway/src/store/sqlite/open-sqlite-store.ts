@@ -10,6 +10,7 @@ import type {
 } from '../../ports/store.ts';
 import { CatchUp } from '../catch-up.ts';
 import { JournalLedger } from '../journal/ledger.ts';
+import { StoreWatch } from '../store-watch.ts';
 import { LaneOnDemand } from './lane-on-demand.ts';
 import type { StoreJobs } from './store-jobs.ts';
 import { type StoreLane, WorkerLane } from './worker-lane.ts';
@@ -51,13 +52,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await writer.close();
   };
   // The writer comes first, because it brings the file to the newest schema.
-  await writer
-    .run('revision', () => [])
-    .catch(async (error: unknown) => {
-      await close();
-      throw error;
-    });
+  await firstOf(writer, close);
   const ledger = new JournalLedger({
+    watch: new StoreWatch(options),
     onCommit: () => undefined,
     segmentBytes,
     ...options,
@@ -76,6 +73,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
     recover: (onProgress) => recover(writer, onProgress),
+    prepare: () => ledger.prepare(),
+    get trouble() {
+      return ledger.trouble;
+    },
     salvage: () => writer.run('salvage', () => []),
     calls: {
       list: (...inputs) => reporter.run('calls', () => inputs),
@@ -116,6 +117,16 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       'removeCredential',
     ),
   };
+}
+
+/** Opens the lane's file, or closes everything. */
+async function firstOf(lane: StoreLane, close: () => Promise<void>): Promise<void> {
+  try {
+    await lane.run('revision', () => []);
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function recover(writer: StoreLane, onProgress: (lines: number) => void): Promise<Recovery> {

@@ -24,7 +24,7 @@ export interface KnownRun {
 }
 
 /** The folder of all journals that belong to a database. */
-function journalRoot(file: string): string {
+export function journalRoot(file: string): string {
   return join(dirname(file), 'journal');
 }
 
@@ -93,7 +93,8 @@ function foldersOf(root: string): readonly string[] {
   }
 }
 
-function runFile(file: string, id: bigint): string {
+/** The file whose lock a run holds. */
+export function runFile(file: string, id: bigint): string {
   return `${file}-run-${id}`;
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import { asTrouble } from './database.ts';
 import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
+import { storeProblem } from './store-problem.ts';
 import type { StoreLane } from './worker-lane.ts';
 
 /**
@@ -48,7 +49,7 @@ export class SameThreadLane implements StoreLane {
       const work = this.#jobs[job] as (...values: readonly unknown[]) => unknown;
       return structuredClone(await work(...values));
     } catch (error) {
-      throw asTrouble(error);
+      throw asTrouble(storeProblem(error, this.#file));
     }
   }
 }

@@ -10,23 +10,45 @@ import { findRecord, readRecords } from '../records.ts';
 import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
-import { verifyJournals, verifyLedger } from '../verify.ts';
+import { verifyJournals, verifyStore } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
-import { migrate } from './migrations.ts';
+import { migrate, newestVersion, versionOf } from './migrations.ts';
+import { refuseForeign, refuseHalfPages, refuseNewer, refuseRemains, storeProblem } from './store-problem.ts';
 
 /** Everything a worker does for the main thread, by name. One job runs at a time. */
 export type StoreJobs = ReturnType<typeof createStoreJobs>;
 
 export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
-  const database = openDatabase(file);
-  migrate(database);
+  const database = openStore(file);
   const kysely = openKysely(database);
   return {
     ...createLedgerJobs(database, file, onAlarm),
     ...createConfigurationJobs(kysely),
     ...createReadingJobs(kysely),
+    verify: () => verifyStore(database, kysely, file),
   };
+}
+
+/** Opens the database and brings it to the newest schema. Throws `StoreUnusable` when it is not one that can be used. */
+function openStore(file: string): DatabaseSync {
+  refuseRemains(file);
+  let database: DatabaseSync | null = null;
+  try {
+    database = openDatabase(file);
+    // One snapshot, as another process may be making its tables at this moment.
+    database.exec('BEGIN');
+    const version = versionOf(database);
+    refuseForeign(database, version, file);
+    database.exec('COMMIT');
+    refuseNewer(version, newestVersion, file);
+    refuseHalfPages(database, file);
+    migrate(database);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw storeProblem(error, file);
+  }
 }
 
 function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm: LedgerAlarm) => void) {
@@ -79,6 +101,5 @@ function createReadingJobs(kysely: Kysely<Schema>) {
     endingIn: calls.endingIn.bind(calls),
     records: readRecords.bind(null, kysely),
     record: findRecord.bind(null, kysely),
-    verify: () => verifyLedger(kysely),
   };
 }

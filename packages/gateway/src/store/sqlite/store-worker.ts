@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import { asTrouble } from './database.ts';
 import { createStoreJobs, type StoreJobs } from './store-jobs.ts';
+import { storeProblem } from './store-problem.ts';
 import type { JobReply, JobRequest, LaneMessage } from './worker-lane.ts';
 
 // The other end, `WorkerLane`, starts this file with the name of the store.
@@ -12,18 +13,19 @@ function serve(file: string): void {
   const onAlarm = (alarm: LedgerAlarm) => parentPort?.postMessage({ alarm } satisfies LaneMessage);
   parentPort?.on('message', (request: JobRequest) => {
     // Opened by the first job, so that every failure to open is an answer.
-    const reply = perform(() => (jobs ??= createStoreJobs(file, onAlarm)), request);
+    const reply = perform(file, () => (jobs ??= createStoreJobs(file, onAlarm)), request);
     void reply.then((value) => parentPort?.postMessage(value));
   });
 }
 
-async function perform(open: () => StoreJobs, { job, inputs }: JobRequest): Promise<JobReply> {
+async function perform(file: string, open: () => StoreJobs, { job, inputs }: JobRequest): Promise<JobReply> {
   try {
     // Both ends share the type of the jobs: `WorkerLane.run` lets only inputs through that fit the job.
     const work = open()[job] as (...values: readonly unknown[]) => unknown;
     return { ok: true, value: await work(...inputs) };
-  } catch (error) {
-    const { message, name } = asTrouble(error);
-    return { ok: false, message, isTrouble: name === StoreUnavailable.name };
+  } catch (cause) {
+    const error = asTrouble(storeProblem(cause, file));
+    const code = 'code' in error ? String(error.code) : null;
+    return { ok: false, message: error.message, isTrouble: error instanceof StoreUnavailable, code };
   }
 }

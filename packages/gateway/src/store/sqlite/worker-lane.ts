@@ -1,6 +1,6 @@
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
+import { type LedgerAlarm, StoreUnavailable, StoreUnusable, unusable } from '../../ports/store.ts';
 import type { StoreJobs } from './store-jobs.ts';
 
 export interface JobRequest {
@@ -10,7 +10,12 @@ export interface JobRequest {
 
 export type JobReply =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string; readonly isTrouble: boolean };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      readonly isTrouble: boolean;
+      readonly code: string | null;
+    };
 
 /** An answer, or an alarm that nobody has asked for. */
 export type LaneMessage = JobReply | { readonly alarm: LedgerAlarm };
@@ -103,7 +108,7 @@ export class WorkerLane implements StoreLane {
     const job = this.#current;
     this.#current = null;
     if (reply.ok) job?.resolve(reply.value);
-    else job?.reject(reply.isTrouble ? new StoreUnavailable(reply.message) : new Error(reply.message));
+    else job?.reject(errorOf(reply));
     this.#next();
   }
 
@@ -113,4 +118,10 @@ export class WorkerLane implements StoreLane {
     this.#current = null;
     for (const orphan of orphans) orphan?.reject(this.#death);
   }
+}
+
+function errorOf({ message, isTrouble, code }: Extract<JobReply, { readonly ok: false }>): Error {
+  if (code === unusable) return new StoreUnusable(message);
+  const error = isTrouble ? new StoreUnavailable(message) : new Error(message);
+  return code === null ? error : Object.assign(error, { code });
 }
