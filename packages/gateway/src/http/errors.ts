@@ -75,5 +75,7 @@ export function writeFault(socket: Duplex, failure: Fault, platform: Platform, p
   socket.write(`${head}content-length: ${body.length}\r\n\r\n`);
   socket.end(body);
   // Closing with bytes of the caller unread is a reset, and that can overtake the answer.
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  const patience = setTimeout(() => socket.destroy(), lingerMs).unref();
+  // One that the caller has closed before is not kept as long.
+  socket.once('close', () => clearTimeout(patience));
 }

@@ -5,7 +5,9 @@ import type { Rounds } from './rounds.ts';
 
 /** Requests of one connection that `node:http` may have begun and not answered. */
 const outstandingMax = 4;
-const headEnd = Buffer.from('\r\n\r\n');
+const lineEnd = Buffer.from('\r\n');
+/** Lines of a head, or of a body in chunks, that it is given at a time: each chunk is work, however small. */
+const linesMax = 64;
 
 /**
  * Hands a connection's bytes to `node:http`, which begins every request that it finds in them, however many: so it is
@@ -82,12 +84,26 @@ export class NodeFeed implements InletOwner {
       if (ahead.isFull) this.#inlet.halt();
       return;
     }
-    const end = bytes.indexOf(headEnd) + headEnd.length;
-    const isOne = end < headEnd.length || bytes.indexOf(headEnd, end) === -1;
-    ahead.bytes = isOne ? null : bytes.subarray(end);
-    if (!isOne) ahead.awaitRound();
-    socket.push(isOne ? bytes : bytes.subarray(0, end));
+    const end = endOfPiece(bytes);
+    ahead.bytes = end === bytes.length ? null : bytes.subarray(end);
+    if (ahead.bytes !== null) ahead.awaitRound();
+    socket.push(bytes.subarray(0, end));
   }
+}
+
+/** A piece is all there is, unless that has many lines, or the ends of two heads. */
+function endOfPiece(bytes: Buffer): number {
+  let headEnd = -1;
+  let at = 0;
+  for (let lines = 0; lines < linesMax; lines++) {
+    const end = bytes.indexOf(lineEnd, at);
+    if (end === -1) return bytes.length;
+    const isEmpty = end === at;
+    at = end + lineEnd.length;
+    if (isEmpty && headEnd !== -1) return headEnd;
+    if (isEmpty) headEnd = at;
+  }
+  return at;
 }
 
 function ignore(): void {}
