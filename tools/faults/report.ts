@@ -95,7 +95,8 @@ ${table(standings)}
 
 ${versions.map((version) => `* ${version}`).join('\n')}
 
-On ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}, which other work may have shared. Every gateway is set up as its own documentation has it for
+All at once, each with upstreams of its own, on ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}, which other work shared:
+what is compared is what became of calls, and seconds; not milliseconds. Every gateway is set up as its own documentation has it for
 retries and fallbacks; \`tools/faults/gateways.ts\` has each of the recipes. Another one is measured with
 \`npm run fault-bench -- --gateway http://127.0.0.1:4000 --key KEY --first-port 21000\`; \`--ports\` prints which upstreams its models
 must have.
