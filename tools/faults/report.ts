@@ -80,7 +80,7 @@ export function document(
 
 Written by \`${command}\`: every scene has a model of its own with two upstreams, one preferred and a healthy one behind it, simulated
 on this machine. After ${pace.warmUpCalls} calls the preferred one fails in one way for ${pace.faultMs / 1000} s, while ${calls} calls come, ${pace.callsPerSecond} a second,
-whatever becomes of those before. Then it is mended. An answer has ${'12'} or 14 words, by which a caller knows who gave it and
+whatever becomes of those before; three scenes at a time. Then it is mended. An answer has ${'12'} or 14 words, by which a caller knows who gave it and
 whether it is all; it is begun after 50 ms and told in some 120 more.
 
 ${table(standings)}
