@@ -21,7 +21,7 @@ export interface Seen {
 }
 
 /** As long as a patient person waits for an answer that takes a fifth of a second. */
-export const patienceMs = 20_000;
+const patienceMs = 20_000;
 
 const prompt = 'Tell me which of the two upstreams is the one that answers.';
 
