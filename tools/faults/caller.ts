@@ -41,7 +41,8 @@ export async function call({ origin, headers, model, stream }: Route): Promise<S
     });
     status = answer.status;
     const decoder = new TextDecoder();
-    for await (const chunk of answer.body ?? []) {
+    const body: AsyncIterable<Uint8Array> = answer.body ?? noBody();
+    for await (const chunk of body) {
       text += decoder.decode(chunk, { stream: true });
       if (/"content": ?"[^"]/.test(text)) firstMs ??= performance.now() - startedAt;
     }
@@ -52,6 +53,9 @@ export async function call({ origin, headers, model, stream }: Route): Promise<S
   const said = stream ? streamedWords(text) : wholeWords(text);
   return { ...judge(said, status === 200 && isEnded), status, firstMs };
 }
+
+/** An answer need not have one. */
+async function* noBody(): AsyncGenerator<Uint8Array> {}
 
 interface Said {
   readonly words: number;
