@@ -11,7 +11,7 @@ export * from './error.ts';
 export * from './protocol.ts';
 export * from './protocols.ts';
 export { readRetryDelayMs, unknownId } from './refusal.ts';
-export { countElements, tooManyElements } from './request/elements.ts';
+export { countElements, isBeyondReading, tooManyElements } from './request/elements.ts';
 export {
   type MemberRule,
   type MemberRules,

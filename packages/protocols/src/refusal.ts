@@ -69,6 +69,7 @@ function notOfTheProtocol(status: number, text: string): UpstreamRefusal {
 function shapeOf(text: string): string {
   const size = `${text.length} characters`;
   if (/^\s*</.test(text)) return `a page of ${size}`;
+  if (text.length > errorCharsMax) return `more than ${errorCharsMax} characters`;
   const value = parseJson(text);
   if (Array.isArray(value)) return `a list of ${value.length} in JSON, ${size}`;
   if (isRecord(value)) return `an object in JSON ${membersOf(value)}, ${size}`;
@@ -135,6 +136,14 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Words of errors are not longer than this; what is, is no error that anybody could read. Characters. */
+export const errorCharsMax = 256 * 1024;
+
+/** The same of what may be an error: longer text is nothing that could be told. */
+export function parseError(text: string): unknown {
+  return text.length > errorCharsMax ? undefined : parseJson(text);
 }
 
 /** Lists and errors in lists, one in the other; no server is known to go so far. */

@@ -1,7 +1,7 @@
 import { FrameTemplate } from './bytes/frame-template.ts';
 import { readSseEvent, type SseEvent } from './bytes/sse.ts';
 import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from './protocol.ts';
-import { parseJson, refusalOf } from './refusal.ts';
+import { errorCharsMax, parseError, refusalOf } from './refusal.ts';
 import { type FinishReason, readFinishReason } from './turn-event.ts';
 import type { Usage, UsageTerms } from './usage.ts';
 
@@ -87,7 +87,7 @@ export abstract class FrameReader implements StreamReader {
    * and an error is one wherever it stands.
    */
   protected skipOrFail(text: string): FrameRole {
-    const refusal = refusalOf(parseJson(text), text);
+    const refusal = refusalOf(parseError(text), text);
     if (!this.reading.hasOutput || refusal.kind !== 'garbled') return this.fail(refusal);
     this.skipped++;
     return 'foreign';
@@ -100,7 +100,7 @@ export abstract class FrameReader implements StreamReader {
 
   /** Fails with text in the place of a frame. */
   protected failWith(text: string): FrameRole {
-    return this.fail(refusalOf(parseJson(text), text));
+    return this.fail(refusalOf(parseError(text), text));
   }
 
   protected fail(refusal: UpstreamRefusal): FrameRole {
@@ -167,6 +167,7 @@ export class FinishedChoices {
 
 /** A body of status 200 that is no answer of the protocol: an error, or nothing that is known. */
 export function notAnAnswer(body: Uint8Array): AnswerReading {
-  const text = decoder.decode(body);
-  return { kind: 'refusal', refusal: refusalOf(parseJson(text), text) };
+  // A byte more tells that it is too long to be read.
+  const text = decoder.decode(body.subarray(0, errorCharsMax + 1));
+  return { kind: 'refusal', refusal: refusalOf(parseError(text), text) };
 }

@@ -42,7 +42,7 @@ export interface Relay {
 }
 
 /** The outcome of an answer that is not of the protocol (`garbled`), or that says nothing at all (`blank`). */
-function refusedAs(kind: 'garbled' | 'blank', message: string): Outcome {
+export function refusedAs(kind: 'garbled' | 'blank', message: string): Outcome {
   const refusal: UpstreamRefusal = { kind, status: 200, message, type: null, code: null, param: null };
   return { kind: 'refused', refusal, retryAfterMs: null };
 }

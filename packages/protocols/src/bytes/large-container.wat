@@ -9,10 +9,13 @@
   (global $longerThan (export "longerThan") (mut i32) (i32.const 0))
   (global $mark (export "mark") (mut i32) (i32.const 0))
   (global $depth (export "depth") (mut i32) (i32.const 0))
+  ;; Brackets and quotes so far, those of escaped quotes included.
+  (global $marks (export "marks") (mut i32) (i32.const 0))
 
   ;; Takes a bracket. The result is 0, or what `skip` returns: the container has ended, or the bracket does not fit.
   (func $bracket (param $at i32) (result i32)
     (local $kind i32)
+    (global.set $marks (i32.add (global.get $marks) (i32.const 1)))
     (local.set $kind (i32.and (i32.load8_u (local.get $at)) (i32.const 0x20)))
     (if (i32.eqz (i32.and (i32.load8_u (local.get $at)) (i32.const 4)))
       (then
@@ -89,6 +92,7 @@
             (local.set $quotes (i32.and (local.get $quotes) (local.get $bit)))
             (local.set $slashes (i32.and (local.get $slashes) (local.get $bit)))
             (local.set $brackets (i32.and (local.get $brackets) (local.get $bit)))))
+        (global.set $marks (i32.add (global.get $marks) (i32.popcnt (local.get $quotes))))
         (if (i32.and (i32.ne (local.get $slashes) (i32.const 0)) (i32.ne (local.get $quotes) (i32.const 0)))
           (then
             ;; Quotes that may be escaped are read one by one.

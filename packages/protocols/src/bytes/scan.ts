@@ -1,4 +1,10 @@
-import { largeBytesMin, type StringWatch, skipLargeContainer } from './large-container.ts';
+import {
+  largeBytesMin,
+  marksMax,
+  marksSkipped,
+  type StringWatch,
+  skipLargeContainer,
+} from './large-container.ts';
 
 export type { StringWatch } from './large-container.ts';
 
@@ -167,7 +173,7 @@ function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: S
   return ~bytes.length;
 }
 
-const byOne = { skipString, look, tooDeep };
+const byOne = { skipString, look, tooDeep, tooMany };
 
 function look(watch: StringWatch, bytes: Uint8Array, start: number, end: number): void {
   const length = end - start;
@@ -254,6 +260,7 @@ export class JsonReader {
   #entered = false;
   #depth = 0;
   #steps = 0;
+  #marks = 0;
 
   constructor(bytes: Uint8Array, at = 0) {
     this.bytes = bytes;
@@ -327,8 +334,15 @@ export class JsonReader {
       this.#fail(end);
       return -1;
     }
+    if (end - at >= largeBytesMin && ((bytes[at] ?? 0) | 0x20) === 0x7b && this.#isTooMuch()) return -1;
     this.at = end;
     return end;
+  }
+
+  /** Counts what was skipped just now, where it was an object or an array of some size. */
+  #isTooMuch(): boolean {
+    this.#marks += marksSkipped();
+    return this.#marks > marksMax && !this.#fail(tooMany);
   }
 
   /** After the outermost value: whether nothing but white space follows. Anything else is a failure. */
@@ -377,18 +391,5 @@ export class JsonReader {
     const misfit = at === this.bytes.length ? 'truncated' : 'unexpected';
     this.failure = { kind: code === tooDeep ? 'too-deep' : code === tooMany ? 'too-many' : misfit, at };
     return false;
-  }
-}
-
-/** A filled value is more than null, false, a number, `""`, `[]` or `{}`. */
-export function isFilled(bytes: Uint8Array, start: number, end: number): boolean {
-  switch (bytes[start]) {
-    case 0x22:
-      return end - start > 2;
-    case 0x5b:
-    case 0x7b:
-      return skipSpace(bytes, start + 1) < end - 1;
-    default:
-      return false;
   }
 }

@@ -1,6 +1,7 @@
+import { isFilled } from '../bytes/filled.ts';
 import type { TextSpan } from '../bytes/json-text.ts';
-import { decodeJson, decodeSpan, KeyNames, writtenBytes } from '../bytes/json-text.ts';
-import { isFilled, JsonReader } from '../bytes/scan.ts';
+import { decodeSpan, KeyNames, writtenBytes } from '../bytes/json-text.ts';
+import { JsonReader } from '../bytes/scan.ts';
 import { stringOf } from '../wire-values.ts';
 import {
   answerMembers,
@@ -71,9 +72,9 @@ export class ChunkWalk {
     this.isWhole = isObject && reader.isAtEnd();
   }
 
-  /** The whole object, parsed. */
+  /** The whole object, parsed, where it is short. */
   get value(): unknown {
-    return decodeJson(this.#bytes, this.#valueStart, this.#bytes.length);
+    return decodeSpan(this.#bytes, { start: this.#valueStart, end: this.#bytes.length });
   }
 
   /** The value of `error`; undefined when there is none, or nothing in it. */

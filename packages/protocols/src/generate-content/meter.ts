@@ -2,7 +2,7 @@ import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { type AnswerReading, countReading, type UpstreamRefusal } from '../protocol.ts';
-import { answeredStatus, parseJson, readErrorValue, refusalOf } from '../refusal.ts';
+import { answeredStatus, parseError, readErrorValue, refusalOf } from '../refusal.ts';
 import type { Work } from '../request.ts';
 import { notAnAnswer, RunningReading } from '../stream-reader.ts';
 import { type FinishReason, readFinishReason } from '../turn-event.ts';
@@ -138,7 +138,7 @@ function readGenerated(body: Uint8Array): AnswerReading {
 /** No tokens at all are a count that is left out. */
 function readCount(body: Uint8Array): AnswerReading {
   const text = decoder.decode(body);
-  const value = parseJson(text);
+  const value = parseError(text);
   const { totalTokens = 0, error } = recordOf(value);
   const isCount = value !== undefined && error === undefined && tokenCount(totalTokens) !== null;
   return isCount ? countReading : { kind: 'refusal', refusal: refusalOf(value, text) };

@@ -1,5 +1,6 @@
+import { isFilled } from '../bytes/filled.ts';
 import { decodeJson, decodeSpan, KeyNames, type TextSpan, writtenBytes } from '../bytes/json-text.ts';
-import { isFilled, JsonReader } from '../bytes/scan.ts';
+import { JsonReader } from '../bytes/scan.ts';
 import { stringOf } from '../wire-values.ts';
 import { answerMembers, candidateMembers, partMembers, usageMembers } from './wire.ts';
 
@@ -48,9 +49,9 @@ export class ChunkWalk {
     this.isWhole = isObject && reader.isAtEnd();
   }
 
-  /** The whole object, parsed. */
+  /** The whole object, parsed, where it is short. */
   get value(): unknown {
-    return decodeJson(this.#bytes, this.#start, this.#bytes.length);
+    return decodeSpan(this.#bytes, { start: this.#start, end: this.#bytes.length });
   }
 
   get hasUsage(): boolean {

@@ -59,6 +59,9 @@ function factsOf(wishes: Wishes): Facts {
   };
 }
 
+/** More are not counted: no server takes a tenth of them. */
+const picturesMax = 1_000;
+
 const names = new KeyNames<RequestMember>(requestMembers);
 /** Reads JSON. What is wrong for this protocol alone, such as a missing prompt, is for the upstream to say. */
 export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
@@ -96,7 +99,7 @@ function countIn(members: RequestMembers<RequestMember>, name: RequestMember): n
   if (reader === null || reader.kind === 'null') return 0;
   if (!reader.enterArray()) return 1;
   let count = 0;
-  for (; reader.nextElement(); count++) reader.skip();
+  for (; count < picturesMax && reader.nextElement(); count++) reader.skip();
   return count;
 }
 

@@ -1,7 +1,7 @@
 import { JsonReader } from '../bytes/scan.ts';
 import { readSseEvent } from '../bytes/sse.ts';
 import type { AnswerReading, FrameRole, Reading, StreamReader, UpstreamRefusal } from '../protocol.ts';
-import { parseJson, refusalOf } from '../refusal.ts';
+import { parseError, refusalOf } from '../refusal.ts';
 import { notAnAnswer } from '../stream-reader.ts';
 import type { Usage } from '../usage.ts';
 import { type ImageCount, noTerms, termWord, type UsageTerms } from '../usage.ts';
@@ -84,7 +84,7 @@ export class ImagesStreamReader implements StreamReader {
   }
 
   #fail(text: string): FrameRole {
-    const refusal = refusalOf(parseJson(text), text);
+    const refusal = refusalOf(parseError(text), text);
     this.#refusal ??= refusal;
     return refusal.kind === 'garbled' ? 'garbled' : 'error';
   }

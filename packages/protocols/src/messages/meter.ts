@@ -1,8 +1,9 @@
 import { meanPrompt, readStatedCost, regionOf, serviceOf } from '../billing.ts';
 import { type AnswerReading, countReading } from '../protocol.ts';
-import { parseJson, refusalOf } from '../refusal.ts';
+import { parseJson } from '../refusal.ts';
+import { isBeyondReading } from '../request/elements.ts';
 import type { Dialect, Work } from '../request.ts';
-import { RunningReading } from '../stream-reader.ts';
+import { notAnAnswer, RunningReading } from '../stream-reader.ts';
 import {
   addUsage,
   type Iteration,
@@ -141,12 +142,12 @@ const decoder = new TextDecoder();
 
 /** Reads a whole JSON answer of status 200, which may be an error all the same. */
 export function readAnswer(body: Uint8Array, dialect: Dialect, work: Work): AnswerReading {
-  const text = decoder.decode(body);
-  const value = parseJson(text);
+  if (isBeyondReading(body)) return notAnAnswer(body);
+  const value = parseJson(decoder.decode(body));
   if (work === 'count' && isRecord(value) && tokenCount(value['input_tokens']) !== null) return countReading;
   if (work === 'answer' && isRecord(value) && Array.isArray(value['content']))
     return { kind: 'answer', reading: readMessage(value, dialect) };
-  return { kind: 'refusal', refusal: refusalOf(value, text) };
+  return notAnAnswer(body);
 }
 
 /**

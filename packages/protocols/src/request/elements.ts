@@ -7,6 +7,14 @@ import { type Fault, fault } from '../error.ts';
  */
 const elementsMax = 250_000;
 
+/** The same of one answer, or one frame of it: no model writes a tenth of them. */
+const answerElementsMax = 20_000;
+
+/** Tells if an answer is more than is read, since each of its elements takes its time of all calls. */
+export function isBeyondReading(bytes: Uint8Array): boolean {
+  return bytes.length > answerElementsMax && countElements(bytes, answerElementsMax) > answerElementsMax;
+}
+
 const quote = 0x22;
 const comma = 0x2c;
 

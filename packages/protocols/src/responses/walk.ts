@@ -41,7 +41,7 @@ export class EventWalk {
 
   /** The whole event, parsed. */
   get value(): unknown {
-    return decodeJson(this.#bytes, this.#valueStart, this.#bytes.length);
+    return decodeSpan(this.#bytes, { start: this.#valueStart, end: this.#bytes.length });
   }
 
   /** An object under `error`. */

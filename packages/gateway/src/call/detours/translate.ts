@@ -4,6 +4,7 @@ import {
   type Fault,
   fail,
   fault,
+  isBeyondReading,
   type Languages,
   type Loss,
   leastLossFirst,
@@ -20,7 +21,7 @@ import type { Wire } from '../../catalogue/wire.ts';
 import { type HeaderList, uncountedBytesMax } from '../../ports/data-plane.ts';
 import { crowded } from '../../route/faults.ts';
 import type { Outcome } from '../../route/outcomes.ts';
-import { type Relay, StreamRelay, WholeRelay } from '../relay.ts';
+import { type Relay, refusedAs, StreamRelay, WholeRelay } from '../relay.ts';
 import { streamHeaders, wholeHeaders } from '../reply.ts';
 import type { Call, Errand } from '../request.ts';
 import { type MediaShelf, turnOf } from './media.ts';
@@ -153,6 +154,8 @@ export function openTranslatedRelay(
   return new TranslatedStreamRelay(errand, wire, translation.openStream(), headers);
 }
 
+const tooMuch = 'more than can be translated';
+
 class TranslatedWholeRelay extends WholeRelay {
   readonly #translation: Translation;
 
@@ -162,6 +165,7 @@ class TranslatedWholeRelay extends WholeRelay {
   }
 
   override end(): Outcome {
+    if (isBeyondReading(this.body)) return refusedAs('garbled', tooMuch);
     return unlessInError(super.end(), this.committed);
   }
 
@@ -216,7 +220,7 @@ export class TranslatedStreamRelay extends StreamRelay {
   protected override takeFrame(frame: Uint8Array): void {
     this.#bytes += frame.length;
     this.keep(this.#bytes);
-    if (this.#bytes > this.#bytesMax) this.outcome = this.broken('more than can be translated');
+    if (this.#bytes > this.#bytesMax || isBeyondReading(frame)) this.outcome = this.broken(tooMuch);
     else super.takeFrame(frame);
   }
 

@@ -1,0 +1,47 @@
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { RawConnection, request } from './raw-http.ts';
+
+/**
+ * Another caller: small requests one after the other, in a thread of their own, so that what the test's own thread does is not in
+ * their times.
+ */
+export class Pinger {
+  readonly #worker: Worker;
+
+  constructor(origin: string) {
+    this.#worker = new Worker(new URL(import.meta.url), { workerData: { pinged: origin } });
+  }
+
+  /** Stops it. The times of all its requests in milliseconds, the shortest first. */
+  async times(): Promise<readonly number[]> {
+    const told = new Promise<readonly number[]>((resolve) => this.#worker.once('message', resolve));
+    this.#worker.postMessage('stop');
+    const times = await told;
+    await this.#worker.terminate();
+    return times.toSorted((a, b) => a - b);
+  }
+}
+
+const betweenMs = 2;
+
+async function ping(origin: string): Promise<void> {
+  let isOver = false;
+  parentPort?.once('message', () => {
+    isOver = true;
+  });
+  const connection = new RawConnection(origin);
+  const times: number[] = [];
+  while (!isOver) {
+    const before = performance.now();
+    connection.send(request('GET /nowhere'));
+    await connection.answer();
+    times.push(performance.now() - before);
+    await new Promise((resolve) => setTimeout(resolve, betweenMs));
+  }
+  connection.close();
+  parentPort?.postMessage(times);
+}
+
+// Data of the worker that this module starts.
+const { pinged } = (workerData ?? {}) as { readonly pinged?: string };
+if (pinged !== undefined) void ping(pinged);
