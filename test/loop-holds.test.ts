@@ -101,6 +101,8 @@ function portOf(server: Server): number {
 
 interface Rig extends AsyncDisposable {
   readonly serving: ServingProcess;
+  /** A key of the completions platform. */
+  readonly key: string;
   send(request: HostileRequest): Promise<number>;
   /** The longest hold of the loop since it was last asked for. */
   longestHoldMs(): Promise<number>;
@@ -116,7 +118,7 @@ async function openRig(): Promise<Rig> {
     models: { [id]: id },
     ...(protocols === undefined ? {} : { protocols }),
   });
-  const { options } = configureDirectory(directory.path, {
+  const { key: ownKey, options } = configureDirectory(directory.path, {
     channels: [
       channel('same'),
       channel('to-messages', { messages: '/messages' }),
@@ -129,6 +131,7 @@ async function openRig(): Promise<Rig> {
   const keys: Readonly<Record<string, string | undefined>> = environment;
   return {
     serving,
+    key: ownKey,
     async send({ path, platform, headers, body }) {
       const key = keys[`TEST_KEY_${platform.toUpperCase()}`];
       const credential = platform === 'native' ? `x-goog-api-key: ${key}` : `authorization: Bearer ${key}`;
@@ -184,7 +187,7 @@ test('no body holds the loop, on any surface, passed through or translated', {
           hostileRequest(surface, 'small parts in one message', model, 0.002 * (1 + round), false),
         );
 
-  const pinger = new Pinger(rig.serving.ready.apiOrigin);
+  const pinger = new Pinger(rig.serving.ready.apiOrigin, rig.key);
   const tooLong: string[] = [];
   const longest = { holdMs: 0, what: '' };
   for (const name of Object.keys(hostileBodies)) {

@@ -8,8 +8,8 @@ import { RawConnection, request } from './raw-http.ts';
 export class Pinger {
   readonly #worker: Worker;
 
-  constructor(origin: string) {
-    this.#worker = new Worker(new URL(import.meta.url), { workerData: { pinged: origin } });
+  constructor(origin: string, key: string) {
+    this.#worker = new Worker(new URL(import.meta.url), { workerData: { pinged: origin, key } });
   }
 
   /** Stops it. The times of all its requests in milliseconds, the shortest first. */
@@ -24,7 +24,7 @@ export class Pinger {
 
 const betweenMs = 2;
 
-async function ping(origin: string): Promise<void> {
+async function ping(origin: string, key: string): Promise<void> {
   let isOver = false;
   parentPort?.once('message', () => {
     isOver = true;
@@ -33,9 +33,10 @@ async function ping(origin: string): Promise<void> {
   const times: number[] = [];
   while (!isOver) {
     const before = performance.now();
-    connection.send(request('GET /nowhere'));
-    await connection.answer();
-    times.push(performance.now() - before);
+    connection.send(request('GET /v1/models', [`authorization: Bearer ${key}`]));
+    // One that was not answered took for ever.
+    const { status } = await connection.answer();
+    times.push(status === 200 ? performance.now() - before : Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, betweenMs));
   }
   connection.close();
@@ -43,5 +44,5 @@ async function ping(origin: string): Promise<void> {
 }
 
 // Data of the worker that this module starts.
-const { pinged } = (workerData ?? {}) as { readonly pinged?: string };
-if (pinged !== undefined) void ping(pinged);
+const { pinged, key = '' } = (workerData ?? {}) as { readonly pinged?: string; readonly key?: string };
+if (pinged !== undefined) void ping(pinged, key);
