@@ -54,6 +54,7 @@ test('what is told of a call', () => {
   expect(reader.seen()).toEqual({
     ending: 'answered',
     status: 200,
+    isRescued: false,
     traceId: '0123abcd',
     usage: { input: 11, output: 7 },
   });

@@ -12,6 +12,8 @@ export interface SeenAnswer {
   readonly traceId: string | null;
   /** Null where none was stated. */
   readonly usage: { readonly input: number; readonly output: number } | null;
+  /** It says that a second channel went on with what a first one had begun. */
+  readonly isRescued: boolean;
 }
 
 /** The first word of everything a simulator says: what comes before it is no content. */
@@ -54,6 +56,7 @@ export class AnswerReader {
       status,
       traceId: /\r\nx-trace-id: *([0-9a-f]+)/i.exec(this.#head)?.[1] ?? null,
       usage: input === null || output === null ? null : { input, output },
+      isRescued: text.includes('"headgate":{"rescued":true}'),
     };
   }
 

@@ -32,7 +32,9 @@ export function configurationOf({ models, channels }: Scene, origins: readonly s
           .map((model) => [model.id, { upstream: model.id, cost: priceOf(model, costShare) }]),
       ),
     })),
-    groups: Object.fromEntries(platforms.map((platform) => [platform, { platform }])),
+    groups: Object.fromEntries(
+      platforms.map((platform) => [platform, { platform, routing: { rescue: 'continue' } }]),
+    ),
     keys: Object.fromEntries(
       platforms.map((platform) => [
         platform,

@@ -10,6 +10,8 @@ export interface PhaseFigures {
   readonly answered: number;
   /** Broken off after content had come. */
   readonly cut: number;
+  /** Broken off by one channel after content, continued by another and whole. */
+  readonly rescued: number;
   readonly failed: number;
   /** Taken of streams only, as the next one. */
   readonly ttftP50Ms: number | null;
@@ -40,6 +42,7 @@ export function figuresOf(
       calls: its.length,
       answered,
       cut: count('cut'),
+      rescued: its.filter(({ answer }) => answer.isRescued && answer.ending === 'answered').length,
       failed: count('failed'),
       ...times(its),
       attempts: attempts.length,

@@ -3,6 +3,8 @@ import { hangName } from './timeline.ts';
 
 const successMin = 0.999;
 const hangTtftP99MsMax = 6000;
+/** The least share of streams that broke off which end whole all the same. */
+const rescuedMin = 0.95;
 
 /** The gates that a run breaks; empty when it holds. In every phase each model has a healthy channel. */
 export function brokenGates(
@@ -19,6 +21,12 @@ export function brokenGates(
   const ttftMs = hang?.ttftP99Ms ?? Number.POSITIVE_INFINITY;
   if (ttftMs > hangTtftP99MsMax)
     broken.push(`${hangName}: TTFT p99 is ${Math.round(ttftMs)} ms, of ${hangTtftP99MsMax} ms`);
+  const rescued = phases.reduce((sum, figures) => sum + figures.rescued, 0);
+  const brokenOff = phases.reduce((sum, figures) => sum + figures.cut, rescued);
+  if (rescued < rescuedMin * brokenOff)
+    broken.push(
+      `${percent(rescued / brokenOff)} of streams that broke off ended whole, of ${percent(rescuedMin)}`,
+    );
   if (ledgerComplaints.length > 0)
     broken.push(`the ledger does not fit what callers saw, ${ledgerComplaints.length} times`);
   return broken;

@@ -18,6 +18,7 @@ const call: SeenCall = {
     status: 200,
     traceId: 'abc',
     usage: { input: 10, output: 7 },
+    isRescued: false,
     firstContentMs: 1,
     durationMs: 2,
   },

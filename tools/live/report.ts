@@ -26,6 +26,7 @@ const columns: Columns<PhaseFigures> = {
   'success %': (figures) => percent(successOf(figures)),
   failed: ({ failed }) => String(failed),
   'cut after content': ({ cut }) => String(cut),
+  rescued: ({ rescued }) => String(rescued),
   'TTFT p50 ms': ({ ttftP50Ms }) => rounded(ttftP50Ms),
   'TTFT p99 ms': ({ ttftP99Ms }) => rounded(ttftP99Ms),
   'JSON p99 ms': ({ wholeP99Ms }) => rounded(wholeP99Ms),
@@ -53,7 +54,7 @@ Written by \`npm run live-proof\`: sixty simulated channels of varied price and 
 own, behind one gateway process with its ledger on disk. 200 calls a second come whatever happens: 80 % streams, in four
 protocols, many of them translated. Every incident hits the three cheapest channels of every model at once. Success is
 of calls that no channel broke off after content; a call sent to a channel that was hit counts in the phase it was
-sent in.
+sent in. The groups have streams that break off continued (\`rescue: continue\`): *rescued* ended whole, *cut after content* did not.
 
 \`\`\`
 ${table(judged).join('\n')}
@@ -69,12 +70,13 @@ function table({ phases }: Judged): readonly string[] {
   return textTable(columns, phases);
 }
 
-function facts({ result, complaints, failures, otherCpuUs }: Judged): readonly string[] {
+function facts({ result, phases, complaints, failures, otherCpuUs }: Judged): readonly string[] {
   const { calls, cpuMs, loadMs, ledger, requestsReceived, worstLagMs } = result;
   const attempts = ledger.entries.reduce((sum, entry) => sum + entry.attempts.length, 0);
   return [
     `Ledger: ${ledger.entries.length} entries of ${calls.length} calls, ${complaints.length} complaints.`,
     ...complaints.slice(0, complaintsShown).map((complaint) => `  ${complaint}`),
+    rescueLine(phases),
     `Failed before content: ${failures.length === 0 ? 'none.' : ''}`.trimEnd(),
     ...failures.map((failure) => `  ${failure}`),
     `Attempts: ${attempts} in the ledger; ${requestsReceived} requests came to the simulators.`,
@@ -82,6 +84,13 @@ function facts({ result, complaints, failures, otherCpuUs }: Judged): readonly s
     ...(otherCpuUs === null ? [] : [againstLine(cpuUsPerCall(result), otherCpuUs)]),
     `Callers: at most ${worstLagMs.toFixed(0)} ms behind their schedule, on ${cpus().length} cores shared by everything.`,
   ];
+}
+
+function rescueLine(phases: readonly PhaseFigures[]): string {
+  const rescued = phases.reduce((sum, figures) => sum + figures.rescued, 0);
+  const broken = phases.reduce((sum, figures) => sum + figures.cut, rescued);
+  const share = broken === 0 ? 'none' : percent(rescued / broken);
+  return `Streams that broke off after content: ${broken}; ended whole all the same: ${rescued} (${share}).`;
 }
 
 function againstLine(cpuUs: number, otherCpuUs: number): string {
