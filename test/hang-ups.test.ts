@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestGateway, type TestGateway, type TestGatewayOptions } from './support/gateway.ts';
 import { entriesOf } from './support/ledger.ts';
 import { configureDirectory, runHeadgate, serveHeadgate, temporaryDirectory } from './support/process.ts';
-import { chatRequest, RawConnection } from './support/raw-http.ts';
+import {
+  chatRequest,
+  messagesRequest,
+  nativeRequest,
+  RawConnection,
+  responsesRequest,
+} from './support/raw-http.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -15,7 +21,7 @@ const steady = (name: string) => `${name}+tokens=40,hidden-reasoning=60,ttft=600
 const translated = { messages: '/messages' };
 const reasoning = [
   ...['drained', 'drained-translated', 'estimated', 'estimated-translated'],
-  ...['waited-for', 'always'],
+  ...['waited-for', 'always', 'responses', 'messages', 'native'],
 ];
 
 let simulator: Simulator;
@@ -38,6 +44,11 @@ function channelsAt(origin: string): TestGatewayOptions['channels'] {
       protocols: translated,
       models: { 'estimated-translated': steady('estimated-translated') },
     },
+    ...['responses', 'messages', 'native'].map((name) => ({
+      id: name,
+      origin,
+      models: { [name]: thinker(name) },
+    })),
     { id: 'told', origin, hangUp: 'drain', models: { told: 'told+tokens=9,rate=30/s' } },
     { id: 'waited-for', origin, models: { 'waited-for': 'waited-for+tokens=3,ttft=500ms' } },
     {
@@ -128,6 +139,42 @@ describe('a hundred callers who hang up just before the usage', () => {
     }
   });
 });
+
+/** The same request in the words of every other surface. */
+const spoken: Readonly<Record<string, (keys: TestGateway['keys']) => Buffer>> = {
+  responses: (keys) =>
+    responsesRequest(keys.completions, { model: 'responses', input: 'one two three', stream: true }),
+  messages: (keys) =>
+    messagesRequest(keys.messages, {
+      model: 'messages',
+      max_tokens: 4_000,
+      messages: [{ role: 'user', content: 'one two three' }],
+      stream: true,
+    }),
+  native: (keys) =>
+    nativeRequest(keys.native, 'native:streamGenerateContent?alt=sse', {
+      contents: [{ role: 'user', parts: [{ text: 'one two three' }] }],
+    }),
+};
+
+test.each(Object.entries(spoken))(
+  'callers of %s who hang up just before the usage have nothing for nothing',
+  async (name, ask) => {
+    const leave = async () => {
+      const connection = new RawConnection(gateway.apiOrigin).send(ask(gateway.keys));
+      await connection.seen('simulated');
+      connection.close();
+    };
+    await Promise.all(Array.from({ length: 20 }, leave));
+    for (const entry of await ended(name, 20))
+      expect(entry).toMatchObject({
+        status: 'caller_gone',
+        unbilledReason: null,
+        usageSource: 'upstream',
+        usage: { output: 1005 },
+      });
+  },
+);
 
 describe('a caller who leaves', () => {
   test('a model that does not think has it read on where its channel says so', async () => {

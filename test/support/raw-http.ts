@@ -130,6 +130,11 @@ export function responsesRequest(key: string, body: object | string | Uint8Array
   return callRequest('POST /v1/responses', key, body, []);
 }
 
+/** The same for messages. */
+export function messagesRequest(key: string, body: object | string | Uint8Array): Buffer {
+  return callRequest('POST /v1/messages', key, body, []);
+}
+
 /** The same for generate-content; `target` is the model, its action and the query, as in `m:generateContent?alt=sse`. */
 export function nativeRequest(
   key: string,
