@@ -15,22 +15,29 @@ import { isSlow } from './support/slow-form.ts';
 const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 3));
 const callers = 200;
 /** A ledger is read whole after each kill, so a long loop goes on with a new one now and then. */
-const killsPerLedger = 100;
+const killsPerLedger = 25;
+/** Every so many kills the process is killed while another one takes its place. */
+const killsPerRestart = 3;
 
 /** Calls of every age when the process dies: over in a moment, just past their `open` row, and never to be finished. */
 const models = {
   brief: 'sim-fast+tokens=3,ttft=30ms,rate=100/s',
   steady: 'sim-fast+tokens=9,rate=20/s',
   endless: 'sim-fast+tokens=2000,rate=20/s',
+  rescued: 'sim-fast+tokens=9,rate=20/s',
 };
+/** A channel that comes first, and breaks off streams that the other one continues. */
+const breaking = { rescued: `${models.rescued},fault=cut-mid-stream,share=30%` };
 type ModelId = keyof typeof models;
-const modelIds: readonly ModelId[] = ['brief', 'steady', 'endless'];
+const modelIds: readonly ModelId[] = ['brief', 'steady', 'endless', 'rescued'];
 
 /** One call as its caller saw it. */
 interface Sighting {
   readonly model: ModelId;
   readonly traceId: string | undefined;
   readonly sawEnd: boolean;
+  /** Its end came from another channel than its beginning. */
+  readonly wasRescued: boolean;
 }
 
 /** 200 callers, each with its next call as soon as one has ended, until the process is gone. */
@@ -57,7 +64,8 @@ class Load {
     for (;;) {
       const answer = await exchange(origin, chatRequest(key, body));
       const sawEnd = answer.body.includes('data: [DONE]');
-      this.sightings.push({ model, traceId: answer.headers.get('x-trace-id'), sawEnd });
+      const wasRescued = answer.body.includes('"rescued":true');
+      this.sightings.push({ model, traceId: answer.headers.get('x-trace-id'), sawEnd, wasRescued });
       if (model === 'steady' && sawEnd) this.#declareUnderWay();
       if (!answer.isWhole) return;
     }
@@ -70,12 +78,14 @@ interface Entry {
   readonly chargeNanoUsd: string;
 }
 
-/** Kills a gateway at a moment nobody chose. */
-async function kill(serving: ServingProcess, key: string): Promise<Load> {
+/** Kills a gateway at a moment nobody chose, with the one that may be taking its place. */
+async function kill(serving: ServingProcess, key: string, restarts: boolean): Promise<Load> {
   const load = new Load(serving.ready.apiOrigin, key);
   await load.underWay;
-  await setTimeout(50 + Math.random() * 450);
-  serving.process.signal('SIGKILL');
+  if (restarts) serving.process.signal('SIGUSR2');
+  // A hand-over takes a second or two, in which either process serves, or both.
+  await setTimeout(50 + Math.random() * (restarts ? 2_500 : 450));
+  serving.process.killGroup();
   await load.over;
   await serving.process.ended;
   return load;
@@ -114,6 +124,7 @@ async function expectNothingLost(
 interface Total {
   calls: number;
   ended: number;
+  rescued: number;
   interrupted: number;
 }
 
@@ -121,22 +132,28 @@ async function killOnOneLedger(times: number, total: Total): Promise<void> {
   using directory = temporaryDirectory();
   const simulator = await startSimulatorWorker();
   const { key, options } = configureDirectory(directory.path, {
-    channels: [{ id: 'simulated', origin: simulator.origin, models }],
+    channels: [
+      { id: 'breaking', origin: simulator.origin, models: breaking },
+      { id: 'simulated', origin: simulator.origin, models },
+    ],
+    rescue: true,
   });
-  let serving = await serveHeadgate(options);
+  let serving = await serveHeadgate({ ...options, leadsGroup: true });
   try {
     for (let round = 0; round < times; round++) {
       const since = new Date().toISOString();
-      const { sightings } = await kill(serving, key);
-      serving = await serveHeadgate(options);
+      const { sightings } = await kill(serving, key, round % killsPerRestart === 0);
+      serving = await serveHeadgate({ ...options, leadsGroup: true });
       const interrupted = await expectNothingLost(sightings, since, options);
       expect(interrupted).toBeGreaterThan(0);
       total.calls += sightings.length;
       total.ended += sightings.filter(({ sawEnd }) => sawEnd).length;
+      total.rescued += sightings.filter(({ sawEnd, wasRescued }) => sawEnd && wasRescued).length;
       total.interrupted += interrupted;
     }
   } finally {
-    await serving[Symbol.asyncDispose]();
+    serving.process.killGroup();
+    await serving.process.ended;
     await simulator.close();
   }
 }
@@ -144,11 +161,11 @@ async function killOnOneLedger(times: number, total: Total): Promise<void> {
 test(
   `loses no call whose end was seen, killed ${kills} times under ${callers} streams`,
   async () => {
-    const total: Total = { calls: 0, ended: 0, interrupted: 0 };
+    const total: Total = { calls: 0, ended: 0, rescued: 0, interrupted: 0 };
     for (let left = kills; left > 0; left -= killsPerLedger)
       await killOnOneLedger(Math.min(left, killsPerLedger), total);
     console.log(
-      `crash loop: ${kills} kills, ${total.calls} calls, ${total.ended} ends seen and none lost, ${total.interrupted} interrupted and unbilled`,
+      `crash loop: ${kills} kills, ${total.calls} calls, ${total.ended} ends seen (${total.rescued} of rescued streams) and none lost, ${total.interrupted} interrupted and unbilled`,
     );
   },
   60_000 + kills * 20_000,

@@ -44,6 +44,8 @@ export interface ProcessOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  /** It leads a group of processes, which `killGroup` ends with all that it has started. */
+  readonly leadsGroup?: boolean;
   /** All of its standard input; it has none if left out. */
   readonly input?: string;
 }
@@ -66,9 +68,13 @@ export class HeadgateProcess {
   stderr = '';
   readonly #child: ChildProcess;
 
-  constructor(words: readonly string[], { dataDir, environment = {}, flags = [], input }: ProcessOptions) {
+  constructor(
+    words: readonly string[],
+    { dataDir, environment = {}, flags = [], input, leadsGroup = false }: ProcessOptions,
+  ) {
     this.#child = spawn(process.execPath, [commandLine, ...words, ...flags], {
       cwd: dataDir,
+      detached: leadsGroup,
       env: { ...surroundings(), ...httpEnvironment(), HEADGATE_DATA_DIR: dataDir, ...environment },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
@@ -87,6 +93,11 @@ export class HeadgateProcess {
 
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
+  }
+
+  /** Ends it and all processes that it has started at the same moment, as a loss of power does. */
+  killGroup(): void {
+    if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
   }
 
   /** Resolves when standard output has grown, or the process has ended. */

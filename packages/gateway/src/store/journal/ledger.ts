@@ -133,7 +133,7 @@ export class JournalLedger implements Ledger {
       await journal.probe();
       await this.#options.watch.look();
     } finally {
-      this.#release();
+      this.#letGo([], 'settled');
     }
   }
 
@@ -202,7 +202,6 @@ export class JournalLedger implements Ledger {
       if (bytes.length <= keptBytesMax) this.#spare = bytes;
       if (error === null) this.#succeed(waiting, durable, this.#options.clock.monotonic() - since);
       else this.#fail(waiting, error);
-      this.#release();
     };
     if (this.#journal !== null) this.#journal.append(bytes, end, finish);
     else
@@ -211,13 +210,6 @@ export class JournalLedger implements Ledger {
         (error: Error) => finish(error, 0),
       );
   };
-
-  /** Lets go of the disk, for what has gathered. */
-  #release(): void {
-    this.#isWriting = false;
-    if (this.#gathering.end > headBytes) this.#schedule(this.waiting > 0 ? 0 : gatherMs);
-    for (const resolve of this.#written.splice(0)) resolve();
-  }
 
   #begin(): Promise<Journal> {
     this.#beginning ??= this.#beginRun().finally(() => {
@@ -246,7 +238,7 @@ export class JournalLedger implements Ledger {
   #succeed(waiting: readonly Done[], durable: number, durationMs: number): void {
     this.#progress?.advance(durable);
     this.#options.onCommit(waiting.length, durationMs);
-    this.#tell(waiting, 'settled');
+    this.#letGo(waiting, 'settled');
   }
 
   #fail(waiting: readonly Done[], error: Error): void {
@@ -256,7 +248,7 @@ export class JournalLedger implements Ledger {
       this.#stop();
       this.#alarm(null, error.message);
     } else this.#falter(error);
-    this.#tell(lost, 'unavailable');
+    this.#letGo(lost, 'unavailable');
   }
 
   /** New calls are refused from now on, until a probe has found that the disk takes bytes again. */
@@ -273,8 +265,9 @@ export class JournalLedger implements Ledger {
     this.#gathering = gather(null);
   }
 
-  /** A caller that fails at the news must not keep it from the others. */
-  #tell(waiting: readonly Done[], settlement: Settlement): void {
+  /** Lets go of the disk, for what has gathered. A caller that fails at the news must not keep it from the others. */
+  #letGo(waiting: readonly Done[], settlement: Settlement): void {
+    this.#isWriting = false;
     for (const done of waiting) {
       try {
         done(settlement);
@@ -282,6 +275,8 @@ export class JournalLedger implements Ledger {
         this.#options.onAlarm({ kind: 'bug', traceId: null, detail: String(error) });
       }
     }
+    if (this.#gathering.end > headBytes) this.#schedule(this.waiting > 0 ? 0 : gatherMs);
+    for (const resolve of this.#written.splice(0)) resolve();
   }
 
   /** New calls are refused while the ledger fails, so nothing else would ever find out that it works again. */

@@ -14,7 +14,7 @@ import { SameThreadLane } from './same-thread-lane.ts';
 const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 6));
 const killsPerCheck = 10;
 /** A ledger is read whole at each check, so a long loop goes on with a new one now and then. */
-const killsPerLedger = 100;
+const killsPerLedger = 25;
 /** So small that segments change all the time. */
 const segmentBytes = 48 * 1024;
 const child = new URL('../contract/settling-worker.ts', import.meta.url);
