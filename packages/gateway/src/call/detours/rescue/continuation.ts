@@ -56,6 +56,8 @@ export class Continuation {
   readonly #stops: readonly string[];
   /** The text that stopped the answer across the seam. */
   stoppedBy: string | null = null;
+  /** The caller's stream has been gone on with, even if nothing of that has been sent yet. */
+  isWritten = false;
   /** Characters that the model has said, and those of them that were new. */
   produced = 0;
   delivered = 0;
@@ -202,5 +204,9 @@ export function openContinuation(
   writer: EventWriter,
 ): StreamTranslator {
   const reader = new ContinuationReader(translation.openReader(), text, usageOf);
-  return new StreamTranslator(reader, { write: (event) => writer.write(event), end: () => writer.end(mark) });
+  const write = (event: TurnEvent): string => {
+    text.isWritten = true;
+    return writer.write(event);
+  };
+  return new StreamTranslator(reader, { write, end: () => writer.end(mark) });
 }

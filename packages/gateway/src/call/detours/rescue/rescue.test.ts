@@ -20,6 +20,13 @@ function usage(prompt: number, completion: number, details: object = {}): string
   return `data: ${JSON.stringify({ id: 'chatcmpl-2', choices: [], usage: counted })}\n\ndata: [DONE]\n\n`;
 }
 
+/** The words of all frames. */
+function textIn(stream: string): string {
+  return [...stream.matchAll(/"content":("(?:[^"\\]|\\.)*")/g)]
+    .map(([, text]) => JSON.parse(text ?? '""') as string)
+    .join('');
+}
+
 const said = 'The harbour was quiet, and the lamp had gone out. '; // 50 bytes: 13 tokens by estimate.
 
 function open(options: RigOptions = {}, more: object = {}): Rig {
@@ -50,10 +57,7 @@ test('the rest is asked for elsewhere, joined, and sold once', async () => {
   await rig.pass(0);
   expect(rig.reply.ending).toBe('clean');
   expect(rig.rescues).toEqual(['whole']);
-  const texts = [...rig.reply.text.matchAll(/"content":("(?:[^"\\]|\\.)*")/g)].map(
-    ([, text]) => JSON.parse(text ?? '') as string,
-  );
-  expect(texts.join('')).toBe(`${said}Then a bell`);
+  expect(textIn(rig.reply.text)).toBe(`${said}Then a bell`);
   expect(rig.reply.text.match(/"id":"chatcmpl-1"/g)?.length).toBe(rig.reply.text.match(/"id":/g)?.length);
   const [entry] = rig.settled;
   // 33 counted less 13 that were given back to it; 13 + ⌈19 × 11 ⁄ 38⌉.
@@ -166,4 +170,39 @@ describe('a stream fails as before', () => {
       options.routing?.rescue === 'none' || 'response_format' in more || 'n' in more ? [] : ['untried'],
     );
   });
+});
+
+describe('wherever within a frame a connection breaks', () => {
+  const next = Buffer.from(words('“Ist da wer?” – 灯 \u0007 \ud83d\ude00 "ja"\n'));
+
+  test('what was whole is gone on with, and nothing of the rest is seen', async () => {
+    // A whole event without its blank line is one, at a clean end.
+    for (let cut = 1; cut < next.length - 2; cut++) {
+      const rig = open();
+      rig.answer(true, words(said), 'more');
+      rig.sent[0]?.handler.onData(Buffer.from(next.subarray(0, cut)));
+      if (cut % 2 === 0) rig.sent[0]?.handler.onEnd();
+      else rig.sent[0]?.handler.onFailure({ kind: 'reset', detail: '' });
+      await rig.pass(0);
+      rig.answer(true, words('and the lamp had gone out. Done.') + chunk({}, 'stop') + usage(30, 9));
+      expect(textIn(rig.reply.text), `after ${cut} bytes`).toBe(`${said}Done.`);
+      expect(rig.reply.ending).toBe('clean');
+    }
+  });
+
+  test('and so it is within a pair of escapes, half of which was a frame of its own', async () => {
+    const rig = open();
+    await breakOff(rig, words(said) + words('A smile: \ud83d'));
+    rig.answer(true, words('lamp had gone out. A smile: \ud83d\ude00!') + chunk({}, 'stop') + usage(30, 9));
+    expect(textIn(rig.reply.text)).toBe(`${said}A smile: \ud83d\ude00!`);
+  });
+});
+
+test('a call that a second channel begins and breaks off is not begun again by a third', async () => {
+  const rig = open({}, { tools });
+  await breakOff(rig, words(said));
+  rig.answer(true, words('and the lamp had gone out. '), 'more');
+  await breakOff(rig, chunk({ tool_calls: [call] }));
+  expect(rig.asked).toHaveLength(2);
+  expect(rig.reply.ending).toBe('broken');
 });

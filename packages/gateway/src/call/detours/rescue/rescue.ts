@@ -115,7 +115,9 @@ export class Rescue {
   encode(wire: Wire, shelf: MediaShelf | null): Result<Encoded, Fault> {
     const begun = this.#begun;
     if (begun === null) return fail(fault('internal'));
-    const { said, outputTokensMax } = begun;
+    const { said, outputTokensMax, text } = begun;
+    // The writer has gone on from where the caller stands.
+    if (text?.isWritten === true) return fail(fault('upstream_error'));
     // Media that would have to be fetched first come too late.
     if ((shelf ?? new MediaShelf(this.#call)).isShort(wire)) return fail(fault('no_available_channel'));
     const encoded = encodeTranslated(this.#call, wire, shelf, (turn) =>
