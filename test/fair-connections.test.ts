@@ -16,7 +16,7 @@ import { isSlow } from './support/slow-form.ts';
 const connections = 4;
 const ratioMax = 3;
 /** Below it a machine that does other things beside decides, not the gateway. */
-const idleFloorMs = isSlow ? 10 : 40;
+const idleFloorMs = isSlow ? 15 : 40;
 /** Calls of one measurement, and the one of a hundred of them that is looked at. */
 const [calls, percentile] = isSlow ? [200, 99] : [60, 90];
 /** A machine that does other things beside spoils a measurement; a gateway that is not fair spoils all of them. */
