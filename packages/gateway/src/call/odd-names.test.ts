@@ -34,6 +34,15 @@ test('names in losses are so many and so long, in an entry as in a head', () => 
     expect(name.length).toBeLessThanOrEqual(200);
     expect(name.isWellFormed()).toBe(true);
   }
+  const heads = streamHeaders('text/event-stream', 'sse', 1, losses);
+  const head = heads[heads.indexOf('x-headgate-losses') + 1] ?? '';
+  expect(head.length).toBeLessThanOrEqual(2048);
+  expect(head).toMatch(/, and \d+ more$/);
+  const [told, left] = [head.split(', ').slice(0, -1), Number(/(\d+) more$/.exec(head)?.[1])];
+  expect(told).toEqual(names.slice(0, told.length).map((name) => encodeURIComponent(name)));
+  expect(told.length + left).toBe(500);
+  const few = streamHeaders('text/event-stream', 'sse', 1, losses.slice(0, 1));
+  expect(few).toContain(encodeURIComponent(names[0] ?? ''));
 });
 
 test('a name in an error, a log line or an entry is a whole text', () => {

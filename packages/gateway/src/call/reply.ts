@@ -13,6 +13,8 @@ import type { Call } from './request.ts';
 
 /** More names than this would only say that the request has a general problem. */
 const lossNamesMax = 40;
+/** All of `x-headgate-losses`: some clients refuse an answer whose head is larger than 16 KiB, and names are the caller's own. */
+const lossesCharsMax = 2048;
 
 /**
  * The head of a whole answer. Nothing in it tells which channel gave it. Where an upstream calls its answer by a strange
@@ -42,16 +44,31 @@ function streamType(contentType: string, framing: StreamFraming): string {
 function explanation(attempts: number, losses: readonly Loss[]): HeaderList {
   const attempted = ['x-headgate-attempts', String(attempts)];
   if (losses.length === 0) return attempted;
-  const names = lossNames(losses).map((name) =>
-    name.replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent),
-  );
-  return [...attempted, 'x-headgate-losses', names.join(', ')];
+  return [...attempted, 'x-headgate-losses', lossesHeader(namesOf(losses))];
 }
 
-/** The members of a request that were lost, each once and no more than a name of it, for the entry and for `x-headgate-losses`. */
+/** As many of the names as there is room for, and how many more there are. */
+function lossesHeader(names: readonly string[]): string {
+  const written = names
+    .slice(0, lossNamesMax)
+    .map((name) => name.replaceAll(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent));
+  const more = (told: number) => (told === names.length ? [] : [`and ${names.length - told} more`]);
+  let told = written.length;
+  let text = [...written, ...more(told)].join(', ');
+  while (text.length > lossesCharsMax) {
+    told--;
+    text = [...written.slice(0, told), ...more(told)].join(', ');
+  }
+  return text;
+}
+
+/** The members of a request that were lost, each once and no more than a name of it, for the entry. */
 export function lossNames(losses: readonly Loss[]): readonly string[] {
-  if (losses.length === 0) return noNames;
-  return [...new Set(losses.map(({ field }) => beginningOf(field, 200)))].slice(0, lossNamesMax);
+  return losses.length === 0 ? noNames : namesOf(losses).slice(0, lossNamesMax);
+}
+
+function namesOf(losses: readonly Loss[]): readonly string[] {
+  return [...new Set(losses.map(({ field }) => beginningOf(field, 200)))];
 }
 
 const noNames: readonly string[] = [];
