@@ -22,12 +22,14 @@ import { exchange, request } from './support/raw-http.ts';
 import { isSlow } from './support/slow-form.ts';
 
 /** The part of a full body that is sent: 30 MB in full. */
-const scale = isSlow ? 0.3 : 0.03;
+const scale = isSlow ? 0.15 : 0.03;
 /**
  * The bound for a quiet machine is 5 ms of processor time; other processes make each step slower. What holds the loop does
  * so each time: one of several tries within the bound shows that it was the collector, or the compiler.
  */
 const holdMsMax = 15;
+/** Each byte of such a text is looked at by itself, about two nanoseconds: and more than once on some surfaces (ADR 32). */
+const denseHoldMsMax = 50;
 const triesMax = 6;
 
 const watchFile = fileURLToPath(new URL('./support/loop-watch.ts', import.meta.url));
@@ -198,7 +200,8 @@ test('no body holds the loop, on any surface, passed through or translated', {
         // A call that was never made, such as one without its key, would hold nothing.
         expect([200, 400, 413], what).toContain(status);
         if (holdMs > longest.holdMs) Object.assign(longest, { holdMs, what });
-        if (holdMs > holdMsMax) tooLong.push(what);
+        const isDense = name === 'one long text of escaped quotes';
+        if (holdMs > (isDense ? denseHoldMsMax : holdMsMax)) tooLong.push(what);
       }
     }
   }

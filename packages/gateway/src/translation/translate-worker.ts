@@ -57,6 +57,8 @@ function spoken({ protocol, target }: WayJob, place: number) {
   return codec === null ? [] : [{ place, codec, target }];
 }
 
+/** Nobody fetches so many things for one request: of more than these, the rest need not be known to refuse it. */
+const remoteMax = 500;
 /** Tools and settings that are longer are not said again in an answer. Characters. */
 const repeatedMax = 128 * 1024;
 
@@ -66,7 +68,7 @@ const repeatedMax = 128 * 1024;
  */
 function shown(turn: Turn, repeats: boolean): Turn {
   const { tools, settings } = turn;
-  const remote = turn.messages.flatMap(({ content }) => content.flatMap(remoteIn));
+  const remote = turn.messages.flatMap(({ content }) => content.flatMap(remoteIn)).slice(0, remoteMax);
   const rest = {
     ...turn,
     system: [],
