@@ -154,7 +154,10 @@ function isKnownFlag(flag: string): boolean {
 }
 
 /** Flags of the benchmark and of the simulator. */
-const ofNpmScripts = ['quick', 'against', 'only', 'script', 'fixed'];
+const ofNpmScripts = [
+  ...['quick', 'against', 'only', 'script', 'fixed'],
+  ...['requests', 'seed', 'gateway', 'key', 'first-port', 'ports', 'litellm', 'portkey', 'write'],
+];
 
 test('a command, a flag, a metric and a heading that do not exist are noticed', () => {
   expect(wrongCommands('headgate keys lift')).toHaveLength(1);

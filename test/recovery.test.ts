@@ -53,6 +53,7 @@ const outages: readonly (readonly [name: string, command: string | null, lengthM
       ['refuses connections', null, 75_000],
       ['hangs', 'fault=stall-before-head', 75_000],
       ['fails', 'fault=500', 20_000],
+      ['is at its limit', 'fault=429,retry-after=2s', 20_000],
     ]
   : [['fails', 'fault=500', 4000]];
 

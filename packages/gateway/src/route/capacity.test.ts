@@ -46,6 +46,17 @@ test('clean seconds raise it again, and in the end it is forgotten', () => {
   expect(admitted(capacity, 140_000, 141_000)).toBe(1000);
 });
 
+test('a cap that many refusals have made tiny is back within thirty seconds of the last', () => {
+  const capacity = new Capacity();
+  for (let nowMs = 0; nowMs <= 40_000; nowMs += 2000) {
+    capacity.sent(nowMs, 0);
+    capacity.refused(nowMs, null);
+  }
+  expect(admitted(capacity, 41_000, 45_000)).toBeLessThan(3);
+  for (let nowMs = 42_000; nowMs <= 70_000; nowMs += 100) capacity.succeeded(nowMs);
+  expect(admitted(capacity, 70_000, 71_000)).toBeGreaterThanOrEqual(8);
+});
+
 test('the time it names is kept to, the longest if there are two', () => {
   const capacity = refusedAtTen(5000);
   capacity.block(10_000, 1000);

@@ -5,6 +5,9 @@ const rateHalfLifeMs = 3000;
 const shrink = 0.7;
 const grow = 1.1;
 const growEveryMs = 2000;
+/** After so long without a refusal the cap is far from the truth, and grows fast. */
+const growFastAfterMs = 10_000;
+const growFast = 2;
 /** A cap that has held for so long is no longer believed in. */
 const forgetAfterMs = 120_000;
 /** Calls per second: below these a cap would be no more than a guess. */
@@ -121,8 +124,9 @@ export class Capacity {
   succeeded(nowMs: number): void {
     if (this.#now.cap === Number.POSITIVE_INFINITY || nowMs - this.#now.grownAtMs < growEveryMs) return;
     this.#now.grownAtMs = nowMs;
-    this.#now.cap =
-      nowMs - this.#now.refusedAtMs > forgetAfterMs ? Number.POSITIVE_INFINITY : this.#now.cap * grow;
+    const unrefusedMs = nowMs - this.#now.refusedAtMs;
+    const growth = unrefusedMs > growFastAfterMs ? growFast : grow;
+    this.#now.cap = unrefusedMs > forgetAfterMs ? Number.POSITIVE_INFINITY : this.#now.cap * growth;
   }
 
   /** The upstream has told its limits with an answer. */
