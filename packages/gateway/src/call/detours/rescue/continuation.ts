@@ -111,7 +111,7 @@ export class Continuation {
 }
 
 /** Reads the continuation as the rest of a text that is open: its beginning, its thoughts and what is repeated are left out. */
-export class ContinuationReader implements EventReader {
+class ContinuationReader implements EventReader {
   readonly #inner: EventReader;
   readonly #text: Continuation;
   readonly #usageOf: (usage: Usage) => Usage;
