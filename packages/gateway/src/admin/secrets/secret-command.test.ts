@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { environmentOf } from '../../config.ts';
 import { SecretCommand, Turnstile } from './secret-command.ts';
 
@@ -52,6 +52,20 @@ test('a program is given the usual variables and those that are named for it, an
   };
   expect(await printed()).toEqual({ ok: true, value: 'PATH,HOME' });
   expect(await printed(['VAULT_ADDR'])).toEqual({ ok: true, value: 'PATH,HOME,VAULT_ADDR' });
+});
+
+test('a program that does not end is ended after ten seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const command = commandOf("console.log('sk-one'); setInterval(() => {}, 1000)");
+    const run = command.runIfDue(now);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    vi.advanceTimersByTime(10_000);
+    await run;
+    expect(command.reading).toEqual({ ok: false, error: 'has not ended within 10 s' });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a program that is not there is no secret either, and nothing of it reaches a shell', async () => {
