@@ -1,32 +1,51 @@
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
+export interface BystanderOptions {
+  /** The gateway's, and the one of the upstream behind it. */
+  readonly origin: string;
+  readonly direct: string;
+  readonly key: string;
+  readonly model: string;
+}
+
 /** How the calls of one who does nothing wrong have fared. */
 export interface BystanderReport {
   readonly latenciesMs: readonly number[];
+  /** The same calls of the upstream itself, between the others: what the machine adds to both. */
+  readonly directMs: readonly number[];
   readonly failures: readonly string[];
 }
 
 // Only `Bystander` starts this thread, and it passes exactly this.
-const { port, key, model } = workerData as { port: number; key: string; model: string };
+const { origin, direct, key, model } = workerData as BystanderOptions;
 
 let latenciesMs: number[] = [];
+let directMs: number[] = [];
 let failures: string[] = [];
 let isOver = false;
 
 parentPort?.on('message', (wish: 'report' | 'end') => {
   isOver ||= wish === 'end';
-  parentPort?.postMessage({ latenciesMs, failures } satisfies BystanderReport);
-  [latenciesMs, failures] = [[], []];
+  parentPort?.postMessage({ latenciesMs, directMs, failures } satisfies BystanderReport);
+  [latenciesMs, directMs, failures] = [[], [], []];
 });
 
 const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] });
 const pauseMs = 20;
 
 while (!isOver) {
+  latenciesMs.push(await call(origin));
+  directMs.push(await call(direct));
+  await setTimeout(pauseMs);
+}
+parentPort?.close();
+
+/** How long it took. What fails is told, and counts like all others. */
+async function call(at: string): Promise<number> {
   const startedAt = performance.now();
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    const answer = await fetch(`${at}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body,
@@ -36,7 +55,5 @@ while (!isOver) {
   } catch (error) {
     failures.push(String(error));
   }
-  latenciesMs.push(performance.now() - startedAt);
-  await setTimeout(pauseMs);
+  return performance.now() - startedAt;
 }
-parentPort?.close();

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import type { BystanderReport } from './bystander-worker.ts';
+import type { BystanderOptions, BystanderReport } from './bystander-worker.ts';
 
 /** One who calls all the time and does nothing wrong, in a thread of its own: what the others do must not be felt there. */
 export class Bystander {
   readonly #worker: Worker;
 
-  constructor(options: { readonly port: number; readonly key: string; readonly model: string }) {
+  constructor(options: BystanderOptions) {
     this.#worker = new Worker(new URL('./bystander-worker.ts', import.meta.url), { workerData: options });
   }
 

@@ -75,6 +75,8 @@ function channelOf({ id, model, upstreamModel, priority }: FuzzChannel) {
     provider: id,
     allowPrivate: true,
     priority,
+    // On a machine that is behind with everything it may take longer than a fault is waited for.
+    ...(id === bystander.model ? { timeouts: { firstContent: '5s', total: '5s' } } : {}),
     models: { [model]: { upstream: upstreamModel, cost: { input: '1', output: '1' } } },
   };
 }

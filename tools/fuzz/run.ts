@@ -34,6 +34,8 @@ export interface FuzzResult {
   readonly idleP99Ms: number;
   readonly bystanderP50Ms: number;
   readonly bystanderP99Ms: number;
+  /** Of the same calls without a gateway. */
+  readonly directP99Ms: number;
   readonly bystanderCalls: number;
   readonly peakMib: number;
   readonly entries: number;
@@ -59,8 +61,9 @@ export async function runFuzz(plan: FuzzPlan): Promise<FuzzResult> {
   });
   try {
     const operatorToken = readFileSync(join(gateway.dataDir, 'operator-token'), 'utf8').trim();
+    const at = { origin: `http://127.0.0.1:${gateway.port}`, direct: upstreams.quiet };
     const run = new Run(plan, gateway, { keys, models: modelsOf(channels), operatorToken });
-    return await run.result(new Bystander({ port: gateway.port, key: own, model: bystander.model }));
+    return await run.result(new Bystander({ ...at, key: own, model: bystander.model }));
   } finally {
     await gateway.stop();
     await upstreams.close();
@@ -93,7 +96,7 @@ class Run {
     const startedAt = performance.now();
     await Promise.all(Array.from({ length: callers }, () => this.#call()));
     const durationMs = performance.now() - startedAt;
-    const { latenciesMs, failures } = await beside.end();
+    const { latenciesMs, directMs, failures } = await beside.end();
     this.#complaints.push(...failures.map((failure) => `a bystander's call failed: ${failure}`));
     const counted = await this.#settled();
     const peakMib = peakResidentKib(this.#gateway.pid) / 1024;
@@ -105,6 +108,7 @@ class Run {
       idleP99Ms: quantile(idle.latenciesMs, 0.99),
       bystanderP50Ms: quantile(latenciesMs, 0.5),
       bystanderP99Ms: quantile(latenciesMs, 0.99),
+      directP99Ms: quantile(directMs, 0.99),
       bystanderCalls: latenciesMs.length,
       peakMib,
       entries: await this.#checkLedger(counted),
