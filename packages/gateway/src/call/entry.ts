@@ -64,7 +64,8 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
   if (settlement === 'unavailable') observer.alert('ledger-unavailable', { traceId: entry.traceId });
   for (const attempt of entry.attempts) if (attempt.statedCostNanoUsd !== null) alertDrift(attempt, observer);
   const { terms, usage, unbilledReason } = entry;
-  if (entry.usageSource === 'estimated' && finish.kind === 'answered')
+  // Two answers that were sold as one are estimated, however well both were counted.
+  if (entry.usageSource === 'estimated' && finish.kind === 'answered' && call.sold === null)
     alertUncounted(call.attempts.at(-1), call.gateway);
   const hasTerms = terms !== null || usage.webSearches + usage.fileSearches + usage.codeSessions > 0;
   if (

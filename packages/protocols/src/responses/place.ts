@@ -11,6 +11,8 @@ interface OpenMessage {
   readonly parts: object[];
   text: string;
   annotations: object[];
+  /** The caller has been told that there is no more of it. */
+  isTextDone: boolean;
 }
 
 /** The events of a response that were relayed as they came: they are numbered, and the last one repeats all items. */
@@ -46,6 +48,7 @@ export class ResponsesPlace implements StreamPlace {
     const message = this.#message;
     // Items that were left out in between would shift those that come.
     if (this.#response === null || message === null || message.index !== this.#items.length) return null;
+    if (message.isTextDone) return null;
     return new ResponsesEventWriter(context, {
       response: this.#response,
       sequence: this.#sequence,
@@ -59,7 +62,14 @@ export class ResponsesPlace implements StreamPlace {
     const item = recordOf(event['item']);
     if (item['type'] !== 'message') return;
     const index = numberOf(event['output_index']) ?? this.#items.length;
-    this.#message = { id: stringOf(item['id']) ?? '', index, parts: [], text: '', annotations: [] };
+    this.#message = {
+      id: stringOf(item['id']) ?? '',
+      index,
+      parts: [],
+      text: '',
+      annotations: [],
+      isTextDone: false,
+    };
   }
 
   #add(message: OpenMessage, type: string, event: WireRecord): void {
@@ -72,10 +82,14 @@ export class ResponsesPlace implements StreamPlace {
       case 'response.output_text.annotation.added':
         message.annotations.push(recordOf(event['annotation']));
         break;
+      case 'response.output_text.done':
+        message.isTextDone = true;
+        break;
       case 'response.content_part.done':
         message.parts.push(recordOf(event['part']));
         message.text = '';
         message.annotations = [];
+        message.isTextDone = false;
         break;
       default:
         // Others repeat what deltas said.

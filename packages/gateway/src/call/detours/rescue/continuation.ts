@@ -35,6 +35,12 @@ function spoken(role: Message['role'], text: string): Message {
   return { role, content: [textBlock(text)], name: null };
 }
 
+/** All that such a request says beside the caller's own words. */
+export function wordsBeside(said: string, way: SeamWay): string {
+  const words = firmPart(said);
+  return way === 'asked' ? words + requestToGoOn(words) : words;
+}
+
 function requestToGoOn(words: string): string {
   return `The connection broke in the middle of your last message. Go on with it exactly where it stops, in the same form, and to its end. Begin with its last words, letter for letter, and say nothing about this request. Its last words are:\n\n${lastWords(words)}`;
 }
@@ -48,6 +54,7 @@ function lastWords(words: string): string {
 
 /** The seam of an answer and its continuation, as far as its text is told apart: what was given on of it. */
 export class Continuation {
+  readonly way: SeamWay;
   readonly #seam: Seam;
   /** The end of what has been said, in which a text that stops an answer may have begun. */
   #tail: string;
@@ -63,6 +70,7 @@ export class Continuation {
   delivered = 0;
 
   constructor(said: string, way: SeamWay, stops: readonly string[]) {
+    this.way = way;
     this.#seam = new Seam(said, way);
     this.#stops = stops.filter((stop) => stop !== '');
     const longest = Math.max(0, ...this.#stops.map(({ length }) => length));
@@ -155,7 +163,12 @@ class ContinuationReader implements EventReader {
     if (kind === 'reasoning' || this.#text.stoppedBy !== null) this.#open = 'thought';
     else if (kind === 'text' && this.#isTextOpen) this.#open = 'text';
     else this.#open = 'other';
-    return this.#open === 'other' ? [...this.#closeText(), event] : [];
+    if (this.#open !== 'other') return [];
+    const rest = this.#closeText();
+    // Nothing comes behind words that do not join, or that were to be the last.
+    if (!this.#text.hasFailed && this.#text.stoppedBy === null) return [...rest, event];
+    this.#open = 'thought';
+    return rest;
   }
 
   #add(event: Extract<TurnEvent, { kind: 'delta' }>): readonly TurnEvent[] {

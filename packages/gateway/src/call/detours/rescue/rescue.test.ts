@@ -52,7 +52,7 @@ test('the rest is asked for elsewhere, joined, and sold once', async () => {
     chunk({ reasoning_content: 'hm' }) +
       words('and the lamp had gone out. Then a bell') +
       chunk({}, 'stop') +
-      usage(33, 60, { completion_tokens_details: { reasoning_tokens: 41 } }),
+      usage(103, 60, { completion_tokens_details: { reasoning_tokens: 41 } }),
   );
   await rig.pass(0);
   expect(rig.reply.ending).toBe('clean');
@@ -60,7 +60,7 @@ test('the rest is asked for elsewhere, joined, and sold once', async () => {
   expect(textIn(rig.reply.text)).toBe(`${said}Then a bell`);
   expect(rig.reply.text.match(/"id":"chatcmpl-1"/g)?.length).toBe(rig.reply.text.match(/"id":/g)?.length);
   const [entry] = rig.settled;
-  // 33 counted less 13 that were given back to it; 13 + ⌈19 × 11 ⁄ 38⌉.
+  // 103 counted less 83 for what was said and the request to go on; 13 + ⌈19 × 11 ⁄ 38⌉.
   expect(entry?.usage).toMatchObject({ inputFresh: 20, output: 19, outputReasoning: 0 });
   expect(entry).toMatchObject({
     status: 'complete',
@@ -71,7 +71,7 @@ test('the rest is asked for elsewhere, joined, and sold once', async () => {
   expect(entry?.chargeNanoUsd).toBe(39_000n);
   expect(entry?.attempts).toMatchObject([
     { result: 'cut_after_content', usage: { output: 13 } },
-    { result: 'answered', usage: { inputFresh: 33, output: 60 } },
+    { result: 'answered', usage: { inputFresh: 103, output: 60 } },
   ]);
   expect(entry?.attempts[1]?.edits).toContain('rescue asked');
 });

@@ -70,7 +70,7 @@ export class Rescue {
     const text = new Continuation(said, wayOf(wire), settings.stop ?? []);
     begun.text = text;
     const usageOf = (usage: Metered['usage']) =>
-      summedUsage(this.#call, begun, { usage, source: 'upstream' }).usage;
+      summedUsage(this.#call, begun, { usage, source: 'upstream' }, usage).usage;
     const translator = openContinuation(translation, text, usageOf, writer);
     return new ContinuedRelay(this.#call, wire, translator, headers, text);
   }

@@ -39,7 +39,8 @@ describe('a model that is asked to go on', () => {
     ['repeats them after white space', ['\n\nand nobody said so. Then'], ' Then'],
     ['repeats all of it', [letters, ' Then'], ' Then'],
     ['repeats and has nothing more to say', ['and nobody said so.'], ''],
-    ['says nothing', [], ''],
+    ['says nothing', [], null],
+    ['says nothing but white space', ['\n', ' '], null],
     ['does not repeat anything', [' Then a bell rang, somewhere.'], null],
     ['excuses itself', ['Sorry for the interruption! ', 'and nobody said so. Then'], null],
     ['repeats less than a few words', ['said so. Then a bell'], null],
@@ -82,6 +83,13 @@ test('whatever is repeated and however it is cut, the whole is said once', () =>
     ),
     { numRuns: 500 },
   );
+});
+
+test('the end of the words is found at once, however many spaces stand in their midst', () => {
+  const words = `a${' '.repeat(200_000)}b`;
+  const before = performance.now();
+  expect(firmPart(`${words} \n`)).toBe(words);
+  expect(performance.now() - before).toBeLessThan(500);
 });
 
 test('the words that are sent end in a whole character that is no space', () => {

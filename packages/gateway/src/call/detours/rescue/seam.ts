@@ -15,7 +15,10 @@ export type SeamWay = 'given' | 'asked';
  * either may be said again, or left out.
  */
 export function firmPart(said: string): string {
-  return said.replace(/[\s\ud800-\udbff]+$/, '');
+  let end = said.length;
+  // One step for each character: a pattern that is tied to the end would begin anew at every space before it.
+  while (end > 0 && /[\s\ud800-\udbff]/.test(said[end - 1] ?? '')) end--;
+  return said.slice(0, end);
 }
 
 /**
@@ -54,7 +57,6 @@ export class Seam {
   end(): string {
     const held = this.#held;
     if (held === null || this.hasFailed) return '';
-    if (held === '') return this.#join('');
     if (this.#way === 'given') return this.#join(held);
     const isRepeated = this.#said.endsWith(held) && held.length >= this.#overlapMin;
     return isRepeated || this.#joinsAt !== null ? this.#joinAsked(held) : this.#fail();

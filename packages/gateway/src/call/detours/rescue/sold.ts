@@ -11,7 +11,7 @@ import { type Metered, meter } from '../../../money/meter.ts';
 import type { Outcome } from '../../../route/outcomes.ts';
 import type { AttemptRecord, Sold } from '../../outcomes.ts';
 import type { Call } from '../../request.ts';
-import type { Continuation } from './continuation.ts';
+import { type Continuation, wordsBeside } from './continuation.ts';
 
 /** A rescue under way. */
 export interface Begun {
@@ -45,7 +45,8 @@ export function soldOf(call: Call, begun: Begun): Sold {
     ? asOne(cut, last)
     : withOutcome(cut, hasLeft(call, last) ? left(cut) : cut.outcome);
   const second = hasGoneOn ? meterOf(call, last.outcome) : null;
-  return { record, metered: second === null ? first : summedUsage(call, begun, second) };
+  const counted = readingOf(last.outcome)?.usage ?? null;
+  return { record, metered: second === null ? first : summedUsage(call, begun, second, counted) };
 }
 
 /** Something of it has reached the caller, or its end has. */
@@ -66,10 +67,14 @@ function asOne(cut: AttemptRecord, last: AttemptRecord): AttemptRecord {
   const reading = readingOf(last.outcome);
   const before = readingOf(cut.outcome);
   if (reading === null) return { ...plain(last), startedAt: cut.startedAt, ttftMs: cut.ttftMs };
-  const { terms: _, ...rest } = reading;
+  const { usage, finishReason, finishReasonRaw, outputBytes, usageAtOutputBytes } = reading;
   const terms = before?.terms === undefined ? {} : { terms: before.terms };
-  const whole = {
-    ...rest,
+  const whole: Reading = {
+    usage,
+    finishReason,
+    finishReasonRaw,
+    outputBytes,
+    usageAtOutputBytes,
     ...terms,
     hasOutput: true,
     modelServed: before?.modelServed ?? reading.modelServed,
@@ -101,13 +106,22 @@ function meterOf({ request }: Call, outcome: Outcome): Metered {
 
 /**
  * The input once, and of the output what was delivered: all of the first answer, and of the second what was new. What the second
- * has thought, repeated or read again is the operator's expense. Never more output than the caller allows.
+ * has thought, repeated or read again is the operator's expense. Never more output than the caller allows. `counted`: by the second's
+ * upstream.
  */
-export function summedUsage(call: Call, { cut, first, said, text }: Begun, second: Metered): Metered {
+export function summedUsage(
+  call: Call,
+  { cut, first, said, text }: Begun,
+  second: Metered,
+  counted: Usage | null,
+): Metered {
   const { maxOutputTokens } = call.request.facts;
-  const counted = readingOf(cut.outcome)?.usage ?? null;
-  const isCounted = counted !== null && totalInput(counted) > 0;
-  const input = isCounted ? first.usage : withoutAppended(second.usage, said);
+  const isCounted = hasInput(readingOf(cut.outcome)?.usage ?? null);
+  // An estimate is of the caller's own request, and needs nothing taken from it.
+  const isOthers = !isCounted && hasInput(counted);
+  const input = isOthers
+    ? withoutAppended(second.usage, wordsBeside(said, text?.way ?? 'given'))
+    : first.usage;
   const { produced, delivered } = text ?? { produced: 0, delivered: 0 };
   const spoken = Math.max(0, second.usage.output - second.usage.outputReasoning);
   const added = produced === 0 ? 0 : Math.ceil((spoken * delivered) / produced);
@@ -120,9 +134,13 @@ export function summedUsage(call: Call, { cut, first, said, text }: Begun, secon
   };
 }
 
-/** The input of the second request as it would be without what was said before, which is always new to it. */
-function withoutAppended(usage: Usage, said: string): Usage {
-  const appended = Math.ceil(Buffer.byteLength(said) / bytesPerToken);
+function hasInput(usage: Usage | null): boolean {
+  return usage !== null && totalInput(usage) > 0;
+}
+
+/** The input of the second request as it would be without what it has beside the caller's words, which is always new to it. */
+function withoutAppended(usage: Usage, words: string): Usage {
+  const appended = Math.ceil(Buffer.byteLength(words) / bytesPerToken);
   return { ...usage, inputFresh: Math.max(0, usage.inputFresh - appended) };
 }
 
