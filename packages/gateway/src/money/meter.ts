@@ -55,7 +55,7 @@ export function meter(
 }
 
 /** Text was written, and the count says that nothing was read or nothing was written for it: it is none. */
-export function isTooLittle(usage: Usage, outputBytes: number): boolean {
+function isTooLittle(usage: Usage, outputBytes: number): boolean {
   return outputBytes > 0 && (totalOutput(usage) === 0 || totalInput(usage) === 0);
 }
 
