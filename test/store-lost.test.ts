@@ -1,4 +1,13 @@
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -13,7 +22,7 @@ import {
   serveHeadgate,
   temporaryDirectory,
 } from './support/process.ts';
-import { chatRequest, exchange, type RawAnswer, RawConnection } from './support/raw-http.ts';
+import { chatRequest, exchange, type RawAnswer, RawConnection, request } from './support/raw-http.ts';
 
 // Every test starts processes, and shares the machine with other tests that do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -192,6 +201,51 @@ test('a segment that is deleted for good: its entries are in the database, and a
   expect((await answered(site.options)).toSorted()).toEqual(whole.toSorted());
   await using again = await serveHeadgate(site.options);
   expect((await call({ ...site, serving: again })).status).toBe(200);
+});
+
+for (const [what, emptied] of [
+  ['a segment that is emptied, as by who rotates logs', (dataDir: string) => journalIn(dataDir).segment],
+  ['a database that is emptied', database],
+] as const) {
+  test(`${what}: is noticed, and nothing is acknowledged into it`, async () => {
+    await using site = await openGateway();
+    const { status } = await call(site);
+    expect(status).toBe(200);
+    expect(await answered(site.options)).toHaveLength(1);
+    truncateSync(emptied(site.dataDir));
+    const since = performance.now();
+    await until(site, ['store-lost']);
+    expect(performance.now() - since).toBeLessThan(3 * noticedMsMax);
+    expect((await call(site)).status).toBe(503);
+    await stop(site);
+    expect(site.serving.process.stderr).toContain('was cut short');
+    expect(await answered(site.options)).toHaveLength(1);
+  });
+}
+
+test('a report makes no store in an empty folder that took the place of the data directory, and reads none there', async () => {
+  await using site = await openGateway();
+  const { dataDir, serving, key } = site;
+  const report = () =>
+    exchange(serving.ready.apiOrigin, request('GET /v1/usage', [`authorization: Bearer ${key}`]));
+  expect((await call(site)).status).toBe(200);
+  const bringBack = moveAway(dataDir);
+  mkdirSync(dataDir);
+  // The first report opens a thread for reports.
+  const refused = await report();
+  expect([refused.status, refused.body.toString()]).toEqual([
+    503,
+    expect.stringContaining('store_unavailable'),
+  ]);
+  expect(readdirSync(dataDir)).not.toContain('headgate.sqlite');
+  bringBack();
+  await until(site, []);
+  const told = await report();
+  expect(told.status).toBe(200);
+  // The shape of a report.
+  const { data } = JSON.parse(told.body.toString()) as { data: readonly unknown[] };
+  expect(data).toHaveLength(1);
+  await stop(site);
 });
 
 test('a database that is deleted for good: a start with its backup takes the rest from the journal', async () => {

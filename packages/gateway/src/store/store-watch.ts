@@ -31,6 +31,7 @@ export class StoreWatch {
   /** The moment of the last look, as `performance.now` tells it. */
   lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: StoreWatchOptions) {
@@ -51,9 +52,16 @@ export class StoreWatch {
     this.#anchors.clear();
   }
 
-  /** Looks at once, or waits for the look that is under way. */
+  /** Looks at once, or after the look that is under way, which may have seen how things stood before. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
+    if (this.#looking !== null) {
+      this.#next ??= this.#looking.then(() => {
+        this.#next = null;
+        return this.look();
+      });
+      return this.#next;
+    }
+    this.#looking = this.#look().finally(() => {
       this.#looking = null;
     });
     return this.#looking;

@@ -1,7 +1,7 @@
 import { close, constants, fdatasync, open, rename, rm, write } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { anchorAt } from '../anchors.ts';
+import { anchorOf } from '../anchors.ts';
 import { lookAgeMsMax, type StoreWatch } from '../store-watch.ts';
 import { frameOf, headBytes, headerLine, segmentName, writeHead } from './format.ts';
 
@@ -197,7 +197,7 @@ export class Journal {
     }
     await flushDirectory(this.#disk, directory);
     const before = this.#segment;
-    this.#watch.keep('segment', anchorAt(path, segment.file));
+    this.#watch.keep('segment', anchorOf(path, segment.file));
     this.#next = null;
     this.#segment = segment;
     this.#start = this.#end;

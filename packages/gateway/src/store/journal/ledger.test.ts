@@ -241,7 +241,7 @@ describe('a ledger whose files are lost', () => {
     renameSync(segmentOf(site), `${segmentOf(site)}.away`);
     // As after a pause of the process: no look since.
     watch.stop();
-    watch.keep('segment', { path: segmentOf(site), device: 0n, inode: 0n });
+    watch.keep('segment', { path: segmentOf(site), device: 0n, inode: 0n, bytesMin: 0n });
     watch.lookedAt = performance.now() - 501;
     expect(await settle(ledger, entry(1))).toBe('unavailable');
     expect(ledger.trouble).toBe('store-lost');

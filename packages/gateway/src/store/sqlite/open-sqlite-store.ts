@@ -42,8 +42,13 @@ const segmentBytes = 16 * 1024 * 1024;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, clock, onAlarm, openLane = (...lane) => new WorkerLane(...lane) } = options;
   const writer = openLane(file, onAlarm);
-  const reader = new LaneOnDemand(() => openLane(file, onAlarm));
-  const reporter = new LaneOnDemand(() => openLane(file, onAlarm));
+  const watch = new StoreWatch(options);
+  const findLoss = async () => {
+    await watch.look();
+    return watch.lost;
+  };
+  const reader = new LaneOnDemand(() => openLane(file, onAlarm), findLoss);
+  const reporter = new LaneOnDemand(() => openLane(file, onAlarm), findLoss);
   // A gateway reads its configuration at once, and the thread starts beside the writer's; few commands read any.
   if (options.openLane === undefined) reader.open();
   const close = async () => {
@@ -54,7 +59,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   // The writer comes first, because it brings the file to the newest schema.
   await firstOf(writer, close);
   const ledger = new JournalLedger({
-    watch: new StoreWatch(options),
+    watch,
     onCommit: () => undefined,
     segmentBytes,
     ...options,

@@ -42,6 +42,8 @@ export class SameThreadLane implements StoreLane {
   async #perform(job: keyof StoreJobs, inputs: () => readonly unknown[]): Promise<unknown> {
     await nextTurn();
     if (this.#isClosed) throw new StoreUnavailable('the store is closed');
+    // A store that no job has opened is not opened to be closed.
+    if (this.#jobs === null && job === 'close') return null;
     const values = structuredClone(inputs());
     try {
       this.#jobs ??= createStoreJobs(this.#file, this.#onAlarm);

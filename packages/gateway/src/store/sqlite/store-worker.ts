@@ -12,6 +12,11 @@ function serve(file: string): void {
   let jobs: StoreJobs | null = null;
   const onAlarm = (alarm: LedgerAlarm) => parentPort?.postMessage({ alarm } satisfies LaneMessage);
   parentPort?.on('message', (request: JobRequest) => {
+    // A store that no job has opened is not opened to be closed.
+    if (jobs === null && request.job === 'close') {
+      parentPort?.postMessage({ ok: true, value: null } satisfies LaneMessage);
+      return;
+    }
     // Opened by the first job, so that every failure to open is an answer.
     const reply = perform(file, () => (jobs ??= createStoreJobs(file, onAlarm)), request);
     void reply.then((value) => parentPort?.postMessage(value));
