@@ -46,7 +46,8 @@ export function soldOf(call: Call, begun: Begun): Sold {
     : withOutcome(cut, hasLeft(call, last) ? left(cut) : cut.outcome);
   const second = hasGoneOn ? meterOf(call, last.outcome) : null;
   const counted = readingOf(last.outcome)?.usage ?? null;
-  return { record, metered: second === null ? first : summedUsage(call, begun, second, counted) };
+  const metered = second === null ? first : summedUsage(call, begun, second, counted);
+  return { record, metered, losses: hasGoneOn ? [...cut.losses, ...last.losses] : cut.losses };
 }
 
 /** Something of it has reached the caller, or its end has. */
@@ -66,7 +67,9 @@ function left({ outcome }: AttemptRecord): Outcome {
 function asOne(cut: AttemptRecord, last: AttemptRecord): AttemptRecord {
   const reading = readingOf(last.outcome);
   const before = readingOf(cut.outcome);
-  if (reading === null) return { ...plain(last), startedAt: cut.startedAt, ttftMs: cut.ttftMs };
+  // The terms are those that the first was asked on.
+  const { startedAt, ttftMs, losses } = cut;
+  if (reading === null) return { ...plain(last), startedAt, ttftMs, losses };
   const { usage, finishReason, finishReasonRaw, outputBytes, usageAtOutputBytes } = reading;
   const terms = before?.terms === undefined ? {} : { terms: before.terms };
   const whole: Reading = {
@@ -80,7 +83,7 @@ function asOne(cut: AttemptRecord, last: AttemptRecord): AttemptRecord {
     modelServed: before?.modelServed ?? reading.modelServed,
   };
   const outcome = { ...last.outcome, reading: whole } as Outcome; // The same one, with a fuller reading.
-  return { ...withOutcome(last, outcome), startedAt: cut.startedAt, ttftMs: cut.ttftMs };
+  return { ...withOutcome(last, outcome), startedAt, ttftMs, losses };
 }
 
 function withOutcome(record: AttemptRecord, outcome: Outcome): AttemptRecord {
