@@ -3,6 +3,7 @@ import { commentFrame, encodeStreamEnvelope } from '../envelope.ts';
 import type { Fault } from '../error.ts';
 import type { ProtocolOf } from '../protocol.ts';
 import { readRefusal } from '../refusal.ts';
+import { withoutTools } from '../request/asks.ts';
 import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
@@ -27,6 +28,7 @@ function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
     names: (search) => namesIn(read.value.members, 'messages', search),
     sessionClue: () => readSession(read.value),
     asks: () => readAsks(read.value),
+    withoutTools: (left) => withoutTools(read.value.members, left),
     passThrough: (target) => passThrough(read.value, target),
   });
 }

@@ -1,7 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { termAsks } from '../request/asks.ts';
+import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -23,7 +23,7 @@ import { askedTerms } from '../request/terms.ts';
 import type { Ask, Facts, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { noTerms } from '../usage.ts';
-import { recordOf } from '../wire-values.ts';
+import { isRecord, listOf, recordOf } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers, thoughtMembers } from './wire.ts';
 
 /** The caller's word about usage in `stream_options`, and its place. */
@@ -83,19 +83,66 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   });
 }
 
+/** Members that may ask for something with a price of its own. */
+const pricedMembers = [
+  'service_tier',
+  'web_search_options',
+  'enable_search',
+  'search_parameters',
+  'web_search',
+  'plugins',
+] as const satisfies readonly RequestMember[];
+
 function readTerms(members: RequestMembers<RequestMember>): Pick<Facts, 'terms'> {
-  const options = members.span('web_search_options');
-  if (options === undefined && members.span('service_tier') === undefined) return {};
+  // Few requests have any.
+  if (!members.hasAny(pricedMembers)) return {};
   const { search_context_size: context = null } = recordOf(members.value('web_search_options'));
   const asked = askedTerms(serviceOf(members.value('service_tier')), null, context);
   // A search is asked for, with or without a word on its size.
-  return options === undefined ? asked : { terms: asked.terms ?? noTerms };
+  return searchAsks(members).length === 0 ? asked : { terms: asked.terms ?? noTerms };
 }
 
+/** Servers search where one of these members says so. One that is too long to be read may. */
+const searchMembers: readonly (readonly [RequestMember, asks: (value: unknown) => boolean])[] = [
+  ['web_search_options', isRecord],
+  ['enable_search', (value) => value === true],
+  ['search_parameters', (value) => isRecord(value) && value['mode'] !== 'off'],
+  ['web_search', (value) => isRecord(value) && value['enable'] !== false],
+  ['plugins', (value) => listOf(value).some(isSearchPlugin)],
+];
+
+function isSearchPlugin(plugin: unknown): boolean {
+  const { id, enabled } = recordOf(plugin);
+  return id === 'web' && enabled !== false;
+}
+
+function searchAsks(members: RequestMembers<RequestMember>): readonly Ask[] {
+  return searchMembers
+    .filter(([field, asks]) => {
+      const value = members.value(field);
+      return value === undefined || asks(value);
+    })
+    .map(([field]) => ({ term: 'webSearches', field }));
+}
+
+/** Tools that run at the upstream and have a fee, as compatible servers name them. */
+const feeTools = [
+  ['web_search', 'webSearches'],
+  ['browser_', 'webSearches'],
+  ['live_search', 'webSearches'],
+  ['x_search', 'webSearches'],
+  ['builtin_function', 'webSearches'],
+  ['file_search', 'fileSearches'],
+  ['code_interpreter', 'codeSessions'],
+  ['code_execution', 'codeSessions'],
+] as const satisfies FeeTools;
+
 export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
-  const search = { term: 'webSearches', field: 'web_search_options' } as const;
-  const asks = termAsks(members, facts.terms, { service: ['service_tier'] });
-  return members.kind('web_search_options') === 'object' ? [...asks, search] : asks;
+  return [
+    ...termAsks(members, facts.terms, { service: ['service_tier'] }),
+    ...searchAsks(members),
+    ...toolAsks(members.reader('tools'), feeTools),
+  ];
 }
 
 function readStreamOptions(members: RequestMembers<RequestMember>): Result<StreamOptions | null, Fault> {

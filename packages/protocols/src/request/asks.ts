@@ -37,7 +37,8 @@ export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly A
     const start = member.at;
     const end = member.skip();
     const type = isType && end !== -1 ? decodeString(member.bytes, start, end) : null;
-    const found = type == null ? undefined : tools.find(([beginning]) => type.startsWith(beginning));
+    const found =
+      type == null ? undefined : tools.find(([beginning]) => plainType(type).startsWith(beginning));
     return found === undefined
       ? null
       : {
@@ -46,6 +47,11 @@ export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly A
           tool: { index, name: `tools[].${plainWord(type ?? '')}` },
         };
   });
+}
+
+/** Servers that hand calls on to others may put their own name before it. */
+function plainType(type: string): string {
+  return type.slice(type.indexOf(':') + 1);
 }
 
 /** The tools of a list that are named by a member of their own, which the pattern knows. */

@@ -74,10 +74,29 @@ const search = { type: 'web_search' };
 const named = { name: 'x', input_schema: {} };
 const own = { type: 'function', name: 'f', parameters: { type: 'web_search' } };
 
+const ownChat = { type: 'function', function: { name: 'web_search', parameters: { type: 'web_search' } } };
+const builtin = { type: 'builtin_function', function: { name: '$web_search' } };
+
 const asked: readonly [ProtocolId, object, string][] = [
   ['chat-completions', { messages, service_tier: 'priority' }, 'service_tier'],
   ['chat-completions', { messages, service_tier: 'flex' }, 'service_tier'],
   ['chat-completions', { messages, web_search_options: {} }, 'web_search_options'],
+  ['chat-completions', { messages, enable_search: true }, 'enable_search'],
+  ['chat-completions', { messages, search_parameters: { mode: 'auto' } }, 'search_parameters'],
+  ['chat-completions', { messages, search_parameters: {} }, 'search_parameters'],
+  ['chat-completions', { messages, web_search: { enable: true } }, 'web_search'],
+  ['chat-completions', { messages, plugins: [{ id: 'file-parser' }, { id: 'web' }] }, 'plugins'],
+  ['chat-completions', { messages, plugins: [{ id: 'web' }], tools: [ownChat, search] }, 'plugins'],
+  [
+    'chat-completions',
+    { messages, search_parameters: { mode: 'on', x: 'x'.repeat(70_000) } },
+    'search_parameters',
+  ],
+  ['chat-completions', { messages, tools: [search] }, 'tools[0].type'],
+  ['chat-completions', { messages, tools: [{ type: 'browser_search' }] }, 'tools[0].type'],
+  ['chat-completions', { messages, tools: [{ type: 'router:web_search' }] }, 'tools[0].type'],
+  ['chat-completions', { messages, tools: [ownChat, builtin], tool_choice: 'required' }, 'tools[1].type'],
+  ['chat-completions', { messages, tools: [{ type: 'code_interpreter' }] }, 'tools[0].type'],
   ['responses', { input: 'hi', service_tier: 'fast' }, 'service_tier'],
   ['responses', { input: 'hi', tools: [own, search], tool_choice: 'required' }, 'tools[1].type'],
   ['responses', { input: 'hi', tools: [own, search], tool_choice: search }, 'tools[1].type'],
@@ -105,6 +124,10 @@ describe('a request that asks for what has no price', () => {
 
   test.each<[ProtocolId, object]>([
     ['chat-completions', { messages, service_tier: 'auto', tools: [{ type: 'function', function: own }] }],
+    ['chat-completions', { messages, enable_search: false, search_parameters: { mode: 'off' } }],
+    ['chat-completions', { messages, plugins: [{ id: 'web', enabled: false }, { id: 'response-healing' }] }],
+    ['chat-completions', { messages, enable_search: null, web_search_options: null, plugins: 'web' }],
+    ['chat-completions', { messages, web_search: { enable: false }, tools: [ownChat] }],
     ['responses', { input: 'hi', service_tier: 'default', tools: [own] }],
     ['messages', { messages, service_tier: 'standard_only', inference_geo: 'global', speed: 'standard' }],
     ['generate-content', { contents: [], tools: [{ functionDeclarations: [] }, { codeExecution: {} }] }],
@@ -114,6 +137,11 @@ describe('a request that asks for what has no price', () => {
 
   test.each<[ProtocolId, object, string]>([
     ['responses', { input: 'hi', tools: [own, search] }, `tools[].web_search: ${JSON.stringify([own])}`],
+    [
+      'chat-completions',
+      { messages, tools: [builtin, ownChat, { type: 'browser_search' }], tool_choice: 'auto' },
+      `tools[].builtin_function,tools[].browser_search: ${JSON.stringify([ownChat])}`,
+    ],
     [
       'responses',
       { input: 'hi', tools: [search, own, { type: 'file_search' }, own], tool_choice: 'auto' },
