@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
@@ -25,7 +26,17 @@ const answers: Readonly<Record<string, Answer>> = {
   '/b.jpg': typed('image/JPEG; quality=low'),
   '/page': typed('text/html'),
   '/packed': (response) =>
+    response
+      .writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' })
+      .end(gzipSync(picture)),
+  '/mislabelled': (response) =>
     response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(picture),
+  '/wrapped': (response) =>
+    response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip, br' }).end(picture),
+  '/bomb': (response) =>
+    response
+      .writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' })
+      .end(gzipSync(Buffer.alloc(sizeMax + 1))),
   '/gone': (response) => response.writeHead(404).end(),
   '/moved': redirectTo('/a.png'),
   '/circle': redirectTo('/circle'),
@@ -109,13 +120,13 @@ const inline = (mimeType: string) => ({ inlineData: { mimeType, data: picture.to
 describe('pictures by URL', () => {
   test('are fetched for an upstream that opens none, once each, over redirects too', async () => {
     asked.length = 0;
-    const urls = ['/a.png', '/b.jpg?size=1', '/moved', '/a.png'].map((path) => origin + path);
+    const urls = ['/a.png', '/b.jpg?size=1', '/moved', '/a.png', '/packed'].map((path) => origin + path);
     expect(await look(open, urls)).toMatchObject({ status: 200 });
     const [first, second, third] = [inline('image/png'), inline('image/jpeg'), inline('image/png')];
     expect(lastRequest()).toMatchObject({
-      contents: [{ parts: [{ text: 'Look' }, first, second, third, first] }],
+      contents: [{ parts: [{ text: 'Look' }, first, second, third, first, first] }],
     });
-    expect(asked.toSorted()).toEqual(['/a.png', '/a.png', '/b.jpg?size=1', '/moved']);
+    expect(asked.toSorted()).toEqual(['/a.png', '/a.png', '/b.jpg?size=1', '/moved', '/packed']);
   });
 
   test('are left to an upstream of the caller’s own protocol, and to the next when the first cannot be asked', async () => {
@@ -129,7 +140,9 @@ describe('pictures by URL', () => {
   test.each([
     ['/gone', 'answered with status 404'],
     ['/page', 'something other than an image'],
-    ['/packed', 'something other than an image'],
+    ['/mislabelled', 'something other than an image'],
+    ['/wrapped', 'something other than an image'],
+    ['/bomb', 'something other than an image'],
     ['/circle', 'redirects too often'],
     ['/away', 'is none of http or https'],
     ['/announced', 'more than can be fetched'],

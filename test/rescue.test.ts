@@ -2,10 +2,9 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entryOf } from './support/ledger.ts';
-import { exchange } from './support/raw-http.ts';
 import { readStream, type StreamRead } from './support/read-stream.ts';
 import { isSlow } from './support/slow-form.ts';
-import { callSurface, isComplete, type Surface, surfaceRequest, surfaces } from './support/surface-calls.ts';
+import { callSurface, isComplete, type Surface, surfaces } from './support/surface-calls.ts';
 
 let simulator: Simulator;
 let gateway: TestGateway;
@@ -98,15 +97,4 @@ describe.each(surfaces)('a caller of %s', (surface) => {
       expect(entry.attempts).toMatchObject([{ result: 'cut_after_content' }, { result: 'answered' }]);
     },
   );
-});
-
-test.each([
-  ['first', 'cut-messages-chat-completions-asked'],
-  ['second', 'cut-chat-completions-messages-asked'],
-])('what only the %s of two channels cannot be told is on the entry', async (_which, model) => {
-  const sent = surfaceRequest(gateway, 'chat-completions', model, 'stream', { seed: 7 });
-  const answer = await exchange(gateway.apiOrigin, sent);
-  expect(isComplete(answer, 'chat-completions', 'stream')).toBe(true);
-  const entry = await entryOf(gateway, answer.headers.get('x-trace-id'));
-  expect(entry.losses).toContain('seed');
 });

@@ -307,7 +307,6 @@ const kindsByMessage: readonly (readonly [RegExp, Kind])[] = [
     /\bcontent (management )?policy\b|\bcontent[ _-]filter|\bour safety system\b|\bflagged by\b.{0,40}\bmoderation\b/,
     'content-policy',
   ],
-  [/\b(unsafe|sensitive|inappropriate) (or \w{1,20} )?content\b|\bnew_sensitive\b/, 'content-policy'],
   [/\boverloaded\b|\b(at|over) capacity\b|^slow down\b/, 'overloaded'],
   [/^rate limit\b|^too many requests\b/, 'rate-limited'],
 ];

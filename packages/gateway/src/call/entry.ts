@@ -171,7 +171,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(finish),
     errorCode: finish.kind === 'failed' ? finish.fault.code : null,
-    losses: last === undefined ? [] : lossNames(call.sold?.losses ?? last.losses),
+    losses: last === undefined ? [] : lossNames(last.losses),
     // From the request's last byte: failed attempts and waits count too.
     ttftMs: last?.ttftMs == null ? null : roundMs(last.startedAt - receivedAt + last.ttftMs),
     durationMs: roundMs(now - receivedAt),

@@ -68,6 +68,20 @@ describe('an answer with something that is not of its protocol', () => {
     expect(rig.alerts).toEqual(['odd-answer']);
   });
 
+  test('is none where a stream has counts and its last frame, and nothing else', async () => {
+    const rig = new Rig();
+    const { done } = rig.start(true);
+    rig.answer(true, `data: {"choices":[],"usage":${usage}}\n\ndata: [DONE]\n\n`);
+    expect(rig.settled).toEqual([]);
+    await rig.pass(1_000);
+    rig.answer(true, `${words}${end}`);
+    await done;
+    expect(rig.reply.text).toBe(`${words}${end}`);
+    expect(rig.settled).toMatchObject([
+      { status: 'complete', attempts: [{ result: 'refused' }, { result: 'answered' }] },
+    ]);
+  });
+
   test.each(['0', '"many"', '1e300'])('has its usage estimated where that is told as %s', async (count) => {
     const rig = new Rig();
     const { done } = rig.start(true);
@@ -83,7 +97,7 @@ describe('an answer with something that is not of its protocol', () => {
     expect(rig.alerts).toEqual(count === '0' ? ['odd-answer'] : []);
   });
 
-  test.each([5, 400])('loses the mark before it, in pieces of %i bytes', async (bytes) => {
+  test.each([1, 2, 5, 400])('loses the mark before it, in pieces of %i bytes', async (bytes) => {
     const rig = new Rig();
     const { done } = rig.start(true);
     const stream = Buffer.from(`\uFEFF${words}${end}`);

@@ -27,8 +27,6 @@ export interface AttemptRecord {
 export interface Sold {
   readonly record: AttemptRecord;
   readonly metered: Metered;
-  /** All that either of the two could not be told. */
-  readonly losses: readonly Loss[];
 }
 
 /**

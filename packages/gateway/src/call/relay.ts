@@ -15,7 +15,7 @@ import {
 import type { Wire } from '../catalogue/wire.ts';
 import { type HeaderList, type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
 import type { Outcome } from '../route/outcomes.ts';
-import { mendedBy, mendsWith, unmarked } from './detours/odd-answer.ts';
+import { mendedBy, mendsWith, openingOf, unmarked } from './detours/odd-answer.ts';
 import type { CallEnd } from './outcomes.ts';
 import type { Errand } from './request.ts';
 
@@ -47,10 +47,9 @@ export function refusedAs(kind: 'garbled' | 'blank', message: string): Outcome {
   return { kind: 'refused', refusal, retryAfterMs: null };
 }
 
-/** No output and no word on why it stopped: an answer in form only, which another channel may do better. */
-function isBlank(reading: Reading): boolean {
-  const usedOutput = reading.usage !== null && totalOutput(reading.usage) > 0;
-  return !reading.hasOutput && !usedOutput && reading.finishReason === null;
+/** No output and no word on why it stopped, whatever it counts: an answer in form only, which another channel may do better. */
+function isBlank({ hasOutput, finishReason }: Reading): boolean {
+  return !hasOutput && finishReason === null;
 }
 
 /** The bytes that are asked for once so many are kept, in steps that double; null when there is no room for them. */
@@ -110,7 +109,8 @@ export class WholeRelay implements Relay {
     // Even a well-formed one is not what was asked for.
     if (request.facts.stream) return refusedAs('garbled', 'a whole answer where a stream was asked for');
     const { reading } = answer;
-    if (isBlank(reading)) return refusedAs('blank', 'an empty answer');
+    const hasCounts = reading.usage !== null && totalOutput(reading.usage) > 0;
+    if (isBlank(reading) && !hasCounts) return refusedAs('blank', 'an empty answer');
     this.reading = reading;
     this.hasContent = reading.hasOutput;
     this.ending = { kind: 'answered', headers: this.#headers, bytes: this.toCaller(body) };
@@ -169,6 +169,8 @@ export class StreamRelay implements Relay {
   heldBytes = 0;
   #mends: readonly string[] = nothingMended;
   #isBegun = false;
+  /** The beginning of a byte order mark, whose end has not come. */
+  #opening: Uint8Array = noBytes;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   /** Frames of the chunk at hand that are the caller's, to be relayed in one write. */
@@ -203,9 +205,9 @@ export class StreamRelay implements Relay {
 
   read(chunk: Uint8Array): Outcome | null {
     this.callerIsSlow = false;
-    const bytes = this.#isBegun || chunk[0] !== markFirst ? chunk : unmarked(chunk);
-    this.#isBegun ||= chunk.length > 0;
-    if (bytes.length < chunk.length) this.#mended('byte-order-mark');
+    const isUsual = this.#isBegun || (chunk[0] !== markFirst && this.#opening.length === 0);
+    const bytes = isUsual ? chunk : this.#begin(chunk);
+    this.#isBegun ||= bytes.length > 0;
     if (!this.#splitter.push(bytes, this.#onFrame, this.#onStart))
       this.outcome ??= this.broken('a frame is larger than allowed');
     this.keep(this.#heldBytes + this.#splitter.restLength);
@@ -213,7 +215,16 @@ export class StreamRelay implements Relay {
     return this.outcome;
   }
 
+  /** The beginning without a byte order mark, which may come in pieces. */
+  #begin(chunk: Uint8Array): Uint8Array {
+    const { bytes, opening, isMarked } = openingOf(concatBytes([this.#opening, chunk]));
+    this.#opening = opening;
+    if (isMarked) this.#mended('byte-order-mark');
+    return bytes;
+  }
+
   end(): Outcome {
+    if (this.#opening.length > 0) this.#splitter.push(this.#opening, this.#onFrame);
     // Some servers forget the blank line behind their last event, and some put none there but an error. The rest of an
     // array is what closes it.
     const rest = this.#splitter.rest();

@@ -245,7 +245,9 @@ class Hop implements UpstreamHandler {
   }
 
   onFailure({ kind }: UpstreamFailure): void {
-    this.#fail({ kind: kind === 'connect-timeout' ? 'timed-out' : 'unreachable' });
+    // Whoever has said of what type it is was reached.
+    if (kind === 'garbled' && this.#mediaType !== null) this.#fail({ kind: 'wrong-type' });
+    else this.#fail({ kind: kind === 'connect-timeout' ? 'timed-out' : 'unreachable' });
   }
 
   #fail(problem: MediaProblem): void {

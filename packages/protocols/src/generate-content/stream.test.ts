@@ -189,6 +189,14 @@ describe('events', () => {
     },
   );
 
+  // The SDK for Python fails on data without it.
+  test('get the space before their data that they lack', () => {
+    const reader = generateContent.openStream(defaultDialect);
+    const frame = `data: ${JSON.stringify(text('Hi'))}\n\n`;
+    expect(reader.read(encoder.encode(frame.replace(' ', '')))).toBe('content');
+    expect(new TextDecoder().decode(reader.retold ?? undefined)).toBe(frame);
+  });
+
   test('may spread their data over lines', () => {
     expect(read('data: {"candidates":[{"content":\ndata: {"parts":[{"text":"Hi"}]}}]}\n\n').roles).toBe('c');
   });

@@ -10,6 +10,7 @@ import { ChunkWalk } from './walk.ts';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const closingBracket = 0x5d;
+const space = 0x20;
 
 /** The place of the counts of a chunk that is content and no more, and whether they cover it. Bytes. */
 interface PlainCounts {
@@ -73,7 +74,8 @@ export class GenerateContentStreamReader extends FrameReader {
 
   #readEvent(frame: Uint8Array): FrameRole {
     const at = dataStart(frame);
-    if (at === -1 || !this.#walk(frame, at)) return this.readUnusual(frame);
+    // Some clients of this protocol know no data without a space before it.
+    if (at === -1 || frame[at] !== space || !this.#walk(frame, at)) return this.readUnusual(frame);
     const role = this.#takeChunk();
     if (role === 'content') this.#learn(frame);
     return role;

@@ -11,6 +11,16 @@ export function unmarked(bytes: Uint8Array): Uint8Array {
   return mark.every((byte, at) => bytes[at] === byte) ? bytes.subarray(mark.length) : bytes;
 }
 
+/** The first bytes of a stream without a mark; `opening` holds those of them that may still become one. */
+export function openingOf(first: Uint8Array) {
+  const mayBeMark = first.length < mark.length && first.every((byte, at) => byte === mark[at]);
+  if (mayBeMark) return { bytes: nothing, opening: new Uint8Array(first), isMarked: false };
+  const bytes = unmarked(first);
+  return { bytes, opening: nothing, isMarked: bytes.length < first.length };
+}
+
+const nothing = new Uint8Array(0);
+
 /** Edits of an answer on its caller's behalf, by name; `name` is added once. */
 export function mendedBy(mends: readonly string[], name: string): readonly string[] {
   return mends.includes(name) ? mends : [...mends, name];

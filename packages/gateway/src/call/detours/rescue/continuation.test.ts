@@ -1,4 +1,3 @@
-import { protocols } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
 import { Rig } from '../../call.fixture.ts';
 import { wordsBeside } from './continuation.ts';
@@ -57,23 +56,6 @@ test('a call behind words that join goes on', async () => {
   expect(rig.settled[0]).toMatchObject({ status: 'complete', finishReason: 'tool-calls' });
 });
 
-describe('an answer that was stopped for what it says is not continued elsewhere', () => {
-  test.each([
-    [{ message: 'The response was filtered', code: 'content_filter' }],
-    [{ message: 'Output data may contain inappropriate content.', type: 'data_inspection_failed' }],
-    [{ message: 'Output data may contain inappropriate content.' }],
-    [{ message: 'System detected potentially unsafe or sensitive content in generation.', code: '1301' }],
-    [{ message: 'output new_sensitive', code: 1027 }],
-  ])('%j', (error) => {
-    const rig = new Rig({ channels: 2, routing: { rescue: 'continue' } });
-    rig.start(true);
-    rig.answer(true, `${chunk({ content: said })}data: ${JSON.stringify({ error })}\n\n`, 'more');
-    expect(rig.asked).toHaveLength(1);
-    expect(rig.reply.ending).toBe('broken');
-    expect(rig.rescues).toEqual(['untried']);
-  });
-});
-
 describe('the entry of a rescued call', () => {
   const rest = chunk({ content: `${repeated}Then a bell` });
 
@@ -106,46 +88,4 @@ describe('the entry of a rescued call', () => {
     expect(rig.settled[0]).toMatchObject({ status: 'complete', usageSource: 'estimated' });
     expect(rig.alerts).toEqual([]);
   });
-});
-
-test('a frame of more parts than are read is passed on, and is the end of what can be continued', async () => {
-  const rig = new Rig({ channels: 2, routing: { rescue: 'continue' } });
-  rig.start(true);
-  const odd = `data: {"odd":[${'0,'.repeat(21_000)}0],"choices":[{"index":0,"delta":{"content":"."}}]}\n\n`;
-  rig.answer(true, chunk({ content: said }) + odd, 'more');
-  rig.sent[0]?.handler.onFailure({ kind: 'reset', detail: 'by the test' });
-  await rig.pass(0);
-  expect(rig.reply.text).toContain('"odd"');
-  expect(rig.asked).toHaveLength(1);
-  expect(rig.rescues).toEqual(['untried']);
-});
-
-test('a caller is told what its entry has, also where no upstream has counted', async () => {
-  const messages = protocols['messages'];
-  if (messages === undefined) throw new Error('messages are not spoken');
-  const event = (type: string, members: object) =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
-  const text = (words: string) =>
-    event('message_start', {
-      message: { id: 'm', type: 'message', role: 'assistant', content: [], model: 'demo' },
-    }) +
-    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }) +
-    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: words } });
-  const rig = new Rig({
-    channels: 2,
-    routing: { rescue: 'continue' },
-    speaks: { messages: '/messages' },
-    protocol: messages,
-  });
-  rig.start(true, 'answer', { max_tokens: 500 });
-  rig.answer(true, text(said), 'more');
-  rig.sent[0]?.handler.onFailure({ kind: 'reset', detail: 'by the test' });
-  await rig.pass(0);
-  const end = event('message_delta', { delta: { stop_reason: 'end_turn' } }) + event('message_stop', {});
-  rig.answer(true, text(`${repeated}Then a bell`) + event('content_block_stop', { index: 0 }) + end);
-  await rig.pass(0);
-  expect(rig.rescues).toEqual(['whole']);
-  const [, told = ''] = /"message_delta".*"output_tokens":(\d+)/.exec(rig.reply.text) ?? [];
-  expect(Number(told)).toBe(rig.settled[0]?.usage.output);
-  expect(Number(told)).toBeGreaterThan(13);
 });

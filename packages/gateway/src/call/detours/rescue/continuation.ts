@@ -122,13 +122,13 @@ export class Continuation {
 class ContinuationReader implements EventReader {
   readonly #inner: EventReader;
   readonly #text: Continuation;
-  readonly #usageOf: (usage: Usage | null) => Usage;
+  readonly #usageOf: (usage: Usage) => Usage;
   /** The block of the continuation that is open; `text` goes into the one that the caller has open. */
   #open: 'none' | 'text' | 'thought' | 'other' = 'none';
   #isTextOpen = true;
 
   /** `usageOf`: the usage of the whole answer, by that of the continuation. */
-  constructor(inner: EventReader, text: Continuation, usageOf: (usage: Usage | null) => Usage) {
+  constructor(inner: EventReader, text: Continuation, usageOf: (usage: Usage) => Usage) {
     this.#inner = inner;
     this.#text = text;
     this.#usageOf = usageOf;
@@ -188,7 +188,8 @@ class ContinuationReader implements EventReader {
   #finish(event: Extract<TurnEvent, { kind: 'finish' }>): readonly TurnEvent[] {
     const rest = this.#closeText();
     const { stoppedBy } = this.#text;
-    const finish = { ...event, usage: this.#usageOf(event.usage) };
+    const usage = event.usage === null ? null : this.#usageOf(event.usage);
+    const finish = { ...event, usage };
     if (stoppedBy === null) return [...rest, finish];
     return [...rest, { ...finish, reason: 'stop', stopSequence: stoppedBy }];
   }
@@ -212,7 +213,7 @@ const mark = { headgate: { rescued: true } };
 export function openContinuation(
   translation: Translation,
   text: Continuation,
-  usageOf: (usage: Usage | null) => Usage,
+  usageOf: (usage: Usage) => Usage,
   writer: EventWriter,
 ): StreamTranslator {
   const reader = new ContinuationReader(translation.openReader(), text, usageOf);

@@ -3,21 +3,18 @@ import {
   fail,
   fault,
   prefillOf,
-  type Reading,
   type Result,
   type StreamTranslator,
   succeed,
   type Translation,
   type Turn,
   type UpstreamRefusal,
-  type Usage,
 } from '@headgate/protocols';
 import type { Target } from '../../../catalogue/catalogue.ts';
 import type { Wire } from '../../../catalogue/wire.ts';
 import { type Metered, meter } from '../../../money/meter.ts';
-import { type HeaderList, uncountedBytesMax } from '../../../ports/data-plane.ts';
+import type { HeaderList } from '../../../ports/data-plane.ts';
 import type { RescueEnd } from '../../../ports/observer.ts';
-import { crowded } from '../../../route/faults.ts';
 import type { Outcome } from '../../../route/outcomes.ts';
 import type { Route } from '../../../route/route.ts';
 import type { AttemptRecord, CallEnd, Sold } from '../../outcomes.ts';
@@ -72,13 +69,10 @@ export class Rescue {
     const { said, writer, settings } = begun;
     const text = new Continuation(said, wayOf(wire), settings.stop ?? []);
     begun.text = text;
-    const usageOf = (usage: Usage | null) => {
-      const second: Metered = usage === null ? this.#meter(relay.reading) : { usage, source: 'upstream' };
-      return summedUsage(this.#call, begun, second, usage).usage;
-    };
+    const usageOf = (usage: Metered['usage']) =>
+      summedUsage(this.#call, begun, { usage, source: 'upstream' }, usage).usage;
     const translator = openContinuation(translation, text, usageOf, writer);
-    const relay = new ContinuedRelay(this.#call, wire, translator, headers, text);
-    return relay;
+    return new ContinuedRelay(this.#call, wire, translator, headers, text);
   }
 
   #watch<Kind extends Watched>(relay: Kind): Kind {
@@ -102,7 +96,7 @@ export class Rescue {
     if (!mayBeMended(watched.refusal) || hasFinished(cut.outcome)) return null;
     const turn = turnOf(call);
     if (!turn.ok || !isTextAlone(turn.value)) return null;
-    const first = this.#meter('reading' in cut.outcome ? cut.outcome.reading : null);
+    const first = this.#metered(cut.outcome);
     const allowed = turn.value.settings.maxOutputTokens;
     const outputTokensMax = allowed === null ? null : allowed - first.usage.output;
     if (outputTokensMax !== null && outputTokensMax < outputTokensMin) return null;
@@ -111,8 +105,9 @@ export class Rescue {
     return { cut, said, writer, first, outputTokensMax, settings: turn.value.settings, text: null };
   }
 
-  #meter(reading: Reading | null): Metered {
+  #metered(outcome: Outcome): Metered {
     const { inputTokensEstimate, maxOutputTokens } = this.#call.request.facts;
+    const reading = 'reading' in outcome ? outcome.reading : null;
     return meter(reading, { inputTokensEstimate, outputTokensMax: maxOutputTokens });
   }
 
@@ -129,13 +124,9 @@ export class Rescue {
       askForRest(turn, said, wayOf(wire), outputTokensMax),
     );
     if (!encoded.ok) return encoded;
-    // All of it is in the request once more.
-    const saidBytes = said.length > uncountedBytesMax ? Buffer.byteLength(said) : 0;
-    if (saidBytes > 0 && !this.#call.inbound.memory.take(saidBytes)) return fail(crowded());
     const { request } = encoded.value;
     const edits = [...request.edits, `rescue ${wayOf(wire)}`];
-    const heldBytes = encoded.value.heldBytes + saidBytes;
-    return succeed({ ...encoded.value, request: { ...request, edits }, heldBytes });
+    return succeed({ ...encoded.value, request: { ...request, edits } });
   }
 
   /** The protocol in which a target is asked. */

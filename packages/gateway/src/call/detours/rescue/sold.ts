@@ -46,8 +46,7 @@ export function soldOf(call: Call, begun: Begun): Sold {
     : withOutcome(cut, hasLeft(call, last) ? left(cut) : cut.outcome);
   const second = hasGoneOn ? meterOf(call, last.outcome) : null;
   const counted = readingOf(last.outcome)?.usage ?? null;
-  const metered = second === null ? first : summedUsage(call, begun, second, counted);
-  return { record, metered, losses: hasGoneOn ? [...cut.losses, ...last.losses] : cut.losses };
+  return { record, metered: second === null ? first : summedUsage(call, begun, second, counted) };
 }
 
 /** Something of it has reached the caller, or its end has. */
@@ -67,9 +66,7 @@ function left({ outcome }: AttemptRecord): Outcome {
 function asOne(cut: AttemptRecord, last: AttemptRecord): AttemptRecord {
   const reading = readingOf(last.outcome);
   const before = readingOf(cut.outcome);
-  // The terms are those that the first was asked on.
-  const { startedAt, ttftMs, losses } = cut;
-  if (reading === null) return { ...plain(last), startedAt, ttftMs, losses };
+  if (reading === null) return { ...plain(last), startedAt: cut.startedAt, ttftMs: cut.ttftMs };
   const { usage, finishReason, finishReasonRaw, outputBytes, usageAtOutputBytes } = reading;
   const terms = before?.terms === undefined ? {} : { terms: before.terms };
   const whole: Reading = {
@@ -83,7 +80,7 @@ function asOne(cut: AttemptRecord, last: AttemptRecord): AttemptRecord {
     modelServed: before?.modelServed ?? reading.modelServed,
   };
   const outcome = { ...last.outcome, reading: whole } as Outcome; // The same one, with a fuller reading.
-  return { ...withOutcome(last, outcome), startedAt, ttftMs, losses };
+  return { ...withOutcome(last, outcome), startedAt: cut.startedAt, ttftMs: cut.ttftMs };
 }
 
 function withOutcome(record: AttemptRecord, outcome: Outcome): AttemptRecord {

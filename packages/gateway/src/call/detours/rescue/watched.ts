@@ -1,7 +1,6 @@
 import {
   type EventReader,
   type EventWriter,
-  isBeyondReading,
   type StreamPlace,
   StreamTranslator,
   type Translation,
@@ -54,15 +53,10 @@ export class WatchedPassthrough extends StreamRelay implements Watched {
   }
 
   protected override toCaller(frame: Uint8Array): Uint8Array {
-    // To parse it would hold the event loop.
-    if (isBeyondReading(frame)) this.transcript.lose();
-    if (!this.transcript.isLost) this.#note(this.#isArray ? asEvent(frame) : frame);
-    return super.toCaller(frame);
-  }
-
-  #note(event: Uint8Array): void {
+    const event = this.#isArray ? asEvent(frame) : frame;
     this.#place.note(event);
-    this.transcript.take(this.#events.read(event), event.length);
+    this.transcript.take(this.#events.read(event));
+    return super.toCaller(frame);
   }
 }
 
