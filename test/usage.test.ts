@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -251,6 +253,15 @@ test('models that a key makes up are one line of its sums, and a key that may no
   ]);
   // Each call still says what it asked for, in so many characters.
   expect(data.map(({ model }) => model).toSorted()).toEqual([...names, 'plain', 'x'.repeat(200)].toSorted());
+  // What the router has learned of models is kept by their names.
+  using database = new DatabaseSync(join(gateway.dataDir, 'headgate.sqlite'), { readOnly: true });
+  const learned = () =>
+    database
+      .prepare('SELECT key FROM router_states')
+      .all()
+      .map((row) => String(row['key']));
+  await expect.poll(() => learned().some((name) => name.includes('plain')), { timeout: 10_000 }).toBe(true);
+  expect(learned().filter((name) => /made-up|xxx/.test(name))).toEqual([]);
   const first = await usage('?model_stats_limit=1', key);
   expect([first.model_stats.map(({ model }) => model), first.model_stats_next_cursor]).toEqual([
     ['(unknown)'],
