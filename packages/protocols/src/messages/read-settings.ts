@@ -1,4 +1,4 @@
-import type { TurnNotes } from '../translate/reading.ts';
+import { plainWord, type TurnNotes } from '../translate/reading.ts';
 import { efforts } from '../translate/reasoning-effort.ts';
 import {
   noSettings,
@@ -127,8 +127,9 @@ export function readTools(wire: readonly unknown[], choice: unknown, notes: Turn
       forced['type'] === 'tool'
         ? forced['name'] === tool['name']
         : forced['type'] === 'any' && own.length === 0;
-    if (own.length > 0 && !isForced && optionalTools.test(type)) notes.lose(`tools[].${type}`);
-    else notes.insist(`tools[].${type}`);
+    const field = `tools[].${plainWord(type)}`;
+    if (own.length > 0 && !isForced && optionalTools.test(type)) notes.lose(field);
+    else notes.insist(field);
   }
   return own.map((tool) => readTool(tool, notes));
 }

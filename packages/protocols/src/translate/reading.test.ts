@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { readBody as readChat } from '../chat-completions/codec.fixture.ts';
+import { turnOf as readMessages } from '../messages/codec.fixture.ts';
+import { readBody as readResponses } from '../responses/codec.fixture.ts';
 import { noteOwnMembers, TurnNotes } from './reading.ts';
 
 test('each extension is told once, and what is insisted on stays so', () => {
@@ -31,4 +34,20 @@ test('what is left as it is asks for nothing, and what is switched off does', ()
   const idle = { store: false, background: null, safety_settings: [], context_management: {} };
   noteOwnMembers({ ...off, ...idle }, { understood: new Set(), insisted: new Set() }, notes);
   expect(notes.extensions.map(({ field }) => field)).toEqual(Object.keys(off));
+});
+
+test('a type of a tool that the caller has made up is named only where it is a short plain word', () => {
+  const long = 'web_search_'.padEnd(500, 'x');
+  const madeUp = [long, 'a b', 'line\n', '\ud83d', 'computer_999'].map((type) => ({ type, name: 'b' }));
+  const look = { type: 'function', name: 'look', function: { name: 'look' } };
+  const tools = [look, ...madeUp];
+  const turns = [
+    readChat({ messages: [{ role: 'user', content: 'Hello.' }], tools }),
+    readResponses({ input: 'Hello.', tools }),
+    readMessages({ tools: [{ name: 'look', input_schema: {} }, ...madeUp] }),
+  ];
+  for (const { extensions } of turns) {
+    const fields = extensions.map(({ field }) => field);
+    expect(new Set(fields)).toEqual(new Set(['tools[].other', 'tools[].computer_999']));
+  }
 });
