@@ -25,3 +25,16 @@ test('a text goes on until the caller has been told that it is whole', () => {
   });
   expect(able).toEqual([false, true, true, true, false, true, true, true]);
 });
+
+test('words behind a tool of the vendor are not gone on with, since its findings are not in them', () => {
+  const search = { id: 'ws_1', type: 'web_search_call', status: 'completed' };
+  const found = [
+    { type: 'response.output_item.added', output_index: 0, item: search },
+    { type: 'response.output_item.done', output_index: 0, item: search },
+  ];
+  const [created, ...rest] = events;
+  const told = new ResponsesPlace();
+  const said = [created, ...found, ...rest.slice(0, 3).map((event) => ({ ...event, output_index: 1 }))];
+  for (const event of said) told.note(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+  expect(told.goOn(writerContext())).toBeNull();
+});

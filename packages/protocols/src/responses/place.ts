@@ -21,6 +21,8 @@ export class ResponsesPlace implements StreamPlace {
   #sequence = 0;
   readonly #items: object[] = [];
   #message: OpenMessage | null = null;
+  /** A tool of the vendor's has been at work: its findings stand in the words that follow. */
+  #isWordsAlone = true;
 
   note(frame: Uint8Array): void {
     const read = readEvent(frame);
@@ -36,7 +38,7 @@ export class ResponsesPlace implements StreamPlace {
         this.#open(event);
         break;
       case 'response.output_item.done':
-        this.#items.push(recordOf(event['item']));
+        this.#items.push(this.#seen(recordOf(event['item'])));
         this.#message = null;
         break;
       default:
@@ -48,7 +50,7 @@ export class ResponsesPlace implements StreamPlace {
     const message = this.#message;
     // Items that were left out in between would shift those that come.
     if (this.#response === null || message === null || message.index !== this.#items.length) return null;
-    if (message.isTextDone) return null;
+    if (message.isTextDone || !this.#isWordsAlone) return null;
     return new ResponsesEventWriter(context, {
       response: this.#response,
       sequence: this.#sequence,
@@ -59,7 +61,7 @@ export class ResponsesPlace implements StreamPlace {
   }
 
   #open(event: WireRecord): void {
-    const item = recordOf(event['item']);
+    const item = this.#seen(recordOf(event['item']));
     if (item['type'] !== 'message') return;
     const index = numberOf(event['output_index']) ?? this.#items.length;
     this.#message = {
@@ -70,6 +72,11 @@ export class ResponsesPlace implements StreamPlace {
       annotations: [],
       isTextDone: false,
     };
+  }
+
+  #seen(item: WireRecord): WireRecord {
+    this.#isWordsAlone &&= item['type'] === 'message' || item['type'] === 'reasoning';
+    return item;
   }
 
   #add(message: OpenMessage, type: string, event: WireRecord): void {
