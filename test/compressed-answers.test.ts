@@ -1,4 +1,11 @@
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  createZstdCompress,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { protocols } from '@headgate/protocols';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isStream, oddAnswers } from '../packages/protocols/src/odd-servers.fixture.ts';
@@ -88,5 +95,26 @@ describe('an answer that came compressed in spite of what was asked for', () => 
     script(codings[coding](bodyOf('chat-completions', 'stream') ?? '').subarray(0, -60), coding, 'stream');
     const answer = await callSurface(gateway, 'messages', id, 'stream');
     expect(isComplete(answer, 'messages', 'stream')).toBe(false);
+  });
+
+  // A server that compresses as it goes cannot tell how much is to come, so its frame names the whole window.
+  test.each([
+    [23, true],
+    [24, false],
+    [27, false],
+  ])('one in zstd asks for no more memory than the web allows: 2^%i bytes', async (log, isTaken) => {
+    const encoder = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: log } });
+    const whole = encoder.toArray();
+    encoder.write((bodyOf('chat-completions', 'stream') ?? '').slice(0, 20));
+    await new Promise<void>((resolve) => encoder.flush(resolve));
+    encoder.end((bodyOf('chat-completions', 'stream') ?? '').slice(20));
+    script(Buffer.concat((await whole) as Buffer[]), 'zstd', 'stream');
+    const answer = await callSurface(
+      gateway,
+      'chat-completions',
+      'chat-completions-chat-completions-stream-zstd',
+      'stream',
+    );
+    expect(isComplete(answer, 'chat-completions', 'stream')).toBe(isTaken);
   });
 });

@@ -1,4 +1,5 @@
 import {
+  constants,
   createBrotliDecompress,
   createGunzip,
   createInflate,
@@ -10,6 +11,12 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamHead, UpstreamHeaders } 
 /** An answer that becomes more than so many times as long, beyond the bytes below, is an attack or an accident. */
 const ratioMax = 100;
 const unboundedBytes = 1024 * 1024;
+
+/**
+ * Zstandard holds a window of as many bytes as the answer asks for, 128 MiB unless bounded: so many for a head of a few bytes. On the
+ * web it is 8 MiB at most (RFC 9659).
+ */
+const zstdBounds = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 type Decoder = ReturnType<typeof createGunzip>;
 
@@ -29,7 +36,7 @@ function decoderFor(coding: string, first: number): Decoder | null {
     case 'br':
       return createBrotliDecompress();
     case 'zstd':
-      return createZstdDecompress();
+      return createZstdDecompress(zstdBounds);
     case 'deflate':
       // Half of the servers that say so leave the envelope out (RFC 9110, 8.4.1.2), whose first byte is known.
       return (first & 0x0f) === 8 ? createInflate() : createInflateRaw();
