@@ -152,6 +152,14 @@ const harms: Readonly<Record<string, Harm>> = {
     how: (dataDir) => overwrite(segmentIn(dataDir), 300, 1),
     words: ['the journal is damaged', 'byte 0', 'headgate ledger salvage'],
   },
+  'a file in the place of the folder of journals': {
+    to: () => whole,
+    how: (dataDir) => {
+      rmSync(join(dataDir, 'journal'), { recursive: true, force: true });
+      writeFileSync(join(dataDir, 'journal'), '');
+    },
+    words: ['is no folder', 'Move it away'],
+  },
   'a journal of a newer Headgate': {
     to: () => killed,
     how: (dataDir) => {

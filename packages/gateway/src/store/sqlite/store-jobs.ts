@@ -14,7 +14,14 @@ import { verifyJournals, verifyStore } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { migrate, newestVersion, versionOf } from './migrations.ts';
-import { refuseForeign, refuseHalfPages, refuseNewer, refuseRemains, storeProblem } from './store-problem.ts';
+import {
+  refuseForeign,
+  refuseHalfPages,
+  refuseNewer,
+  refuseRemains,
+  refuseStrangeJournal,
+  storeProblem,
+} from './store-problem.ts';
 
 /** Everything a worker does for the main thread, by name. One job runs at a time. */
 export type StoreJobs = ReturnType<typeof createStoreJobs>;
@@ -32,6 +39,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
 
 /** Opens the database and brings it to the newest schema. Throws `StoreUnusable` when it is not one that can be used. */
 function openStore(file: string): DatabaseSync {
+  refuseStrangeJournal(file);
   refuseRemains(file);
   let database: DatabaseSync | null = null;
   try {

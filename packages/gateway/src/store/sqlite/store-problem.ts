@@ -46,6 +46,16 @@ export function refuseRemains(file: string): void {
   );
 }
 
+/** Throws when what has the name of the journals is no folder, so that no run could keep one. */
+export function refuseStrangeJournal(file: string): void {
+  const root = journalRoot(file);
+  const found = statSync(root, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return;
+  throw new StoreUnusable(
+    `${root} is no folder, and the journal belongs there. Move it away and start again.`,
+  );
+}
+
 /** Throws when the database is another program's. */
 export function refuseForeign(database: DatabaseSync, version: number, file: string): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
