@@ -13,8 +13,8 @@ const ratioMax = 100;
 const unboundedBytes = 1024 * 1024;
 
 /**
- * Zstandard holds a window of as many bytes as the answer asks for, 128 MiB unless bounded: so many for a head of a few bytes. On the
- * web it is 8 MiB at most (RFC 9659).
+ * Zstandard keeps a window of what it has decoded, as large as the answer says, 128 MiB unless bounded, and nothing counts it: the system
+ * gives memory to as much of it as is used. On the web it is 8 MiB at most (RFC 9659).
  */
 const zstdBounds = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
