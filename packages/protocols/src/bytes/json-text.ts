@@ -1,3 +1,5 @@
+import { skipSpace } from './scan.ts';
+
 /** A value among bytes: a string with its quotes, a number, an object. */
 export interface TextSpan {
   readonly start: number;
@@ -137,4 +139,17 @@ function escapedBytes(bytes: Uint8Array, digits: number): number {
   if (isZero(0) && (bytes[digits + 1] ?? 0) < 0x38) return 2;
   const isSurrogate = ((bytes[digits] ?? 0) | 0x20) === 0x64 && (bytes[digits + 1] ?? 0) >= 0x38;
   return isSurrogate ? 2 : 3;
+}
+
+/** A filled value is more than null, false, a number, `""`, `[]` or `{}`. */
+export function isFilled(bytes: Uint8Array, start: number, end: number): boolean {
+  switch (bytes[start]) {
+    case 0x22:
+      return end - start > 2;
+    case 0x5b:
+    case 0x7b:
+      return skipSpace(bytes, start + 1) < end - 1;
+    default:
+      return false;
+  }
 }

@@ -1,6 +1,5 @@
-import { isFilled } from '../bytes/filled.ts';
 import type { TextSpan } from '../bytes/json-text.ts';
-import { decodeSpan, KeyNames, writtenBytes } from '../bytes/json-text.ts';
+import { decodeSpan, isFilled, KeyNames, writtenBytes } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { stringOf } from '../wire-values.ts';
 import {

@@ -197,6 +197,13 @@ describe('events', () => {
     expect(new TextDecoder().decode(reader.retold ?? undefined)).toBe(frame);
   });
 
+  test('behind half a line end are passed on as they are', () => {
+    const reader = generateContent.openStream(defaultDialect);
+    const frame = `data: ${JSON.stringify(text('Hi'))}\r\n\r`;
+    expect([reader.read(encoder.encode(frame)), reader.retold]).toEqual(['content', null]);
+    expect([reader.read(encoder.encode(`\n${frame}`)), reader.retold]).toEqual(['content', null]);
+  });
+
   test('may spread their data over lines', () => {
     expect(read('data: {"candidates":[{"content":\ndata: {"parts":[{"text":"Hi"}]}}]}\n\n').roles).toBe('c');
   });

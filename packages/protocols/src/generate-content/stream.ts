@@ -11,6 +11,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const closingBracket = 0x5d;
 const space = 0x20;
+const lineFeed = 0x0a;
 
 /** The place of the counts of a chunk that is content and no more, and whether they cover it. Bytes. */
 interface PlainCounts {
@@ -73,7 +74,8 @@ export class GenerateContentStreamReader extends FrameReader {
   }
 
   #readEvent(frame: Uint8Array): FrameRole {
-    const at = dataStart(frame);
+    // The line end of the frame before may have been cut in two.
+    const at = dataStart(frame, frame[0] === lineFeed ? 1 : 0);
     // Some clients of this protocol know no data without a space before it.
     if (at === -1 || frame[at] !== space || !this.#walk(frame, at)) return this.readUnusual(frame);
     const role = this.#takeChunk();

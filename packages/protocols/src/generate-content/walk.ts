@@ -1,5 +1,11 @@
-import { isFilled } from '../bytes/filled.ts';
-import { decodeJson, decodeSpan, KeyNames, type TextSpan, writtenBytes } from '../bytes/json-text.ts';
+import {
+  decodeJson,
+  decodeSpan,
+  isFilled,
+  KeyNames,
+  type TextSpan,
+  writtenBytes,
+} from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import { stringOf } from '../wire-values.ts';
 import { answerMembers, candidateMembers, partMembers, usageMembers } from './wire.ts';
