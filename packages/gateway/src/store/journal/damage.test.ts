@@ -309,3 +309,15 @@ test('segments that go while another process reads them are no damage', async ()
   reader.close();
   await small.close();
 });
+
+test('a segment that is gone before anybody has read it is missing, and may come back; the one before it is not damaged', async () => {
+  const [before = 0, after = 0] = await leaveJournal([linesOf(1), linesOf(2)], { segmentBytes: 1_024 });
+  const gone = segment(before);
+  const bytes = readFileSync(gone);
+  const reader = new JournalReader(journalOf(deadRun));
+  rmSync(gone);
+  expect(reader.read(before, 10, { until: after })).toMatchObject({ file: gone, offset: 0 });
+  writeFileSync(gone, bytes);
+  expect(reader.read(before, 10, { until: after })).toMatchObject({ end: after, lines: linesOf(2) });
+  reader.close();
+});

@@ -104,7 +104,7 @@ export class JournalReader {
     }
     const passage = this.#readFrames(segment, place, linesMax);
     if (passage.end > place) return passage;
-    if (extent.until !== undefined) return damaged(segment, place);
+    if (extent.until !== undefined) return this.#judgeGap(segment, place);
     if (!extent.isDead) return null;
     return this.#judgeEnd(segment, place, starts.find((each) => each > place) ?? null);
   }
@@ -159,6 +159,13 @@ export class JournalReader {
       at = end;
     }
     return { lines, columns: segment.columns, segment: segment.start, end: place + at };
+  }
+
+  /** More is durable than can be read here. Behind the last frame of a segment it is in the next one, which somebody took away. */
+  #judgeGap(segment: OpenSegment, place: number): Damage {
+    const rest = this.#load(segment, place, Number.POSITIVE_INFINITY);
+    const isAtEnd = place > segment.start && rest.every((byte) => byte === 0);
+    return isAtEnd ? this.#missing(place, null) : damaged(segment, place);
   }
 
   /** A dead process leaves at most one frame that is not whole, and nothing behind it: nobody was told that it is durable. */
