@@ -231,7 +231,8 @@ test('only so many are read on, and only for so long; the rest is estimated', as
     { timeout: 10_000, interval: 50 },
   );
   expect(performance.now() - startedAt).toBeLessThan(5000);
-  const long = entries.filter(({ durationMs }) => durationMs > 900);
+  // Beyond its first word, which may be late on a busy machine.
+  const long = entries.filter(({ durationMs, ttftMs }) => durationMs - (ttftMs ?? 0) > 900);
   expect(long).toHaveLength(2);
   for (const { usage } of long) expect(usage.output).toBeGreaterThan(20);
   for (const { usage, usageSource } of entries) {
