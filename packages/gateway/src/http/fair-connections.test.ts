@@ -60,6 +60,18 @@ describe.each(cases)('$name requests on lane $lane', ({ lane, request }) => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toMatch(/connection: close/i);
   });
 
+  test('the last refusal is not lost with a body that is still to come', async () => {
+    const length = 4_000_000;
+    await using port = await openTestPort(lane, { answer: answering([401]) });
+    const before = request.repeat(19);
+    const head = request.replace('\r\n\r\n', `\r\ncontent-length: ${length}\r\n\r\n`);
+    const body = Buffer.alloc(length / 4);
+    const pieces = [before + head, body, body, body, body, request];
+    const { text, isClosed } = await converse(port.api, pieces, 500, 10_000);
+    expect(answersIn(text)).toBe(21);
+    expect(isClosed).toBe(true);
+  });
+
   test.each([
     ['an answer in between', [...Array.from({ length: 19 }, () => 404), 200]],
     ['being too many', [429]],

@@ -5,7 +5,7 @@ import type { PlainLane } from './plain-lane.ts';
 import type { RoundTaker } from './rounds.ts';
 
 /** Bytes that a caller may still send behind its last answer, before its connection closes at once. */
-const forgottenBytesMax = 262_144;
+export const forgottenBytesMax = 262_144;
 
 /**
  * A connection that closes behind its last answer. Closing with bytes of the caller unread is a reset, and that can

@@ -32,6 +32,11 @@ export class BodyIntake {
     this.#bytes = new GrowingBytes(Math.max(0, this.#length), bytesMax, this.#places, memory);
   }
 
+  /** Bytes that are still to come; less than nothing when that is not known. */
+  get remaining(): number {
+    return this.#remaining;
+  }
+
   /** Asks where its next bytes belong: in `waste` when nobody wants them; null when chunks are around them. */
   room(waste: Buffer): Buffer | null {
     if (this.#bytes !== null) return this.#bytes.room();

@@ -61,7 +61,10 @@ const smuggling: readonly (readonly [string, string, readonly number[]])[] = [
     `${post}transfer-encoding: chunked\r\n\r\n0\r\ncontent-length: 9\r\n\r\n${hidden}`,
     [400],
   ],
-  ['a version from the future', `POST /a HTTP/2.0\r\n\r\n${hidden}`, [200]],
+  ['a version from the future', `POST /a HTTP/2.0\r\n\r\n${hidden}`, [400]],
+  ['a version from the future, alone', 'POST /a HTTP/2.0\r\nconnection: keep-alive\r\n\r\n', [400]],
+  ['a body in a version from the future', `POST /a HTTP/2.0\r\ncontent-length: 1\r\n\r\na${hidden}`, [400]],
+  ['a version from the past', `GET /list HTTP/0.9\r\nconnection: keep-alive\r\n\r\n${hidden}`, [400]],
   ['a body that looks like a request', `${post}content-length: ${hidden.length}\r\n\r\n${hidden}`, [200]],
   [
     'a chunk that looks like a request',

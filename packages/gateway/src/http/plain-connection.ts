@@ -6,7 +6,7 @@ import { Ahead } from './ahead.ts';
 import { type BodyTaker, gift, tooLarge } from './body.ts';
 import { invalidHttp } from './errors.ts';
 import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
-import { Lingering } from './lingering.ts';
+import { forgottenBytesMax, Lingering } from './lingering.ts';
 import { BodyIntake } from './plain-body.ts';
 import { type ExchangeHost, PlainExchange } from './plain-exchange.ts';
 import type { LaneConnection, PlainLane } from './plain-lane.ts';
@@ -104,7 +104,8 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
 
   #countRefusal(status: number): void {
     this.#refusals = refusalsAfter(this.#refusals, status);
-    this.#isWornOut = isWornOut(this.#refusals);
+    // A long body that is still to come would be cut off, and its caller might not see the answer.
+    this.#isWornOut = isWornOut(this.#refusals) && (this.#intake?.remaining ?? 0) <= forgottenBytesMax;
   }
 
   /** A deadline has passed, or the process is about to end. */
