@@ -24,6 +24,7 @@ function redirectTo(location: string): Answer {
 const answers: Readonly<Record<string, Answer>> = {
   '/a.png': typed('image/png'),
   '/b.jpg': typed('image/JPEG; quality=low'),
+  '/large.png': typed('image/png', Buffer.alloc(200_000, 'x')),
   '/page': typed('text/html'),
   '/packed': (response) =>
     response
@@ -92,8 +93,16 @@ beforeAll(async () => {
       protocols: { 'generate-content': '/models/{model}:{action}' },
     },
     { id: 'chat', origin: simulator.origin, models: { both: 'sim+tokens=1' } },
+    {
+      id: 'breaks',
+      origin: simulator.origin,
+      priority: 0,
+      models: { broken: 'sim+fault=cut-mid-stream' },
+      protocols: { 'generate-content': '/models/{model}:{action}' },
+    },
+    { id: 'sound', origin: simulator.origin, priority: 1, models: { broken: 'sim' } },
   ];
-  open = await openTestGateway({ channels, flags: { 'media-allow-private': 'true' } });
+  open = await openTestGateway({ channels, rescue: true, flags: { 'media-allow-private': 'true' } });
   guarded = await openTestGateway({ channels });
 });
 afterAll(async () => {
@@ -104,9 +113,13 @@ afterAll(async () => {
   images.close();
 });
 
-async function look(gateway: TestGateway, urls: readonly string[], model = 'm') {
+function bodyOf(urls: readonly string[], model: string) {
   const parts = urls.map((url) => ({ type: 'image_url', image_url: { url } }));
-  const body = { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'Look' }, ...parts] }] };
+  return { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'Look' }, ...parts] }] };
+}
+
+async function look(gateway: TestGateway, urls: readonly string[], model = 'm') {
+  const body = bodyOf(urls, model);
   const answered = await exchange(gateway.apiOrigin, chatRequest(gateway.keys.completions, body));
   return { ...answered, json: JSON.parse(String(answered.body)) as unknown };
 }
@@ -158,6 +171,19 @@ describe('pictures by URL', () => {
     expect(simulator.requests.length).toBe(before);
     expect(await entryOf(open, headers.get('x-trace-id'))).toMatchObject({ status: 'failed' });
   });
+
+  test.each(['/a.png', '/large.png'])(
+    'an answer to %s that breaks off goes on with all of it, or not',
+    async (path) => {
+      const before = simulator.requests.length;
+      const body = { ...bodyOf([origin + path], 'broken'), stream: true };
+      const answered = await exchange(open.apiOrigin, chatRequest(open.keys.completions, body));
+      const sent = simulator.requests.slice(before).map((request) => Buffer.from(request.body).toString());
+      expect(sent).toHaveLength(path === '/a.png' ? 2 : 1);
+      expect(sent.filter((text) => text.includes('"Look"'))).toHaveLength(sent.length);
+      expect(String(answered.body).includes('"rescued":true')).toBe(path === '/a.png');
+    },
+  );
 
   test('are asked for once, however many channels want them', async () => {
     asked.length = 0;

@@ -23,8 +23,9 @@ export function countLocally(call: Call, finish: CallEnd, done: (finish: CallEnd
 }
 
 /** By a tokenizer in another thread; by the number of bytes where that has too much to do. */
-async function count({ protocol, gateway, inbound, request }: Call): Promise<CallEnd> {
-  const tokens = (await gateway.tokens.count(inbound.body)) ?? request.facts.inputTokensEstimate;
+async function count({ protocol, gateway, inbound, request, caller }: Call): Promise<CallEnd> {
+  const tokens =
+    (await gateway.tokens.count(inbound.body, caller.accountId)) ?? request.facts.inputTokensEstimate;
   const bytes = protocol.encodeTokenCount?.(tokens) ?? new Uint8Array(0);
   const headers = ['content-type', 'application/json', ...estimatedHeader];
   return { kind: 'answered', headers, bytes };
