@@ -88,8 +88,8 @@ export interface Gateway {
 
 /** Counts the tokens of a prompt where no upstream does. */
 export interface TokenCounter {
-  /** An estimate for a request's body, in tokens; null when none can be made now. Never rejects. */
-  count(body: Uint8Array): Promise<number | null>;
+  /** An estimate for a request's body, in tokens, `by` an account; null when none can be made now. Never rejects. */
+  count(body: Uint8Array, by: string): Promise<number | null>;
 }
 
 /** One protocol in which a target may be asked. */

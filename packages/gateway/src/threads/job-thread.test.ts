@@ -5,8 +5,8 @@ const script = new URL('./echo-worker.fixture.ts', import.meta.url);
 const mebibyte = 1024 * 1024;
 const threads: JobThread<string, string>[] = [];
 
-function open(waitingMax = 10): JobThread<string, string> {
-  const thread = new JobThread<string, string>(script, { waitingMax });
+function open(waitingMax = 10, jobMsMax = 60_000): JobThread<string, string> {
+  const thread = new JobThread<string, string>(script, { waitingMax, jobMsMax });
   threads.push(thread);
   return thread;
 }
@@ -55,12 +55,30 @@ test('a job that ends the thread takes no other one with it', async () => {
   expect(await answersOf(open(), jobs)).toEqual([null, 'b1 3', null, 'd1 3']);
 });
 
+test('a job that hangs is ended with its thread, and the next one is done', async () => {
+  const jobs = [
+    ['a', 'hang'],
+    ['b', 'b1'],
+  ] as const;
+  expect(await answersOf(open(10, 2000), jobs)).toEqual([null, 'b1 3']);
+});
+
 test('beyond its places no job is taken, and those that wait are ended by the close', async () => {
   const thread = open(2);
   const jobs = ['1', '2', '3', '4'].map((message) => ['a', message] as const);
   const answers = answersOf(thread, jobs);
   await thread.close();
   expect((await answers).filter((answer) => answer === null).length).toBeGreaterThanOrEqual(2);
+});
+
+test('whoever fills all places makes place for another one, and loses what it handed in last', async () => {
+  const jobs = [
+    ...['h1', 'h2', 'h3', 'h4', 'h5'].map((name) => ['hog', name] as const),
+    ['a', 'a1'] as const,
+  ];
+  const answers = await answersOf(open(3), jobs);
+  expect(answers.filter((answer) => answer !== null)).toEqual(['h1 3', 'a1 3', 'h2 3', 'h3 3']);
+  expect(answers).toHaveLength(jobs.length);
 });
 
 test('a job that was let go of is not done, and its bytes are not read any more', async () => {

@@ -24,6 +24,8 @@ interface Job<Message, Done> {
   done: ((result: Done | null) => void) | null;
 }
 
+/** Far more than the longest of them takes on a busy machine. */
+const usualJobMsMax = 60_000;
 /** Bytes that are copied in one step of the event loop. */
 const sliceBytes = 1024 * 1024;
 
@@ -31,6 +33,8 @@ export interface JobThreadOptions {
   /** Jobs that may wait for their turn; beyond that none is taken. */
   readonly waitingMax: number;
   readonly heapMebibytesMax?: number;
+  /** A job that takes longer has hung, and is ended with its thread. */
+  readonly jobMsMax?: number;
 }
 
 /**
@@ -48,6 +52,7 @@ export class JobThread<Message, Done> {
   #latest: string | null = null;
   #current: Job<Message, Done> | null = null;
   #worker: Worker | null = null;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(script: URL, options: JobThreadOptions) {
     this.#script = script;
@@ -60,7 +65,8 @@ export class JobThread<Message, Done> {
    */
   run(by: string, message: Message, bytes: Uint8Array, done: (result: Done | null) => void): () => void {
     const job: Job<Message, Done> = { id: ++this.#jobs, by, message, bytes, done };
-    if (this.#waitingJobs >= this.#options.waitingMax) setImmediate(() => finish(job, null));
+    const isFull = this.#waitingJobs >= this.#options.waitingMax;
+    if (isFull && !this.#makePlace(by)) setImmediate(() => finish(job, null));
     else {
       this.#waitingJobs++;
       const others = this.#waiting.get(by);
@@ -89,8 +95,25 @@ export class JobThread<Message, Done> {
     if (this.#current !== job) return;
     if (copy === null) return this.#finish(null);
     this.#worker ??= this.#start();
+    const worker = this.#worker;
     const sent: JobMessage<Message> = { id: job.id, message: job.message, bytes: copy };
-    this.#worker.postMessage(sent, [copy.buffer]);
+    worker.postMessage(sent, [copy.buffer]);
+    this.#patience = setTimeout(() => {
+      this.#fail(worker);
+      void worker.terminate();
+    }, this.#options.jobMsMax ?? usualJobMsMax).unref();
+  }
+
+  /** Whoever has most that waits loses the last of it to one who has less: nobody fills all places against others. */
+  #makePlace(by: string): boolean {
+    let most = this.#waiting.get(by) ?? [];
+    const least = most.length + 1;
+    for (const jobs of this.#waiting.values()) if (jobs.length > most.length) most = jobs;
+    const last = most.length > least ? most.pop() : undefined;
+    if (last === undefined) return false;
+    this.#waitingJobs--;
+    setImmediate(() => finish(last, null));
+    return true;
   }
 
   /** The next one whose turn it is. */
@@ -126,6 +149,7 @@ export class JobThread<Message, Done> {
   #finish(result: Done | null): void {
     const job = this.#current;
     this.#current = null;
+    clearTimeout(this.#patience);
     if (job !== null) finish(job, result);
     void this.#next();
   }

@@ -40,14 +40,14 @@ describe('a thread that counts', () => {
   ])('leaves the bytes where they are that stand in a buffer %s', async (_, inBuffer) => {
     const body = inBuffer(requestOf('hello world'));
     const bytes = body.toString();
-    expect(await counter.count(body)).toBe(6);
+    expect(await counter.count(body, 'a')).toBe(6);
     expect(body.toString()).toBe(bytes);
   });
 
   test('answers each in turn, and goes on after what it cannot read', async () => {
-    const counts = ['hello world', 'hello'].map((content) => counter.count(requestOf(content)));
-    const broken = counter.count(encoder.encode('{'));
-    expect(await Promise.all([...counts, broken, counter.count(requestOf('hello'))])).toEqual([
+    const counts = ['hello world', 'hello'].map((content) => counter.count(requestOf(content), 'a'));
+    const broken = counter.count(encoder.encode('{'), 'a');
+    expect(await Promise.all([...counts, broken, counter.count(requestOf('hello'), 'a')])).toEqual([
       6,
       5,
       null,
@@ -56,14 +56,16 @@ describe('a thread that counts', () => {
   });
 
   test('takes no more than it can do soon', async () => {
-    const counts = await Promise.all(Array.from({ length: 12 }, () => counter.count(requestOf('hello'))));
+    const counts = await Promise.all(
+      Array.from({ length: 12 }, () => counter.count(requestOf('hello'), 'a')),
+    );
     expect(counts.filter((count) => count === null)).toHaveLength(3);
     expect(new Set(counts)).toEqual(new Set([5, null]));
   });
 
   test('leaves the bytes it was given as they are', async () => {
     const body = requestOf('hello');
-    await counter.count(body);
+    await counter.count(body, 'a');
     expect(body).toEqual(requestOf('hello'));
   });
 });

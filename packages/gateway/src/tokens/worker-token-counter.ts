@@ -10,7 +10,7 @@ export class WorkerTokenCounter implements TokenCounter {
     waitingMax,
   });
 
-  count(body: Uint8Array, by = ''): Promise<number | null> {
+  count(body: Uint8Array, by: string): Promise<number | null> {
     return new Promise((resolve) => {
       this.#thread.run(by, null, body, resolve);
     });
