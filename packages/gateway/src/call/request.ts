@@ -85,10 +85,8 @@ export class Call extends Errand {
   sold: Sold | null = null;
   /** The request in no protocol's words, once an attempt has needed it. */
   turn: Result<Turn, Fault> | null = null;
-  /** False once it was read in another thread, which keeps the conversation. */
-  isTurnWhole = true;
-  /** Its memory is counted. */
-  isTurnHeld = false;
+  /** Its memory is counted; and it has its conversation, which another thread does not give back. */
+  readonly turnKept = { isCounted: false, isWhole: true };
 
   constructor(
     gateway: Gateway,

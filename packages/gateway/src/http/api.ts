@@ -142,7 +142,9 @@ function createNodeServer(
   });
   server.maxConnections = options.connectionsMax;
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.httpVersionMajor !== 1) return answerClientError(unknownVersion, request.socket, parts);
+    // Node's parser reads a head of HTTP/2.0, or 0.9, as if it were ours.
+    if (request.httpVersionMajor !== 1)
+      return answerClientError(new Error('no HTTP/1'), request.socket, parts);
     if (parts.departure.isLeaving) response.shouldKeepAlive = false;
     const feed = feeds.get(request.socket);
     follow(response, activity, feed);
@@ -158,9 +160,6 @@ function createNodeServer(
   );
   return server;
 }
-
-/** Node's parser reads a head of HTTP/2.0, or 0.9, as if it were ours, and so would what is behind it be read. */
-const unknownVersion = new Error('The request is in another version of HTTP.');
 
 function follow(response: ServerResponse, activity: Activity, feed: NodeFeed | undefined): void {
   feed?.requestBegun();

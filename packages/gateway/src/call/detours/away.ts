@@ -125,7 +125,7 @@ export class TranslationDesk {
       return;
     }
     this.#call.turn = succeed({ ...turn, surface: codec.surface });
-    this.#call.isTurnWhole = false;
+    this.#call.turnKept.isWhole = false;
     const ordered = order.flatMap((place) => ways[place] ?? []);
     if (way === null) this.#orders.set(wire, ordered);
     for (const { place, result: each } of written) {

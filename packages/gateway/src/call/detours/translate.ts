@@ -105,10 +105,10 @@ export function encodedFrom(call: Call, translation: Translation): Result<Encode
 
 /** A large body, once read, holds its texts once more, for all attempts of the call. False where there is no room for it. */
 export function holdsTurn(call: Call): boolean {
-  if (call.isTurnHeld) return true;
+  if (call.turnKept.isCounted) return true;
   const bytes = requestBytes(call);
-  call.isTurnHeld = bytes === 0 || call.inbound.memory.take(bytes);
-  return call.isTurnHeld;
+  call.turnKept.isCounted = bytes === 0 || call.inbound.memory.take(bytes);
+  return call.turnKept.isCounted;
 }
 
 /** A target's request is about as long as the caller's, and is held as long as its attempt. False where there is no room for it. */

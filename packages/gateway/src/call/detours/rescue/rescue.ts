@@ -94,7 +94,7 @@ export class Rescue {
     const said = watched?.transcript.text ?? null;
     if (watched === undefined || said === null || call.reply.gone || call.isOver) return null;
     // With what was fetched for it, it was too long to be read here.
-    if (!call.isTurnWhole) return null;
+    if (!call.turnKept.isWhole) return null;
     if (!mayBeMended(watched.refusal) || hasFinished(cut.outcome)) return null;
     const turn = turnOf(call);
     if (!turn.ok || !isTextAlone(turn.value)) return null;
