@@ -21,7 +21,7 @@ export class MemoryProbe {
 
   async read(pid: number): Promise<MemoryReading> {
     rmSync(this.#file, { force: true });
-    process.kill(pid, 'SIGUSR2');
+    process.kill(pid, 'SIGWINCH');
     for (let tries = 0; tries < 500 && !existsSync(this.#file); tries++) await setTimeout(10);
     const reading = JSON.parse(readFileSync(this.#file, 'utf8')) as MemoryReading;
     rmSync(this.#file, { force: true });

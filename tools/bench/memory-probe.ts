@@ -1,5 +1,5 @@
 // Loaded into a server under test before its own code (`--import`): writes what its main thread has allocated and holds to a file
-// whenever the process gets SIGUSR2.
+// whenever the process gets SIGWINCH, which nobody else uses where there is no terminal.
 import { renameSync, writeFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
@@ -17,7 +17,7 @@ const settleMs = 1_000;
 
 const file = process.env.BENCH_PROBE_FILE;
 if (isMainThread && file !== undefined) {
-  process.on('SIGUSR2', () => {
+  process.on('SIGWINCH', () => {
     // Present since Node 26; its types are older.
     const statistics: { total_allocated_bytes?: number } = getHeapStatistics();
     // The one kind of collection that gives back what V8 keeps for later; others do so when they come some seconds after it.
