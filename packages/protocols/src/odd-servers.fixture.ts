@@ -9,7 +9,7 @@ export interface OddAnswer {
   readonly body: string;
   /** As callers of this protocol get it, where that is not as it came: their clients would miss or refuse something. */
   readonly told?: string;
-  /** What was done for them, as the entry names it. */
+  /** The edits made for them, as the entry names them. */
   readonly edits?: readonly string[];
   /** The data of its provider say so. */
   readonly dialect?: Partial<Dialect>;

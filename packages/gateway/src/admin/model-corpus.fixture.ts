@@ -9,7 +9,7 @@ import { type CorpusSchema, corpusSchemas } from './corpus-schemas.fixture.ts';
 
 export type Surface = Exclude<ProtocolId, 'images'>;
 
-/** What a caller says of thought. At most one of them is set. */
+/** The words of a caller about thought. At most one of them is set. */
 export interface Wish {
   readonly effort?: ReasoningEffort;
   readonly budget?: number;

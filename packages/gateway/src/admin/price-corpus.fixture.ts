@@ -27,7 +27,7 @@ interface Terms {
   readonly asked?: string;
 }
 
-/** What was used, in the words of the surface. */
+/** The usage, in the words of the surface. */
 interface Used {
   readonly usage: Members;
   readonly answer?: Members;
@@ -345,7 +345,7 @@ function piecesCall(kind: ImageKind, n: number): PricedCall {
   };
 }
 
-/** What the answer says of its images counts: `auto` is nobody's size. */
+/** The answer's word on its images counts: `auto` is nobody's size. */
 function namedCall(kind: ImageKind, n: number): PricedCall {
   const told = { size: '1024x1024', quality: 'medium' };
   const usage = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
-/** What a proxy does with a request to open a tunnel; it may do so itself. */
+/** A proxy's way with a request to open a tunnel; it may do so itself. */
 export type OnConnect = (request: ConnectRequest, client: Socket) => 'open' | 'handled';
 
 export interface ConnectRequest {
