@@ -1,6 +1,7 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
+import { noLimits } from '../catalogue/limits.ts';
 import { Rights } from '../catalogue/rights.ts';
 import { servedByChannel } from '../catalogue/served.ts';
 import { Wires } from '../catalogue/wire.ts';
@@ -327,4 +328,5 @@ export const caller: Caller = {
   createdAtMs: 0,
   strict: false,
   expiresAtMs: null,
+  limits: noLimits,
 };

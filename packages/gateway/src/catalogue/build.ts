@@ -16,6 +16,7 @@ import {
   type Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
+import { noLimits } from './limits.ts';
 import {
   type Modality,
   type ModelBook,
@@ -343,6 +344,7 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
     createdAtMs: key.createdAtMs,
     strict: key.strict,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
+    limits: noLimits,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
+import type { OwnerLimits } from './limits.ts';
 import type { ModelFacts } from './model-facts.ts';
 
 export type { RoutingPreset } from './entities.ts';
@@ -138,6 +139,8 @@ export interface Caller {
   readonly strict: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
+  /** The limits of its account, its group and itself, in this order; owners that have none are left out. */
+  readonly limits: readonly OwnerLimits[];
 }
 
 export type KeyStatus = 'active' | 'disabled' | 'revoked';

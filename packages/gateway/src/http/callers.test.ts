@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Caller, type Catalogue, type KeyRecord, plainRouting } from '../catalogue/catalogue.ts';
+import { noLimits } from '../catalogue/limits.ts';
 import { Rights } from '../catalogue/rights.ts';
 import { Callers, type Credentials } from './callers.ts';
 
@@ -22,6 +23,7 @@ function callerOf(keyId: string, expiresAtMs: number | null = null): Caller {
     strict: false,
     createdAtMs: 0,
     expiresAtMs,
+    limits: noLimits,
   };
 }
 

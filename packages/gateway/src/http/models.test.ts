@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { modelOf, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type Model, plainRouting } from '../catalogue/catalogue.ts';
+import { noLimits } from '../catalogue/limits.ts';
 import { type ModelFacts, unknownModel } from '../catalogue/model-facts.ts';
 import { Rights } from '../catalogue/rights.ts';
 import { findModel, listModels, modelView, nativeModelView } from './models.ts';
@@ -43,6 +44,7 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
     createdAtMs: 0,
     strict: false,
     expiresAtMs: null,
+    limits: noLimits,
   };
 }
 

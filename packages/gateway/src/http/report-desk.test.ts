@@ -1,6 +1,7 @@
 import { noUsage } from '@headgate/protocols';
 import { expect, test } from 'vitest';
 import { plainRouting } from '../catalogue/catalogue.ts';
+import { noLimits } from '../catalogue/limits.ts';
 import { nanoUsd } from '../money/money.ts';
 import { StoreUnavailable } from '../ports/store.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
@@ -18,7 +19,7 @@ const group = {
 function callerOf(keyId: string, accountId: string) {
   return {
     ...{ keyId, accountId, group, keyName: keyId, models: null, strict: false },
-    ...{ createdAtMs: 0, expiresAtMs: null },
+    ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits },
   };
 }
 

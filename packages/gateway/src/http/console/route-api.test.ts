@@ -5,6 +5,7 @@ import { explainRoute } from '../../admin/explain-route.ts';
 import type { Restarted } from '../../admin/serving.ts';
 import { modelOf, priceOf, targetOf } from '../../catalogue/catalogue.fixture.ts';
 import { type Catalogue, plainRouting } from '../../catalogue/catalogue.ts';
+import { noLimits } from '../../catalogue/limits.ts';
 import { Rights } from '../../catalogue/rights.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { Router } from '../../route/router.ts';
@@ -33,6 +34,7 @@ const caller = {
   strict: false,
   createdAtMs: 0,
   expiresAtMs: null,
+  limits: noLimits,
 };
 
 function catalogueOf(): Catalogue {
