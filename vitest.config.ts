@@ -14,12 +14,18 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
 const unit = filesOf('packages/**/*.test.ts', 'tools/**/*.test.ts');
 const blackbox = filesOf('test/**/*.test.ts');
 
-/** Black-box tests first: they wait for processes and for time-outs, and unit tests fill the time. */
+/** The slow form of this one takes as long as all others together. */
+const longest = '/lanes-agree.test.ts';
+
+/** Black-box tests come before the others: they wait for processes and for time-outs, and unit tests fill the time. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isOutside = ({ project }: TestSpecification) => project.name === 'blackbox';
-    return [...sorted.filter(isOutside), ...sorted.filter((file) => !isOutside(file))];
+    const rankOf = ({ project, moduleId }: TestSpecification) => {
+      if (isSlow && moduleId.endsWith(longest)) return 0;
+      return project.name === 'blackbox' ? 1 : 2;
+    };
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
