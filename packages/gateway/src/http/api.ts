@@ -147,6 +147,7 @@ function createNodeServer(
       return answerClientError(new Error('no HTTP/1'), request.socket, parts);
     if (parts.departure.isLeaving) response.shouldKeepAlive = false;
     const feed = feeds.get(request.socket);
+    feed?.requestBegun(request);
     follow(response, activity, feed);
     const exchange = new NodeExchange(request, response, parts.limits, places, feed);
     answer(exchange, exchange.expectation);
@@ -162,7 +163,6 @@ function createNodeServer(
 }
 
 function follow(response: ServerResponse, activity: Activity, feed: NodeFeed | undefined): void {
-  feed?.requestBegun();
   response.on('close', () => feed?.requestEnded());
   const count = (): void => {
     activity.begin();
@@ -188,21 +188,22 @@ function putLaneBefore(
   const takeOver = server.listeners('connection');
   server.removeAllListeners('connection');
   const rounds = new Rounds();
+  const shared = Buffer.allocUnsafeSlow(readBytesMax);
+  const lingering = { ...parts, rounds, waste: shared.subarray() };
   const handOver = (inlet: Inlet, bytes: Buffer | null, refusals: number): void => {
     const { socket } = inlet;
-    const feed = new NodeFeed(inlet, rounds, refusals);
+    const feed = new NodeFeed(inlet, lingering, refusals);
     feeds.set(socket, feed);
     if (!inlet.isMoved) socket.pause();
     for (const listener of takeOver) listener.call(server, socket);
     feed.begin(bytes);
   };
-  const shared = Buffer.allocUnsafeSlow(readBytesMax);
   if (options.lane === 'node') {
     server.on('connection', (socket: Socket) => handOver(new Inlet(socket, nobody, shared), null, 0));
     return;
   }
   const lane: PlainLane = {
-    ...parts,
+    ...lingering,
     bounds: {
       headerBytesMax: options.headerBytesMax,
       headersMs: options.headersMs,
@@ -212,9 +213,7 @@ function putLaneBefore(
     activity,
     connections,
     shared,
-    waste: shared.subarray(),
     places,
-    rounds,
     lastLines: lastLinesOf(options.keepAliveMs, parts),
     answer: (exchange) => answer(exchange, null),
     handOver,

@@ -60,6 +60,18 @@ describe.each(cases)('$name requests on lane $lane', ({ lane, request }) => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toMatch(/connection: close/i);
   });
 
+  test.each(['content-length: 5\r\n\r\nabcde', 'transfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'])(
+    'refusals close it although each announces a body: %j',
+    async (body) => {
+      await using port = await openTestPort(lane, { answer: answering([401]) });
+      const one = request.replace('\r\n\r\n', `\r\n${body}`);
+      const { text, isClosed } = await converse(port.api, [one.repeat(100)], 500, 10_000);
+      expect(answersIn(text)).toBe(20);
+      expect(isClosed).toBe(true);
+      expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toMatch(/connection: close/i);
+    },
+  );
+
   test('the last refusal is not lost with a body that is still to come', async () => {
     const length = 4_000_000;
     await using port = await openTestPort(lane, { answer: answering([401]) });
@@ -114,6 +126,40 @@ describe.each(lanes)('lane %s', (lane) => {
     expect(answersIn(text)).toBe(2);
     expect(port.seen.map(({ body }) => body.split(':')[0])).toEqual(['10000', '10000']);
   });
+
+  test.each(['POST', 'PUT'])(
+    'what waits behind a slow answer to %s has not begun its time',
+    async (method) => {
+      const timeMs = 300;
+      const slow: Exchange[] = [];
+      const head = `${method} /a HTTP/1.1\r\nhost: x\r\n`;
+      const plain = `${head}content-length: 9\r\n\r\n{"a": "b"}`.slice(0, -1);
+      const inChunks = `${head}transfer-encoding: chunked\r\n\r\n2\r\n\r\n\r\n0\r\n\r\n`;
+      const told = [plain, inChunks].flatMap((one) => {
+        const text = one.repeat(8);
+        // Packets that end wherever, also within the ends of lines.
+        const bits = Array.from({ length: text.length / 7 + 1 }, (_, place) => text.substr(place * 7, 7));
+        return [[text], [text.slice(0, -2), text.slice(-2)], bits];
+      });
+      await using port = await openTestPort(lane, {
+        headersMs: timeMs,
+        bodyMs: timeMs,
+        onBody: (_, exchange) => {
+          if (slow.length < told.length) slow.push(exchange);
+          else exchange.send(200, [], Buffer.from('x'));
+        },
+      });
+      const heard = told.map((pieces) => converse(port.api, pieces, 500, 10_000));
+      await expect.poll(() => slow.length).toBe(told.length);
+      // Node looks at its time-outs once a second.
+      await new Promise((resolve) => setTimeout(resolve, 2 * timeMs + 1100));
+      for (const exchange of slow) exchange.send(200, [], Buffer.from('x'));
+      for (const { text } of await Promise.all(heard)) {
+        expect(text).not.toContain('408');
+        expect(answersIn(text)).toBe(8);
+      }
+    },
+  );
 
   test('large bodies one behind the other come whole', async () => {
     await using port = await openTestPort(lane);

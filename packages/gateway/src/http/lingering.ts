@@ -4,6 +4,9 @@ import { type Inlet, type InletOwner, readBytesMax } from './inlet.ts';
 import type { PlainLane } from './plain-lane.ts';
 import type { RoundTaker } from './rounds.ts';
 
+/** Connections that close behind their last answers share these. */
+export type LingeringParts = Pick<PlainLane, 'clock' | 'watchdog' | 'rounds' | 'waste'>;
+
 /** Bytes that a caller may still send behind its last answer, before its connection closes at once. */
 export const forgottenBytesMax = 262_144;
 
@@ -15,21 +18,21 @@ export class Lingering implements InletOwner, RoundTaker, Guard {
   readonly expiresAt: number;
   index = -1;
   readonly #inlet: Inlet;
-  readonly #lane: PlainLane;
+  readonly #parts: LingeringParts;
   #forgottenBytes = 0;
 
-  constructor(inlet: Inlet, lane: PlainLane) {
+  constructor(inlet: Inlet, parts: LingeringParts) {
     this.#inlet = inlet;
-    this.#lane = lane;
-    this.expiresAt = lane.clock.monotonic() + lingerMs;
-    lane.watchdog.watch(this);
-    inlet.socket.once('close', () => lane.watchdog.release(this));
+    this.#parts = parts;
+    this.expiresAt = parts.clock.monotonic() + lingerMs;
+    parts.watchdog.watch(this);
+    inlet.socket.once('close', () => parts.watchdog.release(this));
     inlet.giveTo(this);
     inlet.resume();
   }
 
   room(): Buffer {
-    return this.#lane.waste;
+    return this.#parts.waste;
   }
 
   onBytes(bytes: Buffer): void {
@@ -37,7 +40,7 @@ export class Lingering implements InletOwner, RoundTaker, Guard {
     if (this.#forgottenBytes > forgottenBytesMax) this.#inlet.socket.destroy();
     if (bytes.length < readBytesMax) return;
     this.#inlet.halt();
-    this.#lane.rounds.wait(this);
+    this.#parts.rounds.wait(this);
   }
 
   onRound(): void {

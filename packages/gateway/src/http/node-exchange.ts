@@ -116,16 +116,9 @@ export class NodeExchange implements Exchange {
     return isWritable;
   }
 
-  get #hasComeWhole(): boolean {
-    const { complete, headers } = this.#request;
-    if (complete) return true;
-    return Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
-  }
-
   #writeHead(status: number, headers: readonly string[]): void {
     const response = this.#response;
-    // Node closes at once, and bytes of a body that nobody has read would be a reset that can overtake the answer.
-    if (this.#feed?.keepsOpen(status) === false && this.#hasComeWhole) response.shouldKeepAlive = false;
+    if (this.#feed?.keepsOpen(status, this.#request) === false) response.shouldKeepAlive = false;
     response.writeHead(status, [...headers]);
   }
 
