@@ -22,6 +22,7 @@ import {
   removeRun,
   runFile,
 } from './sqlite/runs.ts';
+import { SpanMaker } from './sqlite/usage-spans.ts';
 
 /** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
 const linesMax = 2_000;
@@ -67,6 +68,7 @@ export class Feeder {
   readonly #options: FeederOptions;
   readonly #database: DatabaseSync;
   readonly #books: Books;
+  readonly #spans: SpanMaker;
   readonly #arrivals: Arrivals;
   readonly #feedings = new Map<bigint, Feeding>();
   /** Locks of runs whose processes are dead, until all of them is fed. */
@@ -82,6 +84,7 @@ export class Feeder {
     this.#options = options;
     this.#database = options.database;
     this.#books = new Books(options.database);
+    this.#spans = new SpanMaker(options.database);
     this.#arrivals = new Arrivals(options);
     this.#trouble = new FeederTrouble(options.onAlarm, () => this.#own?.progress ?? null);
     this.#anchors = storeAnchors(options.file);
@@ -207,7 +210,10 @@ export class Feeder {
     try {
       if (this.#hold()) {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
-        return this.#feedRound(looksAround).length > 0 && !this.#trouble.isFailing;
+        const isBehind = this.#feedRound(looksAround).length > 0;
+        if (this.#trouble.isFailing) return false;
+        // An older version may have left something to sum up, which is done while nothing else is.
+        return isBehind || this.#spans.step();
       }
       this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { nanoUsd, zeroNanoUsd } from '../money/money.ts';
 import type { ModelPage, UsageEntry, UsagePage, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
 import { attemptColumns, readRecord, readUsage, usageColumns } from './columns.ts';
@@ -10,9 +10,16 @@ import type { Schema } from './schema.ts';
  */
 export const slotMs = 15 * 60_000;
 
+/** Longer spans that usage is summed by, in UTC as well, so that long periods are read as quickly as short ones (ADR 41). */
+export const spanMs = { hour: 3_600_000, day: 86_400_000 } as const;
+
 /** Start of the slot that holds this moment. */
 export function slotOf(timeMs: number): number {
-  return Math.floor(timeMs / slotMs) * slotMs;
+  return startOf(timeMs, slotMs);
+}
+
+function startOf(timeMs: number, lengthMs: number): number {
+  return Math.floor(timeMs / lengthMs) * lengthMs;
 }
 
 /** The cost of all attempts of a row of `calls`. */
@@ -23,8 +30,6 @@ export const costOfCall = sql<bigint>`(select coalesce(sum(cast(attempt.value ->
 export const unknownCostsOfCall = sql<bigint>`(select count(*) from json_each(calls.attempts) as attempt
   where attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} is null)`;
 
-const wholeTime: UsagePeriod = { fromMs: 0, toMs: slotMs * 1_000_000_000 };
-
 /** Usage as SQL tells it, on any store. */
 export class SqlUsageReports {
   readonly #database: Kysely<Schema>;
@@ -34,26 +39,19 @@ export class SqlUsageReports {
   }
 
   async totals(keyId: string, period: UsagePeriod | null): Promise<UsageTotals> {
-    const usage = selectUsage(this.#database, keyId, period ?? wholeTime);
-    const row = await this.#database
-      .selectFrom(usage.as('usage'))
-      .select(usageSums)
-      .executeTakeFirstOrThrow();
-    return toTotals(row);
+    const usage = period === null ? await this.#inAll(keyId) : await this.#usage(keyId, 'hour', ends(period));
+    const { rows } = await sql<SumRow>`select ${sums} from (${usage}) as usage`.execute(this.#database);
+    return toTotals(rows[0] ?? {});
   }
 
   async series(keyId: string, bounds: readonly number[]) {
-    const [fromMs, toMs] = [bounds[0], bounds.at(-1)];
-    if (fromMs === undefined || toMs === undefined || bounds.length < 2) return [];
-    const usage = selectUsage(this.#database, keyId, { fromMs, toMs }, bounds);
-    const rows = await this.#database
-      .selectFrom(usage.as('usage'))
-      .select(bucketBetween(bounds).as('bucket'))
-      .select(usageSums)
-      .groupBy('bucket')
-      .orderBy('bucket')
-      .execute();
-    return rows.map((row) => ({ fromMs: bounds[Number(row.bucket)] ?? fromMs, totals: toTotals(row) }));
+    if (bounds.length < 2) return [];
+    const usage = await this.#usage(keyId, 'hour', bounds);
+    const { rows } = await sql<SumRow & { readonly bucket: bigint }>`
+      select ${bucketBetween(bounds)} as bucket, ${sums} from (${usage}) as usage group by bucket order by bucket`.execute(
+      this.#database,
+    );
+    return rows.map((row) => ({ fromMs: bounds[Number(row.bucket)] ?? 0, totals: toTotals(row) }));
   }
 
   async byModel(
@@ -62,16 +60,10 @@ export class SqlUsageReports {
     limit: number,
     cursor: string | null,
   ): Promise<ModelPage> {
-    const usage = selectUsage(this.#database, keyId, period);
-    const rows = await this.#database
-      .selectFrom(usage.as('usage'))
-      .select('model')
-      .select(usageSums)
-      .where('model', '>', cursor ?? '')
-      .groupBy('model')
-      .orderBy('model')
-      .limit(limit + 1)
-      .execute();
+    const usage = await this.#usage(keyId, 'day', ends(period));
+    const { rows } = await sql<SumRow & { readonly model: string }>`
+      select model, ${sums} from (${usage}) as usage where model > ${cursor ?? ''}
+      group by model order by model limit ${limit + 1}`.execute(this.#database);
     const models = rows.slice(0, limit).map((row) => ({ model: row.model, totals: toTotals(row) }));
     return { models, nextCursor: rows.length > limit ? (models.at(-1)?.model ?? null) : null };
   }
@@ -124,6 +116,36 @@ export class SqlUsageReports {
     };
   }
 
+  /**
+   * The usage of a key between the first and the last of the bounds: sums of whole spans of this length, sums of quarters of an hour where
+   * a bound cuts through one, and ended calls where it cuts through a quarter. So ninety days cost the same whatever the traffic.
+   */
+  async #usage(
+    keyId: string,
+    span: keyof typeof spanMs,
+    bounds: readonly number[],
+  ): Promise<RawBuilder<unknown>> {
+    const period = { fromMs: bounds[0] ?? 0, toMs: bounds.at(-1) ?? 0 };
+    const cutSlots = cutBy(bounds, slotMs);
+    const calls = ofCalls(keyId, edgesOf(cutSlots, slotMs, period));
+    if (await this.#isDue(keyId)) return sql`${ofSlots(keyId, [period], cutSlots)} union all ${calls}`;
+    const cutSpans = cutBy(bounds, spanMs[span]);
+    const spans = ofSpans(keyId, span, period, cutSpans);
+    const slots = ofSlots(keyId, edgesOf(cutSpans, spanMs[span], period), cutSlots);
+    return sql`${spans} union all ${slots} union all ${calls}`;
+  }
+
+  async #inAll(keyId: string): Promise<RawBuilder<unknown>> {
+    if (await this.#isDue(keyId)) return sql`select ${summed} from usage_slots where key_id = ${keyId}`;
+    return sql`select ${summed} from usage_spans where key_id = ${keyId} and span = 'total'`;
+  }
+
+  /** True while the longer sums of a key are still to be made, behind a change of version. */
+  async #isDue(keyId: string): Promise<boolean> {
+    const due = this.#database.selectFrom('usage_spans_due').select('key_id').where('key_id', '=', keyId);
+    return (await due.executeTakeFirst()) !== undefined;
+  }
+
   #selectCall(keyId: string, traceId: string) {
     return this.#database
       .selectFrom('calls')
@@ -161,65 +183,67 @@ function toUsageEntry(row: Readonly<Record<string, unknown>>): UsageEntry {
 
 const summedColumns = ['calls', 'billed_calls', 'charge_nano_usd', ...usageColumns] as const;
 
-type SumRow = Readonly<Record<(typeof summedColumns)[number], bigint | null>>;
+type SumRow = Readonly<Partial<Record<(typeof summedColumns)[number], bigint | null>>>;
 
-/**
- * The usage of a key in a period: the sums per quarter of an hour where one lies whole between two of the bounds, the
- * ended calls themselves where a bound cuts through it. So ninety days cost the same whatever the traffic.
- */
-function selectUsage(
-  database: Kysely<Schema>,
-  keyId: string,
-  period: UsagePeriod,
-  bounds: readonly number[] = [period.fromMs, period.toMs],
-) {
-  const cutSlots = [...new Set(bounds.filter((bound) => bound % slotMs !== 0).map(slotOf))];
-  return wholeSlots(database, keyId, period, cutSlots).unionAll(cutCalls(database, keyId, period, cutSlots));
-}
-
-function wholeSlots(
-  database: Kysely<Schema>,
-  keyId: string,
-  period: UsagePeriod,
-  cutSlots: readonly number[],
-) {
-  return database
-    .selectFrom('usage_slots')
-    .select(['slot_start_ms as at_ms', 'model', ...summedColumns])
-    .where('key_id', '=', keyId)
-    .where('slot_start_ms', '>=', BigInt(period.fromMs))
-    .where('slot_start_ms', '<', BigInt(period.toMs))
-    .where(({ eb }) => eb.and(cutSlots.map((slot) => eb('slot_start_ms', '<>', BigInt(slot)))));
-}
-
-function cutCalls(database: Kysely<Schema>, keyId: string, period: UsagePeriod, cutSlots: readonly number[]) {
-  return database
-    .selectFrom('calls')
-    .select([
-      'started_at_ms as at_ms',
-      'model_summed as model',
-      sql<bigint>`1`.as('calls'),
-      sql<bigint>`case when unbilled_reason is null then 1 else 0 end`.as('billed_calls'),
-      'charge_nano_usd',
-      ...usageColumns,
-    ])
-    .where('key_id', '=', keyId)
-    .where('status', '<>', 'open')
-    .where('started_at_ms', '>=', BigInt(period.fromMs))
-    .where('started_at_ms', '<', BigInt(period.toMs))
-    .where(({ eb }) =>
-      eb.or(
-        cutSlots.map((slot) =>
-          eb.and([eb('started_at_ms', '>=', BigInt(slot)), eb('started_at_ms', '<', BigInt(slot + slotMs))]),
-        ),
-      ),
-    );
-}
+const summed = sql.join(summedColumns.map((column) => sql.ref(column)));
 
 /** The sums of every summed column, as integers on every store. */
-const usageSums = summedColumns.map((column) =>
-  sql<bigint | null>`cast(sum(${sql.ref(column)}) as bigint)`.as(column),
+const sums = sql.join(
+  summedColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`),
 );
+
+/** The starts of the spans of this length that one of the bounds lies within. */
+function cutBy(bounds: readonly number[], lengthMs: number): readonly number[] {
+  return [
+    ...new Set(bounds.filter((bound) => bound % lengthMs !== 0).map((bound) => startOf(bound, lengthMs))),
+  ];
+}
+
+/** The spans that begin there, as far as they lie in the period. */
+function edgesOf(starts: readonly number[], lengthMs: number, period: UsagePeriod): readonly UsagePeriod[] {
+  return starts.map((startMs) => ({
+    fromMs: Math.max(startMs, period.fromMs),
+    toMs: Math.min(startMs + lengthMs, period.toMs),
+  }));
+}
+
+function ofSpans(
+  keyId: string,
+  span: keyof typeof spanMs,
+  { fromMs, toMs }: UsagePeriod,
+  cut: readonly number[],
+): RawBuilder<unknown> {
+  return sql`select start_ms as at_ms, model, ${summed} from usage_spans
+    where key_id = ${keyId} and span = ${span} and start_ms >= ${BigInt(fromMs)} and start_ms < ${BigInt(toMs)}
+      and start_ms not in ${listOf(cut)}`;
+}
+
+function ofSlots(
+  keyId: string,
+  periods: readonly UsagePeriod[],
+  cut: readonly number[],
+): RawBuilder<unknown> {
+  return sql`select slot_start_ms as at_ms, model, ${summed} from ${tableOf(periods)} cross join usage_slots
+    where key_id = ${keyId} and slot_start_ms >= from_ms and slot_start_ms < to_ms
+      and slot_start_ms not in ${listOf(cut)}`;
+}
+
+function ofCalls(keyId: string, periods: readonly UsagePeriod[]): RawBuilder<unknown> {
+  const columns = summedColumns.slice(2).map((column) => sql.ref(column));
+  return sql`select started_at_ms as at_ms, model_summed as model, 1 as calls,
+      case when unbilled_reason is null then 1 else 0 end as billed_calls, ${sql.join(columns)}
+    from ${tableOf(periods)} cross join calls
+    where key_id = ${keyId} and status <> 'open' and started_at_ms >= from_ms and started_at_ms < to_ms`;
+}
+
+function listOf(numbers: readonly number[]): RawBuilder<unknown> {
+  return sql`(select value from json_each(${JSON.stringify(numbers)}))`;
+}
+
+function tableOf(periods: readonly UsagePeriod[]): RawBuilder<unknown> {
+  const pairs = JSON.stringify(periods.map(({ fromMs, toMs }) => [fromMs, toMs]));
+  return sql`(select value ->> 0 as from_ms, value ->> 1 as to_ms from json_each(${pairs})) as periods`;
+}
 
 function toTotals(row: SumRow): UsageTotals {
   return {
@@ -228,6 +252,10 @@ function toTotals(row: SumRow): UsageTotals {
     usage: readUsage(usageColumns.map((column) => row[column] ?? 0n)),
     chargeNanoUsd: nanoUsd(row.charge_nano_usd ?? zeroNanoUsd),
   };
+}
+
+function ends({ fromMs, toMs }: UsagePeriod): readonly number[] {
+  return [fromMs, toMs];
 }
 
 /** The number of the slot between two of the ascending bounds that a moment falls into. */

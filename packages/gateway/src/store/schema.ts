@@ -53,6 +53,18 @@ export interface UsageSlotsTable extends UsageColumns {
   cost_nano_usd: Integer;
 }
 
+/** Sums of a key over an hour, over a day for each model, and in all; made of those by quarter of an hour (sqlite/usage-spans.ts). */
+export interface UsageSpansTable extends UsageColumns {
+  key_id: string;
+  span: 'hour' | 'day' | 'total';
+  start_ms: Integer;
+  /** Empty where the sums are of all models. */
+  model: string;
+  calls: Integer;
+  billed_calls: Integer;
+  charge_nano_usd: Integer;
+}
+
 export interface PricesTable {
   subject: string;
   version: string;
@@ -121,6 +133,9 @@ export interface Schema {
   postings: PostingsTable;
   balances: BalancesTable;
   usage_slots: UsageSlotsTable;
+  usage_spans: UsageSpansTable;
+  /** Keys whose longer sums have not been made yet. */
+  usage_spans_due: { key_id: string };
   prices: PricesTable;
   providers: ProvidersTable;
   accounts: Declared & { credit_limit_nano_usd: Integer | null; show_balance: Integer };

@@ -6,7 +6,7 @@ import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
 import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
 import { JournalReader, type Passage } from './journal/reader.ts';
 import { loadPrices } from './load-configuration.ts';
-import { costOfCall, slotMs, unknownCostsOfCall } from './reports.ts';
+import { costOfCall, slotMs, spanMs, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
 import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
@@ -77,6 +77,19 @@ const slotsOfCalls = sql`
     cast(sum(${unknownCostsOfCall}) as bigint) as unknown_costs
   from calls where status <> 'open' group by 1, 2, 3, 4, 5`;
 
+const spanSums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd'] as const;
+const spanColumns = sql.join(
+  ['key_id', 'span', 'start_ms', 'model', ...spanSums].map((column) => sql.ref(column)),
+);
+
+/** The longer sums as quarters of an hour give them. */
+const spansOfSlots = sql`
+  select key_id, span, case span when 'total' then 0 when 'day' then slot_start_ms - slot_start_ms % ${sql.lit(spanMs.day)}
+      else slot_start_ms - slot_start_ms % ${sql.lit(spanMs.hour)} end as start_ms,
+    case span when 'day' then model else '' end as model,
+    ${sql.join(spanSums.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`))}
+  from usage_slots, (select 'hour' as span union all select 'day' union all select 'total') as spans group by 1, 2, 3, 4`;
+
 /** A query for what breaks each rule: no rows, no finding. */
 const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
   'debits-equal-credits': sql`
@@ -117,6 +130,12 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
         union all
         select * from (select ${slotColumns} from (${slotsOfCalls}) as c except select ${slotColumns} from usage_slots) as d
       ) as differences`,
+  'longer-sums-agree-with-shorter': sql`
+      select key_id as subject, span || ' of ' || start_ms || ' differs' as detail from (
+        select * from (select ${spanColumns} from usage_spans except select ${spanColumns} from (${spansOfSlots}) as a) as b
+        union all
+        select * from (select ${spanColumns} from (${spansOfSlots}) as c except select ${spanColumns} from usage_spans) as d
+      ) as differences where key_id not in (select key_id from usage_spans_due)`,
   'open-calls-belong-to-a-run': sql`
       select trace_id as subject, status || ', run ' || run as detail from calls
       where run is not null and (status <> 'open' or run not in (select id from runs))`,

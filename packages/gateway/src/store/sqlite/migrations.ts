@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
+import { usageSpans } from './usage-spans.ts';
 
 /** The parts of usage that the first schema counts; later steps add the others. */
 const firstParts = 11;
@@ -341,6 +342,7 @@ const steps: readonly string[] = [
   namedSums,
   unknownCosts,
   rescues,
+  usageSpans,
 ];
 
 /** The schema that this version writes. */

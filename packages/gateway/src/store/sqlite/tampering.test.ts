@@ -47,6 +47,9 @@ test.each([
   ['sums-agree-with-calls', 'UPDATE calls SET output = output + 1 WHERE rowid = 1'],
   ['sums-agree-with-calls', 'UPDATE usage_slots SET calls = calls + 1'],
   ['sums-agree-with-calls', 'DELETE FROM usage_slots'],
+  ['longer-sums-agree-with-shorter', "UPDATE usage_spans SET calls = calls + 1 WHERE span = 'day'"],
+  ['longer-sums-agree-with-shorter', "DELETE FROM usage_spans WHERE span = 'total'"],
+  ['longer-sums-agree-with-shorter', "UPDATE usage_spans SET start_ms = start_ms + 1 WHERE span = 'hour'"],
   ['costs-are-posted-once', "UPDATE calls SET attempts = '[]' WHERE rowid = 1"],
   [
     'costs-are-posted-once',

@@ -68,11 +68,20 @@ test('a store of the version before goes on: nothing is lost, and its dead are f
     { traceId: traceId(3) },
     unknown,
   ]);
-  const { models } = await store.reports.byModel(ended.keyId, { fromMs: 0, toMs: 2 * epochMs }, 10, null);
-  expect(models.map(({ model, totals }) => [model, totals.calls])).toEqual([
+  const readModels = async () => {
+    const { models } = await store.reports.byModel(ended.keyId, { fromMs: 0, toMs: 2 * epochMs }, 10, null);
+    return models.map(({ model, totals }) => [model, totals.calls]);
+  };
+  const models = [
     ['(unknown)', 1],
     ['alpha', 3],
-  ]);
+  ];
+  expect(await readModels()).toEqual(models);
+  // Longer sums of what was there are made while nothing else is to do.
+  using looker = openDatabase(file);
+  const due = () => looker.prepare('SELECT count(*) AS count FROM usage_spans_due').get()?.['count'];
+  await expect.poll(due).toBe(0n);
+  expect(await readModels()).toEqual(models);
   expect((await store.verify()).findings).toEqual([]);
   await store.close();
   rmSync(directory, { recursive: true });
