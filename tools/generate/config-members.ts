@@ -87,10 +87,10 @@ function sectionMembers(schema: Schema, name: string, section: Schema, example: 
   return membersOf(each, '', values.flatMap(entriesOf), priceOf(schema), name === 'prices');
 }
 
-/** Prices are described once, under `prices`. */
+/** A price is described once, under `prices`, where it may also stand in a list. */
 function priceOf({ properties }: Schema): Schema | undefined {
   const each = properties?.['prices']?.additionalProperties;
-  return typeof each === 'object' ? each : undefined;
+  return typeof each === 'object' ? shapesOf(each)[0] : undefined;
 }
 
 function membersOf(
@@ -121,7 +121,7 @@ function membersBelow(
   price: Schema | undefined,
   isPrice: boolean,
 ): readonly Member[] {
-  if (!isPrice && isSame(form, price)) return [];
+  if (!isPrice && shapesOf(form).some((shape) => isSame(shape, price))) return [];
   const { items, additionalProperties: each } = form;
   const elements = values.flatMap((value) => (Array.isArray(value) ? entriesOf(value) : []));
   const branches = [...(form.anyOf ?? []), ...(form.oneOf ?? [])];
@@ -182,7 +182,9 @@ function usualUnder(schema: Schema, name: string): unknown {
 
 /** True for a price in another place, with a description of its own. */
 function isSame(form: Schema, price: Schema | undefined): boolean {
-  return price !== undefined && JSON.stringify(form.properties) === JSON.stringify(price.properties);
+  return (
+    price?.properties !== undefined && JSON.stringify(form.properties) === JSON.stringify(price.properties)
+  );
 }
 
 function valuesUnder(value: unknown, name: string): readonly unknown[] {

@@ -85,6 +85,41 @@ async function started(...parameters: Parameters<typeof start>) {
   return service.value;
 }
 
+describe('a price that is planned', () => {
+  const file = `
+channels: { c: { provider: openai, models: [gpt-5-mini] } }
+prices:
+  gpt-5-mini:
+    - { input: 1, output: 4 }
+    - { from: 2026-11-22, input: 2, output: 8 }
+`;
+
+  test('comes into force at its moment without a change of the file, and a clock that is set back finds the one before', async () => {
+    writeFileSync(join(directory, 'c.yaml'), file);
+    const { catalogue, poll } = await started({ OPENAI_API_KEY: 'a' }, { config: join(directory, 'c.yaml') });
+    const versionAt = async (time: string) => {
+      nowMs = Date.parse(time);
+      await poll();
+      const { price } = catalogue.current.models.get('gpt-5-mini') ?? {};
+      return [price?.id, Number(price?.tiers[0]?.classes.output)];
+    };
+    const [first, second] = [
+      ['model:gpt-5-mini@1', 4_000_000],
+      ['model:gpt-5-mini@2', 8_000_000],
+    ];
+    expect(await versionAt('2026-11-21T23:59:59.999Z')).toEqual(first);
+    expect(await versionAt('2026-11-22T00:00:00Z')).toEqual(second);
+    expect(await versionAt('2026-11-21T12:00:00Z')).toEqual(first);
+    expect(await versionAt('2026-11-23T00:00:00Z')).toEqual(second);
+    // The file that plans it says nothing new once its time has come.
+    await started({ OPENAI_API_KEY: 'a' }, { config: join(directory, 'c.yaml') });
+    expect(
+      (await store.configuration.load()).prices.filter(({ subject }) => subject === 'model:gpt-5-mini'),
+    ).toHaveLength(2);
+    nowMs = Date.parse('2026-11-21T00:00:00Z');
+  });
+});
+
 describe('a start without configuration', () => {
   test('makes a demo of simulated channels, with a key per platform that authenticates', async () => {
     const { catalogue, hashKey, selfConfiguration } = await started();

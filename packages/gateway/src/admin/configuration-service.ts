@@ -1,22 +1,20 @@
 import { type Result, succeed } from '@headgate/protocols';
-import { type BuiltCatalogue, buildCatalogue, type CatalogueProblem } from '../catalogue/build.ts';
-import type { Catalogue, Provider } from '../catalogue/catalogue.ts';
-import type { DeclaredChannel } from '../catalogue/entities.ts';
+import type { BuiltCatalogue, CatalogueProblem } from '../catalogue/build.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ModelBook } from '../catalogue/model-facts.ts';
-import type { SecretSource } from '../catalogue/secret-source.ts';
 import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
-import { providerDocument, toProvider } from '../config/provider-document.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Environment, Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { ConfigurationStore, StoredConfiguration } from '../ports/configuration-store.ts';
+import type { ConfigurationStore } from '../ports/configuration-store.ts';
 import type { AlertKind } from '../ports/observer.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { applyFile } from './apply-file.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
 import { type FileWatch, watchFile } from './file-watch.ts';
 import { hashKey, keyHasher } from './keys.ts';
+import { loadCatalogue } from './load-catalogue.ts';
 import { credentialHasher, type Peppers, settingsPeppers } from './owner-files.ts';
 import { SecretBook } from './secrets/secret-book.ts';
 import { configureItself, type SelfConfiguration } from './self-configuration.ts';
@@ -223,17 +221,25 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   // A secret that is new stays so until a snapshot has been made with it: the store may fail meanwhile.
   let hasNewSecret = false;
   let lookedAt = clock.monotonic();
-  const poll = oneAtATime(
+  let timer: NodeJS.Timeout | null = null;
+  let moment: NodeJS.Timeout | undefined;
+  // A planned price begins at its moment, and not at the look after it.
+  const awaitPrice = (): void => {
+    const waitMs = (loaded.steady.untilMs ?? Number.POSITIVE_INFINITY) - clock.now();
+    clearTimeout(moment);
+    if (timer !== null && waitMs < pollIntervalMs) moment = setTimeout(() => void poll(), waitMs).unref();
+  };
+  const poll: Repeated = oneAtATime(
     toldOnce(logger, async () => {
       if (source.file !== null) await applyChange(parts, source.file);
       hasNewSecret = (await secrets.look()) || hasNewSecret;
       if (hasNewSecret || (await isOutdated(parts, loaded, book))) await reload();
       hasNewSecret = false;
       lookedAt = clock.monotonic();
+      awaitPrice();
     }),
   );
 
-  let timer: NodeJS.Timeout | null = null;
   return {
     catalogue,
     hashCredential: credentialHasher(parts.peppers),
@@ -247,6 +253,8 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     },
     close: async () => {
       if (timer !== null) clearInterval(timer);
+      timer = null;
+      clearTimeout(moment);
       secrets.close();
       await poll.settled();
     },
@@ -256,11 +264,13 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
 /** Tells if the store, or what is known of models, has changed since the snapshot was made, or the time of a price has come. */
 async function isOutdated(
   { store, clock, catalogueFiles }: Parts,
-  { catalogue, nextChangeAtMs }: BuiltCatalogue,
+  { catalogue, steady }: BuiltCatalogue,
   book: ModelBook,
 ): Promise<boolean> {
   if ((await store.revision()) !== catalogue.revision || catalogueFiles.models() !== book) return true;
-  return nextChangeAtMs !== null && nextChangeAtMs <= clock.now();
+  // A clock that was set back finds the price before the one it had found.
+  const nowMs = clock.now();
+  return nowMs >= (steady.untilMs ?? Number.POSITIVE_INFINITY) || nowMs < (steady.fromMs ?? 0);
 }
 
 /** The same failure four times a second would hide all others. */
@@ -329,68 +339,4 @@ function oneAtATime(task: () => Promise<void>): Repeated {
     return running;
   };
   return Object.assign(run, { settled: () => running ?? Promise.resolve() });
-}
-
-export interface CatalogueLoadTools {
-  readonly store: ConfigurationStore;
-  readonly catalogueFiles: CatalogueFiles;
-  readonly secrets: SecretBook;
-  readonly proxyFor: ProxyFor;
-  readonly clock: Clock;
-  readonly settings: Pick<Settings, 'unpricedModels'>;
-  readonly variable: (name: string) => Promise<string | null>;
-}
-
-/** Reads the stored configuration and builds the snapshot from it, with the secrets that are there, or will be when commands have run. */
-export async function loadCatalogue(
-  tools: CatalogueLoadTools,
-  waitsForCommands: boolean,
-): Promise<BuiltCatalogue> {
-  const { secrets } = tools;
-  const stored = await tools.store.load();
-  const provider = providerLookup(stored, tools.catalogueFiles);
-  const variables = await resolveGaps(stored, provider, tools.variable);
-  await secrets.use([...stored.channels.flatMap(secretPlaces), ...stored.credentials], waitsForCommands);
-  return buildCatalogue({
-    stored,
-    provider,
-    book: tools.catalogueFiles.models(),
-    secret: (source) => secrets.read(source),
-    proxyFor: tools.proxyFor,
-    variable: (name) => variables.get(name) ?? undefined,
-    nowMs: tools.clock.now(),
-    unpricedModels: tools.settings.unpricedModels,
-  });
-}
-
-/** Every place that a channel names for a secret. */
-function secretPlaces({ credentials, headers, proxy }: DeclaredChannel): readonly SecretSource[] {
-  const values = headers.map(({ value }) => value).filter((value) => typeof value !== 'string');
-  const password = proxy === null || proxy === 'none' ? null : proxy.password;
-  return [...credentials, ...values, ...(password === null ? [] : [password])];
-}
-
-/** A stored row wins over the catalogue's; one that a newer version wrote and this one cannot read counts as missing. */
-function providerLookup(stored: StoredConfiguration, files: CatalogueFiles): (id: string) => Provider | null {
-  return (id) => {
-    const json = stored.providers[id];
-    const document =
-      json === undefined ? files.provider(id) : providerDocument.safeParse(JSON.parse(json)).data;
-    return document === undefined || document === null ? null : toProvider(document);
-  };
-}
-
-/** Asks for the gaps of the base URLs in use, and for no others: filling one may start something. */
-async function resolveGaps(
-  stored: StoredConfiguration,
-  provider: (id: string) => Provider | null,
-  variable: (name: string) => Promise<string | null>,
-): Promise<ReadonlyMap<string, string | null>> {
-  const addresses = stored.channels.map(
-    (channel) => channel.baseUrl ?? provider(channel.providerId)?.baseUrl ?? '',
-  );
-  const names = new Set(
-    addresses.flatMap((address) => [...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
-  );
-  return new Map(await Promise.all([...names].map(async (name) => [name, await variable(name)] as const)));
 }

@@ -114,6 +114,10 @@ prices:
   gpt-5: { output: 12.50, services: { priority: { input: 4, output: 30 } } }
   own: { input: 0.10, output: 0.20, tiers: [{ aboveInputTokens: 1000, input: 0.30 }], regions: { us: 1.1 } }
   o3: { perWebSearch: 0.02 }
+  gpt-5-mini:
+    - { from: 2037-01-01, output: 3 }
+    - { from: 2037-06-01T08:00:00+08:00 }
+    - { from: 2038-01-01, whole: true, input: 1, output: 4 }
 `;
 
 test('what the catalogue says of a price an export leaves to the catalogue, and what the operator says it keeps', () => {
@@ -130,7 +134,12 @@ test('what the catalogue says of a price an export leaves to the catalogue, and 
     ['like', 'catalogue'],
     ['o3', 'both'],
   ]);
-  expect(Object.keys(parse(text).prices)).toEqual(['gpt-5', 'own', 'o3']);
+  expect(Object.keys(parse(text).prices)).toEqual(['gpt-5-mini', 'gpt-5', 'own', 'o3']);
+  expect(parse(text).prices['gpt-5-mini']).toEqual([
+    { from: '2037-01-01T00:00:00.000Z', output: '3' },
+    { from: '2037-06-01T00:00:00.000Z' },
+    { from: '2038-01-01T00:00:00.000Z', input: '1', output: '4', whole: true },
+  ]);
   expect(parse(text).prices['o3']).toEqual({ perWebSearch: '0.02' });
   expect(parse(text).channels['main']?.models['gpt-5-mini']).not.toHaveProperty('cost');
   expect(parse(text).channels['main']?.models['gpt-5']).toMatchObject({ cost: { output: '5' } });

@@ -12,7 +12,7 @@ import {
   routingFields,
 } from '../catalogue/entities.ts';
 import { exported } from '../catalogue/fields.ts';
-import type { PriceOrigin } from '../catalogue/price-book.ts';
+import type { LaterPrice, PriceOrigin } from '../catalogue/price-book.ts';
 import { type SecretSource, writeSecretSource } from '../catalogue/secret-source.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { PriceTier } from '../money/price.ts';
@@ -42,8 +42,8 @@ export function exportConfiguration(
       ),
       models: byId(stored.models.map(exportModel)),
       prices: Object.fromEntries(
-        stored.models.flatMap(({ id, price, priceOrigin }) => {
-          const written = exportPrice(price, priceOrigin);
+        stored.models.flatMap(({ id, price, priceOrigin, priceLater }) => {
+          const written = exportPrices(price, priceOrigin, priceLater);
           return written === null ? [] : [[id, written]];
         }),
       ),
@@ -95,7 +95,7 @@ function exportChannel(channel: DeclaredChannel) {
     ...exportCredentials(channel.credentials),
     models: Object.fromEntries(
       channel.models.map((model) => {
-        const cost = exportPrice(model.cost, model.costOrigin);
+        const cost = exportPrices(model.cost, model.costOrigin, model.costLater);
         const fields = exported(channelModelFields, model.modelId, model);
         return [model.modelId, { ...fields, ...(cost === null ? {} : { cost }) }];
       }),
@@ -125,6 +125,25 @@ function exportKey(key: StoredKey) {
 function worksUntilMs({ expiresAtMs, retiresAtMs }: StoredKey): number {
   const never = Number.POSITIVE_INFINITY;
   return Math.min(expiresAtMs ?? never, retiresAtMs ?? never);
+}
+
+/** A price as it is written, with those that are planned; null where the catalogue says all of them. */
+function exportPrices(
+  tiers: readonly PriceTier[] | null,
+  origin: PriceOrigin | null,
+  later: readonly LaterPrice[] = [],
+): object | null {
+  const current = exportPrice(tiers, origin);
+  const entries: object[] = current === null ? [] : [current];
+  let before = JSON.stringify(current);
+  for (const { fromMs, ...price } of later) {
+    const written = exportPrice(price.tiers, price.origin);
+    // A change of the list alone is left to the list of whoever imports it.
+    if (JSON.stringify(written) !== before)
+      entries.push({ from: new Date(fromMs).toISOString(), ...written });
+    before = JSON.stringify(written);
+  }
+  return entries.length > 1 ? entries : (entries[0] ?? null);
 }
 
 /**

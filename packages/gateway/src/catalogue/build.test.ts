@@ -44,6 +44,9 @@ const key: StoredKey = {
   replacedBy: null,
 };
 
+/** All were written at the beginning of time, and planned if they hold later. */
+const declared = { origin: null, source: 'file', writtenAtMs: 0 } as const;
+
 const stored: StoredConfiguration = {
   revision: 7,
   providers: {},
@@ -104,10 +107,10 @@ const stored: StoredConfiguration = {
   keys: [key],
   credentials: [],
   prices: [
-    { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1'), origin: null },
-    { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2'), origin: null },
-    { subject: 'model:m', version: 'v3', effectiveFromMs: 900, tiers: price('3'), origin: null },
-    { subject: 'channel:one/m', version: 'c1', effectiveFromMs: 0, tiers: price('0.5'), origin: null },
+    { subject: 'model:m', version: 'v1', effectiveFromMs: 0, tiers: price('1'), ...declared },
+    { subject: 'model:m', version: 'v2', effectiveFromMs: 100, tiers: price('2'), ...declared },
+    { subject: 'model:m', version: 'v3', effectiveFromMs: 900, tiers: price('3'), ...declared },
+    { subject: 'channel:one/m', version: 'c1', effectiveFromMs: 0, tiers: price('0.5'), ...declared },
   ],
 };
 
@@ -178,14 +181,14 @@ describe('the snapshot', () => {
 
   test('the newest price whose time has come holds, and the next change is announced', () => {
     expect(build().catalogue.models.get('m')?.price?.id).toBe('v2');
-    expect(build().nextChangeAtMs).toBe(900);
+    expect(build().steady).toEqual({ fromMs: 100, untilMs: 900 });
     expect(build({ nowMs: 99 }).catalogue.models.get('m')?.price?.id).toBe('v1');
     expect(build({ nowMs: 900 }).catalogue.models.get('m')?.price?.id).toBe('v3');
-    expect(build({ nowMs: 900 }).nextChangeAtMs).toBeNull();
+    expect(build({ nowMs: 900 }).steady).toEqual({ fromMs: 900, untilMs: null });
   });
 
   test('a withdrawn price leaves the model unpriced, and says so', () => {
-    const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [], origin: null };
+    const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [], ...declared };
     const built = build({ stored: { ...stored, prices: [...stored.prices.slice(0, 2), withdrawn] } });
     expect(built.catalogue.models.get('m')?.price).toBeNull();
     expect(built.problems).toMatchObject([{ kind: 'unpriced-model', subject: 'm' }]);

@@ -1,6 +1,6 @@
 import type { Need, Result } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
-import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import { wayOf } from './build-way.ts';
 import {
   type Catalogue,
@@ -25,6 +25,7 @@ import {
   takesReasoning,
   unknownModel,
 } from './model-facts.ts';
+import { pricesInForce, type SteadyTime, steadyTime } from './price-timeline.ts';
 import { Rights } from './rights.ts';
 import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
 import { servedByChannel } from './served.ts';
@@ -63,15 +64,15 @@ export interface CatalogueProblem {
 export interface BuiltCatalogue {
   readonly catalogue: Catalogue;
   readonly problems: readonly CatalogueProblem[];
-  /** When a price that is stored already comes into force; null when none is waiting. Milliseconds since the epoch. */
-  readonly nextChangeAtMs: number | null;
+  /** Its prices are those that hold in this time, in milliseconds since the epoch. */
+  readonly steady: SteadyTime;
 }
 
 /** Builds the snapshot the hot path reads. The same sources give the same snapshot. */
 export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const { stored, nowMs } = sources;
   const problems: CatalogueProblem[] = [];
-  const priceOf = pricesInForce(stored.prices, nowMs);
+  const priceOf = priceLookup(stored.prices, nowMs);
   const channels = new Map<string, Channel>();
   for (const declared of stored.channels) {
     const channel = buildChannel(declared, sources, problems);
@@ -96,7 +97,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const served = servedByChannel(models.values());
   const rights = new Rights(models.values());
   const catalogue = { revision: stored.revision, keys, groups, models, channels, served, rights };
-  return { catalogue, problems, nextChangeAtMs: nextPriceChange(stored.prices, nowMs) };
+  return { catalogue, problems, steady: steadyTime(stored.prices, nowMs) };
 }
 
 function routingOf({ routing }: DeclaredGroup): GroupRouting {
@@ -348,23 +349,16 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
   };
 }
 
-/** The newest version of each price whose time has come. Versions arrive oldest first. */
-function pricesInForce(
-  prices: readonly StoredPrice[],
+function priceLookup(
+  prices: StoredConfiguration['prices'],
   nowMs: number,
 ): (subject: string) => PriceVersion | null {
-  const inForce = new Map<string, PriceVersion>();
-  for (const { subject, version, effectiveFromMs, tiers } of prices) {
-    if (effectiveFromMs <= nowMs) inForce.set(subject, { id: version, effectiveFromMs, tiers });
-  }
-  return (subject) => {
-    const version = inForce.get(subject);
-    return version === undefined || version.tiers.length === 0 ? null : version;
-  };
-}
-
-function nextPriceChange(prices: readonly StoredPrice[], nowMs: number): number | null {
-  return earliest(prices.map((price) => (price.effectiveFromMs > nowMs ? price.effectiveFromMs : null)));
+  const found = pricesInForce(prices, nowMs);
+  const versions = new Map<string, PriceVersion>();
+  // All that has a price shares one object for it.
+  for (const [subject, { version, effectiveFromMs, tiers }] of found)
+    versions.set(subject, { id: version, effectiveFromMs, tiers });
+  return (subject) => versions.get(subject) ?? null;
 }
 
 function earliest(times: readonly (number | null)[]): number | null {

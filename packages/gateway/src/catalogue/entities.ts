@@ -19,7 +19,7 @@ import {
   word,
   wordList,
 } from './fields.ts';
-import type { PriceOrigin } from './price-book.ts';
+import type { LaterPrice, PriceOrigin } from './price-book.ts';
 import type { SecretSource } from './secret-source.ts';
 
 export const identifier = z
@@ -333,6 +333,8 @@ export interface DeclaredModel extends Named, ValuesOf<typeof modelFields> {
   readonly price: readonly PriceTier[] | null;
   /** Null where there is no price, or its origin was not noted. */
   readonly priceOrigin: PriceOrigin | null;
+  /** Prices that hold from later moments on, soonest first; left out where none is known. */
+  readonly priceLater?: readonly LaterPrice[];
 }
 
 export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields> {
@@ -341,6 +343,8 @@ export interface DeclaredChannelModel extends ValuesOf<typeof channelModelFields
   readonly cost: readonly PriceTier[] | null;
   /** Null where there is none, or its origin was not noted. */
   readonly costOrigin: PriceOrigin | null;
+  /** As `priceLater`. */
+  readonly costLater?: readonly LaterPrice[];
 }
 
 export interface DeclaredChannel

@@ -101,6 +101,14 @@ export interface PriceOrigin {
   readonly own?: readonly PriceTierText[];
 }
 
+/** A price that is known to hold from a later moment on. */
+export interface LaterPrice {
+  readonly fromMs: number;
+  /** Null where there is none from then on. */
+  readonly tiers: readonly PriceTier[] | null;
+  readonly origin: PriceOrigin | null;
+}
+
 /** The list price of a model, and whose list that is. */
 export interface ListPrice {
   readonly list: PriceList;
@@ -184,6 +192,13 @@ function isDearer(one: ListedModel, other: ListedModel, nowMs: number): boolean 
 function plainPrice(model: ListedModel, nowMs: number): bigint {
   const classes = priceAt(model, nowMs)?.[0]?.classes;
   return classes === undefined ? -1n : classes.input + classes.output;
+}
+
+/** The moments after another at which the list has another price, soonest first. */
+export function laterMoments({ versions }: ListedModel, nowMs: number): readonly number[] {
+  return versions
+    .map(({ from }) => (from === null ? 0 : Date.parse(from)))
+    .filter((fromMs) => fromMs > nowMs);
 }
 
 /** The version in force at a moment; null when there is none. */

@@ -1,6 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-files.ts';
-import { loadCatalogue } from '../admin/configuration-service.ts';
+import { loadCatalogue } from '../admin/load-catalogue.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
 import { SecretBook } from '../admin/secrets/secret-book.ts';
 import { type ProxyFor, usualProxy } from '../admin/usual-proxy.ts';

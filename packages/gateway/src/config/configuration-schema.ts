@@ -14,6 +14,7 @@ import {
 } from '../catalogue/entities.ts';
 import { membersOf } from '../catalogue/fields.ts';
 import { environmentName, writtenSecret } from '../catalogue/secret-source.ts';
+import { readTime } from './moment.ts';
 import { providerOverride } from './provider-document.ts';
 import { settingRows } from './settings-table.ts';
 
@@ -82,7 +83,19 @@ const contextTiers = (meaning: string) =>
     .exactOptional()
     .describe(meaning);
 
+const moment = z
+  .string('must be a day such as 2026-12-01, or a time such as 2026-12-01T00:00:00+08:00')
+  .refine(
+    (text) => readTime(text) !== null,
+    'must be a day such as 2026-12-01, or a time such as 2026-12-01T00:00:00+08:00',
+  );
+
 const price = z.strictObject({
+  from: moment
+    .exactOptional()
+    .describe(
+      'When it begins: a day, which begins at midnight UTC, or a time with its offset. Until then the price before it in a list holds, or the list price; it has always been so if left out.',
+    ),
   ...priceClasses,
   whole: z
     .boolean()
@@ -131,11 +144,16 @@ const price = z.strictObject({
     ),
 });
 
+const prices = z.union(
+  [price, z.array(price).min(1).max(100)],
+  'must be a price, or a list of prices, each with the moment from which it holds',
+);
+
 const model = z.strictObject(membersOf(modelFields));
 
 const channelModel = z.strictObject({
   ...membersOf(channelModelFields),
-  cost: price
+  cost: prices
     .exactOptional()
     .describe('What the provider charges; what is left out is as its price list has it.'),
 });
@@ -262,9 +280,11 @@ export const configurationSchema = z.strictObject({
     .exactOptional()
     .describe('What models are, where the catalogue does not know it or is wrong.'),
   prices: z
-    .record(modelId, price)
+    .record(modelId, prices)
     .exactOptional()
-    .describe('What callers pay, by model; the list price of the model where left out.'),
+    .describe(
+      'What callers pay, by model; the list price of the model where left out. Several, each with the moment from which it holds, are a list.',
+    ),
   channels: z
     .record(identifier, channel)
     .exactOptional()
@@ -283,5 +303,6 @@ export const configurationSchema = z.strictObject({
 
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type PriceShape = z.infer<typeof price>;
+export type WrittenPrice = z.infer<typeof prices>;
 export type ChannelShape = z.infer<typeof channel>;
 export type KeyShape = z.infer<typeof key>;

@@ -41,15 +41,31 @@ export interface StoredCredential extends SealedSecret {
   readonly rotatedAtMs: number | null;
 }
 
-/** A price as stored: immutable; the newest version whose time has come holds. */
+/** A price as stored: immutable. Which version holds when is said by `catalogue/price-timeline.ts`. */
 export interface StoredPrice {
   /** `model:ID` for what callers pay, `channel:CHANNEL/MODEL` for what we pay. */
   readonly subject: string;
   readonly version: string;
   readonly effectiveFromMs: number;
+  /** Empty where it withdraws what its source said before. */
   readonly tiers: readonly PriceTier[];
   /** Null of what a channel costs, and where it was not noted. */
   readonly origin: PriceOrigin | null;
+  /** Null where it was not noted: then no operator wrote it by a command. */
+  readonly source: ConfigurationSource | 'operator' | null;
+  readonly writtenAtMs: number;
+}
+
+/** A price that the operator writes by a command, beside what files declare. */
+export interface OperatorPrice {
+  readonly subject: string;
+  /** When it begins, later than now; null is at once. */
+  readonly fromMs: number | null;
+  /** Empty gives the subject back to what files and the catalogue say. */
+  readonly tiers: readonly PriceTier[];
+  readonly origin: PriceOrigin | null;
+  /** Takes back what the operator has planned for later. */
+  readonly dropsPlanned: boolean;
 }
 
 export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
@@ -57,7 +73,7 @@ export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
   readonly keys: readonly StoredKey[];
   /** In the order in which they were added. */
   readonly credentials: readonly StoredCredential[];
-  /** Every version of every price, oldest first. */
+  /** Every version of every price, those of one subject in the order in which they were written. */
   readonly prices: readonly StoredPrice[];
 }
 
@@ -86,7 +102,8 @@ export interface ConfigurationStore {
    * Replaces what `source` declared, and withdraws all that the sources of `withdrawn` declared. A row another source
    * declared is left alone and reported as an error. Removed keys are revoked, never deleted, and removed models and
    * channels are kept for the ledger's sake, disabled and hidden. A price that differs from the version in force
-   * becomes a new version from `nowMs` on.
+   * becomes a new version from `nowMs` on, or from the moment it is declared for. What the operator has set by a command is left
+   * alone, and stands before it.
    */
   apply(
     source: ConfigurationSource,
@@ -103,6 +120,8 @@ export interface ConfigurationStore {
     declaration: Declaration,
     withdrawn?: readonly ConfigurationSource[],
   ): Promise<readonly Removal[]>;
+  /** Writes prices of the operator's own, all in one transaction. Names those that changed anything. */
+  setPrices(prices: readonly OperatorPrice[], nowMs: number): Promise<readonly ConfigurationChange[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
   addCredential(
     credential: Omit<StoredCredential, 'kind' | 'createdAtMs' | 'rotatedAtMs'>,

@@ -8,7 +8,6 @@ import {
   credentialFields,
   type DeclaredAccount,
   type DeclaredChannel,
-  type DeclaredChannelModel,
   type DeclaredGroup,
   type DeclaredKey,
   type DeclaredModel,
@@ -19,21 +18,15 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { type Cells, writeCells } from '../catalogue/fields.ts';
-import type { PriceOrigin } from '../catalogue/price-book.ts';
-import type { PriceTier } from '../money/price.ts';
 import type {
   ConfigurationChange,
   ConfigurationSource,
   Declaration,
+  OperatorPrice,
   Removal,
 } from '../ports/configuration-store.ts';
-import {
-  channelPriceSubject,
-  encodeTiers,
-  loadChannelModels,
-  loadPrices,
-  modelPriceSubject,
-} from './load-configuration.ts';
+import { loadChannelModels, type ServedModelRow } from './load-configuration.ts';
+import { declaredPrices, versionOwnPrices, versionPrices } from './price-versions.ts';
 import { raiseRevision } from './revision.ts';
 import { noteRevoked, revivedKeys } from './revoked-secrets.ts';
 import type { Schema } from './schema.ts';
@@ -93,6 +86,14 @@ export class ConfigurationWriter {
         return { kind, removed, added, inForce: inForce.length };
       }),
     );
+  }
+
+  setPrices(prices: readonly OperatorPrice[], nowMs: number): Promise<readonly ConfigurationChange[]> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const changes = await versionOwnPrices(transaction, prices, nowMs);
+      if (changes.length > 0) await raiseRevision(transaction);
+      return changes;
+    });
   }
 
   async insertKey(key: DeclaredKey, nowMs: number): Promise<void> {
@@ -209,34 +210,7 @@ async function applyDeclaration(
   const served = await replaceChannelModels(transaction, channels);
   const isListed = (id: string) => changes.some((change) => change.kind === 'channel' && change.id === id);
   for (const id of served) if (!isListed(id)) changes.push({ kind: 'channel', id, change: 'changed' });
-  return [...changes, ...(await versionPrices(transaction, declaredPrices(models, channels), nowMs))];
-}
-
-/** A price of a subject; without tiers it withdraws. */
-interface SubjectPrice {
-  readonly subject: string;
-  readonly tiers: readonly PriceTier[];
-  readonly origin: PriceOrigin | null;
-}
-
-function declaredPrices(
-  models: readonly DeclaredModel[],
-  channels: readonly DeclaredChannel[],
-): readonly SubjectPrice[] {
-  return [
-    ...models.map(({ id, price, priceOrigin }) => ({
-      subject: modelPriceSubject(id),
-      tiers: price ?? [],
-      origin: priceOrigin,
-    })),
-    ...channels.flatMap(({ id, models: served }) =>
-      served.map(({ modelId, cost, costOrigin }) => ({
-        subject: channelPriceSubject(id, modelId),
-        tiers: cost ?? [],
-        origin: costOrigin,
-      })),
-    ),
-  ];
+  return [...changes, ...(await versionPrices(transaction, source, declaredPrices(models, channels), nowMs))];
 }
 
 interface ExistingRow {
@@ -335,7 +309,7 @@ async function replaceChannelModels(
   const before = await loadChannelModels(transaction);
   const changed: string[] = [];
   for (const channel of channels) {
-    const models = channel.models.map(({ cost: _, costOrigin: __, ...model }) => modelCells(model));
+    const models = channel.models.map(modelCells);
     if (JSON.stringify(models) === JSON.stringify((before.get(channel.id) ?? []).map(modelCells))) continue;
     changed.push(channel.id);
     await transaction.deleteFrom('channel_models').where('channel_id', '=', channel.id).execute();
@@ -346,52 +320,6 @@ async function replaceChannelModels(
   return changed;
 }
 
-function modelCells(model: Omit<DeclaredChannelModel, 'cost' | 'costOrigin'>): Cells {
+function modelCells(model: ServedModelRow): Cells {
   return { model_id: model.modelId, ...writeCells(channelModelFields, model) };
-}
-
-/**
- * Adds a version where the declared price, or who says it, differs from the newest one. A price no longer declared is withdrawn. Lists of
- * a later day that say the same make no new version.
- */
-async function versionPrices(
-  transaction: Kysely<Schema>,
-  declared: readonly SubjectPrice[],
-  nowMs: number,
-): Promise<readonly ConfigurationChange[]> {
-  const versions = Map.groupBy(await loadPrices(transaction), (price) => price.subject);
-  const changes: ConfigurationChange[] = [];
-  for (const { subject, tiers, origin } of declared) {
-    const known = versions.get(subject) ?? [];
-    const newest = known.at(-1);
-    const next = encodeTiers(tiers);
-    const isSamePrice = next === encodeTiers(newest?.tiers ?? []);
-    if (isSamePrice && (tiers.length === 0 || isSameOrigin(newest?.origin ?? null, origin))) continue;
-    // The clock may have gone back, and the newest version must be the one that holds.
-    const effectiveFromMs = Math.max(nowMs, newest?.effectiveFromMs ?? nowMs);
-    const number = BigInt(known.length + 1);
-    await transaction
-      .insertInto('prices')
-      .values({
-        subject,
-        version: `${subject}@${number}`,
-        number,
-        effective_from_ms: BigInt(effectiveFromMs),
-        tiers: next,
-        origin: origin === null ? null : JSON.stringify(origin),
-      })
-      .execute();
-    changes.push({ kind: 'price', id: subject, change: priceChange(known.length, tiers) });
-  }
-  return changes;
-}
-
-function isSameOrigin(one: PriceOrigin | null, other: PriceOrigin | null): boolean {
-  const [own, others] = [one, other].map((origin) => JSON.stringify(origin?.own));
-  return one?.by === other?.by && one?.list === other?.list && own === others;
-}
-
-function priceChange(known: number, tiers: readonly PriceTier[]): ConfigurationChange['change'] {
-  if (known === 0) return 'added';
-  return tiers.length === 0 ? 'removed' : 'changed';
 }

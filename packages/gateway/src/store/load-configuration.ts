@@ -17,7 +17,8 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
-import type { PriceOrigin } from '../catalogue/price-book.ts';
+import type { LaterPrice, PriceOrigin } from '../catalogue/price-book.ts';
+import { timelineOf } from '../catalogue/price-timeline.ts';
 import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import { loadCredentials } from './credentials.ts';
@@ -30,8 +31,8 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
     .setAccessMode('read only')
     .execute(async (transaction) => {
       const prices = await loadPrices(transaction);
-      const inForce = pricesInForce(prices, nowMs);
-      const priceOf: PriceLookup = (subject) => inForce.get(subject) ?? null;
+      const bySubject = Map.groupBy(prices, ({ subject }) => subject);
+      const priceOf: PriceLookup = (subject) => repeated(bySubject.get(subject) ?? [], nowMs);
       return {
         revision: await loadRevision(transaction),
         providers: await loadProviders(transaction),
@@ -55,13 +56,17 @@ export async function loadRevision(database: Kysely<Schema>): Promise<number> {
   return Number(row.value);
 }
 
-/** Every version of every price, oldest first. */
-export async function loadPrices(database: Kysely<Schema>): Promise<readonly StoredPrice[]> {
+/** Every version of every price, or of one subject's, those of one subject in the order in which they were written. */
+export async function loadPrices(
+  database: Kysely<Schema>,
+  subject: string | null = null,
+): Promise<readonly StoredPrice[]> {
   const rows = await database
     .selectFrom('prices')
     .selectAll()
-    .orderBy('effective_from_ms')
+    .$if(subject !== null, (query) => query.where('subject', '=', subject))
     .orderBy('number')
+    .orderBy('subject')
     .execute();
   return rows.map((row) => ({
     subject: row.subject,
@@ -70,21 +75,28 @@ export async function loadPrices(database: Kysely<Schema>): Promise<readonly Sto
     tiers: decodeTiers(row.tiers),
     // The store is its only writer.
     origin: row.origin === null ? null : (JSON.parse(row.origin) as PriceOrigin),
+    source: row.source,
+    writtenAtMs: Number(row.written_at_ms ?? row.effective_from_ms),
   }));
 }
 
-/** The newest version of each subject whose time has come; a withdrawn price is in force no more. */
-function pricesInForce(prices: readonly StoredPrice[], nowMs: number): ReadonlyMap<string, StoredPrice> {
-  const newest = new Map<string, StoredPrice>();
-  for (const price of prices) {
-    if (price.effectiveFromMs > nowMs) continue;
-    if (price.tiers.length === 0) newest.delete(price.subject);
-    else newest.set(price.subject, price);
-  }
-  return newest;
+/** A price in force, and those that are planned, as entities repeat them. */
+interface RepeatedPrice {
+  readonly tiers: readonly PriceTier[] | null;
+  readonly origin: PriceOrigin | null;
+  readonly later: readonly LaterPrice[];
 }
 
-type PriceLookup = (subject: string) => StoredPrice | null;
+type PriceLookup = (subject: string) => RepeatedPrice;
+
+function repeated(versions: readonly StoredPrice[], nowMs: number): RepeatedPrice {
+  const { current, later } = timelineOf(versions, nowMs);
+  const said = (price: StoredPrice | null) => ({
+    tiers: price?.tiers ?? null,
+    origin: price?.origin ?? null,
+  });
+  return { ...said(current), later: later.map(({ fromMs, price }) => ({ fromMs, ...said(price) })) };
+}
 
 async function loadProviders(database: Kysely<Schema>): Promise<Readonly<Record<string, string>>> {
   const rows = await database
@@ -118,8 +130,9 @@ async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGr
 async function loadModels(database: Kysely<Schema>, priceOf: PriceLookup): Promise<readonly DeclaredModel[]> {
   const models = await loadEntities(database, 'models', modelFields);
   return models.map(({ row: _, ...model }) => {
-    const price = priceOf(modelPriceSubject(model.id));
-    return { ...model, price: price?.tiers ?? null, priceOrigin: price?.origin ?? null };
+    const { tiers, origin, later } = priceOf(modelPriceSubject(model.id));
+    const planned = later.length === 0 ? {} : { priceLater: later };
+    return { ...model, price: tiers, priceOrigin: origin, ...planned };
   });
 }
 
@@ -134,16 +147,20 @@ async function loadChannels(
     ...readCells(credentialFields, row),
     timeouts: readCells(timeoutFields, row),
     models: (modelsOf.get(channel.id) ?? []).map((model) => {
-      const price = priceOf(channelPriceSubject(channel.id, model.modelId));
-      return { ...model, cost: price?.tiers ?? null, costOrigin: price?.origin ?? null };
+      const { tiers, origin, later } = priceOf(channelPriceSubject(channel.id, model.modelId));
+      const planned = later.length === 0 ? {} : { costLater: later };
+      return { ...model, cost: tiers, costOrigin: origin, ...planned };
     }),
   }));
 }
 
+/** A model of a channel as its row has it; its prices are rows of their own. */
+export type ServedModelRow = Omit<DeclaredChannelModel, 'cost' | 'costOrigin' | 'costLater'>;
+
 /** The models that each channel serves, in the order they were declared. */
 export async function loadChannelModels(
   database: Kysely<Schema>,
-): Promise<ReadonlyMap<string, readonly Omit<DeclaredChannelModel, 'cost' | 'costOrigin'>[]>> {
+): Promise<ReadonlyMap<string, readonly ServedModelRow[]>> {
   const rows = await database
     .selectFrom('channel_models')
     .selectAll()

@@ -75,6 +75,9 @@ export interface PricesTable {
   tiers: string;
   /** JSON of a `PriceOrigin`; null where it was not noted. */
   origin: string | null;
+  /** Null where it was not noted. */
+  source: ConfigurationSource | 'operator' | null;
+  written_at_ms: Integer | null;
 }
 
 /** The columns of every entity; those of its fields stand in its field table (catalogue/entities.ts). */

@@ -6,7 +6,7 @@ import {
   type DeclaredChannelModel,
 } from '../../catalogue/entities.ts';
 import { declare, type ValuesOf } from '../../catalogue/fields.ts';
-import { type ListedModel, type PriceList, priceAt, versionAt } from '../../catalogue/price-book.ts';
+import type { ListedModel, PriceList } from '../../catalogue/price-book.ts';
 import {
   describeSource,
   readSecretSource,
@@ -16,7 +16,8 @@ import {
 import type { ChannelShape } from '../../config/configuration-schema.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
-import { complain, type Declaring, declarePrice, originOf, type ProviderLookup } from './declaring.ts';
+import { type DeclaredTimeline, declareTimeline, listTimeline } from './declare-price.ts';
+import { complain, type Declaring, type ProviderLookup } from './declaring.ts';
 
 export function declareChannels(declaring: Declaring, providers: ProviderLookup): readonly DeclaredChannel[] {
   return Object.entries(declaring.file.shape.channels ?? {}).flatMap(([id, shape]) => {
@@ -47,22 +48,21 @@ function declareChannelModel(
   const list = catalogue.priceList(provider.prices ?? '');
   const listed = list.find(options.upstreamModel);
   if (entry.cost === undefined) return { modelId, ...options, ...listCost(list, listed, nowMs) };
-  const rest = listed === null ? null : versionAt(listed, nowMs);
+  const rest = listed === null ? null : { list, model: listed };
   const path: YamlPath = ['channels', id, 'models', modelId, 'cost'];
-  const cost = declarePrice(declaring, entry.cost, path, rest?.tiers ?? null);
-  if (cost === null) return { modelId, ...options, cost: null, costOrigin: null };
-  return { modelId, ...options, cost: cost.tiers, costOrigin: originOf(cost, list, listed) };
+  const cost = declareTimeline(declaring, entry.cost, path, rest, nowMs);
+  return { modelId, ...options, ...costsOf(cost ?? { tiers: null, origin: null, later: [] }) };
+}
+
+type DeclaredCost = Pick<DeclaredChannelModel, 'cost' | 'costOrigin' | 'costLater'>;
+
+function costsOf({ tiers, origin, later }: DeclaredTimeline): DeclaredCost {
+  return { cost: tiers, costOrigin: origin, ...(later.length === 0 ? {} : { costLater: later }) };
 }
 
 /** The cost of a model by the list of its provider. */
-export function listCost(
-  list: PriceList,
-  listed: ListedModel | null,
-  nowMs: number,
-): Pick<DeclaredChannelModel, 'cost' | 'costOrigin'> {
-  const cost = listed === null ? null : priceAt(listed, nowMs);
-  if (listed === null || cost === null) return { cost: null, costOrigin: null };
-  return { cost, costOrigin: { by: 'catalogue', list: list.id, asOf: list.asOf(listed) } };
+export function listCost(list: PriceList, listed: ListedModel | null, nowMs: number): DeclaredCost {
+  return costsOf(listTimeline(listed === null ? null : { list, model: listed }, nowMs));
 }
 
 type ChannelModel = Exclude<Exclude<ChannelShape['models'], readonly string[]>[string], null>;

@@ -1,9 +1,9 @@
 import { type DeclaredChannel, type DeclaredModel, modelFields } from '../../catalogue/entities.ts';
 import { declare } from '../../catalogue/fields.ts';
-import { priceAt, versionAt } from '../../catalogue/price-book.ts';
 import { didYouMean } from '../../config/suggestion.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
-import { complain, type Declaring, declarePrice, originOf } from './declaring.ts';
+import { type DeclaredTimeline, declareTimeline, listTimeline } from './declare-price.ts';
+import { complain, type Declaring } from './declaring.ts';
 
 /**
  * Every model the file or one of its channels names. What callers pay is the file's word, else the list price of the model: it is
@@ -39,14 +39,17 @@ function declareModel(declaring: Declaring, id: string): DeclaredModel {
   }
   if (own === undefined) return model;
   const list = catalogue.prices().find(pricedAs ?? id, nowMs);
-  const rest = list === null ? null : (versionAt(list.model, nowMs)?.tiers ?? null);
-  const price = declarePrice(declaring, own, ['prices', id], rest);
-  if (price === null) return { ...model, price: null, priceOrigin: null };
-  return {
-    ...model,
-    price: price.tiers,
-    priceOrigin: originOf(price, list?.list ?? null, list?.model ?? null),
-  };
+  const { price: _, priceOrigin: __, priceLater: ___, ...rest } = model;
+  const price = declareTimeline(declaring, own, ['prices', id], list, nowMs);
+  return { ...rest, ...pricesOf(price ?? { tiers: null, origin: null, later: [] }) };
+}
+
+function pricesOf({
+  tiers,
+  origin,
+  later,
+}: DeclaredTimeline): Pick<DeclaredModel, 'price' | 'priceOrigin' | 'priceLater'> {
+  return { price: tiers, priceOrigin: origin, ...(later.length === 0 ? {} : { priceLater: later }) };
 }
 
 /** A model as its own entry and the catalogue have it, at its list price. */
@@ -58,16 +61,11 @@ export function describeModel(
 ): DeclaredModel {
   const declared = declare(modelFields, id, shape);
   const found = catalogue.prices().find(declared.pricedAs ?? id, nowMs);
-  const price = found === null ? null : priceAt(found.model, nowMs);
   const name = declared.pricedAs === null ? (found?.model.name ?? id) : id;
   return {
     id,
     ...declared,
     displayName: 'displayName' in shape ? declared.displayName : name,
-    price,
-    priceOrigin:
-      found === null || price === null
-        ? null
-        : { by: 'catalogue', list: found.list.id, asOf: found.list.asOf(found.model) },
+    ...pricesOf(listTimeline(found, nowMs)),
   };
 }

@@ -45,9 +45,9 @@ export function describeConfiguration(createSite: () => StoreSite): void {
       },
     ]);
     expect(prices.map((price) => price.version)).toEqual([
+      'channel:channel-1/alpha@1',
       'model:alpha@1',
       'model:beta@1',
-      'channel:channel-1/alpha@1',
     ]);
     expect(revision).toBe(await store.configuration.revision());
   });
@@ -139,10 +139,10 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     ]);
     const { prices } = await store.configuration.load();
     const ofAlpha = prices.filter((price) => price.subject === 'model:alpha');
-    const { priceOrigin: origin } = alpha;
+    const said = { subject: 'model:alpha', origin: alpha.priceOrigin, source: 'file' };
     expect(ofAlpha).toEqual([
-      { subject: 'model:alpha', version: 'model:alpha@1', effectiveFromMs: epochMs, tiers, origin },
-      { subject: 'model:alpha', version: 'model:alpha@2', effectiveFromMs: later, tiers: dearer, origin },
+      { version: 'model:alpha@1', effectiveFromMs: epochMs, writtenAtMs: epochMs, tiers, ...said },
+      { version: 'model:alpha@2', effectiveFromMs: later, writtenAtMs: later, tiers: dearer, ...said },
     ]);
     expect(prices.find((price) => price.version === 'model:beta@2')?.tiers).toEqual([]);
   });
@@ -172,8 +172,9 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     const ofAlpha = prices.filter(({ subject }) => subject === 'model:alpha');
     expect(ofAlpha).toMatchObject([
       { version: 'model:alpha@1', effectiveFromMs: later },
-      { version: 'model:alpha@2', effectiveFromMs: later, tiers: [] },
+      { version: 'model:alpha@2', effectiveFromMs: epochMs, tiers: [] },
     ]);
+    expect((await store.configuration.load()).models[0]).toMatchObject({ id: 'alpha', price: null });
   });
 
   test('changes which models a channel serves', async () => {

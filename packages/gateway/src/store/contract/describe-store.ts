@@ -7,6 +7,7 @@ import type { Spend } from '../../ports/call-reports.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
+import { describePrices } from './describe-prices.ts';
 import { describeRouterStates } from './describe-router-states.ts';
 import { ReferenceLedger } from './reference-ledger.ts';
 import {
@@ -26,6 +27,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: ledger`, () => describeLedger(createSite));
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
+  describe(`${name}: prices`, () => describePrices(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));
 }
 

@@ -322,6 +322,12 @@ const unknownCosts = 'ALTER TABLE usage_slots ADD COLUMN unknown_costs INTEGER N
 /** Groups whose broken streams are continued elsewhere. */
 const rescues = "ALTER TABLE groups ADD COLUMN rescue TEXT NOT NULL DEFAULT 'none';";
 
+/** Who wrote a price, and when: the operator's own stand before all that is declared. */
+const priceSources = `
+ALTER TABLE prices ADD COLUMN source TEXT;
+ALTER TABLE prices ADD COLUMN written_at_ms INTEGER;
+`;
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -343,6 +349,7 @@ const steps: readonly string[] = [
   unknownCosts,
   rescues,
   usageSpans,
+  priceSources,
 ];
 
 /** The schema that this version writes. */

@@ -114,6 +114,7 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       writer,
       'apply',
       'removals',
+      'setPrices',
       'insertKey',
       'setKeyStatus',
       'rotateKey',

@@ -80,6 +80,7 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
   return {
     apply: writer.apply.bind(writer),
     removals: writer.removals.bind(writer),
+    setPrices: writer.setPrices.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     setKeyStatus: writer.setKeyStatus.bind(writer),
     rotateKey: writer.rotateKey.bind(writer),
