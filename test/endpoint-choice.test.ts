@@ -70,6 +70,10 @@ test('a real process asks by the endpoint that loses least of each call, and say
   });
   expect(seeded.losses).toBeNull();
 
+  const several = await native({ candidateCount: 3 });
+  expect(lastAsked()).toMatchObject({ path: '/v1/chat/completions', body: { n: 3 } });
+  expect(several.losses).toBeNull();
+
   // The caller's own protocol is never translated, whatever it asks for.
   const passed = await call(
     '/v1/chat/completions',

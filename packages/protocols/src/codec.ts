@@ -32,7 +32,22 @@ export interface Codec {
   /** The whole answer for the caller, JSON. */
   writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array;
   openWriter(context: WriterContext): EventWriter;
+  /** Several answers to one request; null for a protocol that has no word for them. */
+  readonly choices: ChoicesCodec | null;
   openPlace(): StreamPlace;
+}
+
+/** The streams of a protocol that gives several answers to one request. */
+export interface ChoicesCodec {
+  openReader(context: ReaderContext, choices: number): ChoicesReader;
+  /** A writer for each; they share the frames of one stream. */
+  openWriters(context: WriterContext, choices: number): readonly EventWriter[];
+}
+
+/** Reads frames that carry parts of several answers: the events of each, by its index. */
+export interface ChoicesReader {
+  read(frame: Uint8Array): readonly (readonly TurnEvent[])[];
+  end(): readonly (readonly TurnEvent[])[];
 }
 
 export interface TranslationTarget {
@@ -96,6 +111,8 @@ export interface WrittenTurn {
   readonly names: ToolNames;
   /** The tool whose arguments are the answer, where a schema had to go by one; null or left out for most. */
   readonly answerTool?: AnswerTool | null;
+  /** Answers asked for. */
+  readonly choices: number;
 }
 
 /** A tool of ours: its arguments are what the caller gets as the text of the answer. */
@@ -122,6 +139,8 @@ export interface ReaderContext {
   readonly names: ToolNames;
   /** 32 hexadecimal digits; ids the upstream does not give are made of it. */
   readonly traceId: string;
+  /** Answers asked for, of which whole ones are read; 1 if left out. */
+  readonly choices?: number;
 }
 
 /** Everything that writing an answer needs to know. */
@@ -168,9 +187,9 @@ export interface EventWriter {
   write(event: TurnEvent): string;
   /**
    * The frames that close the answer, terminal one included; sent once the entry is durable. `ours`: members that are no part of
-   * the protocol, for the last frame that has any.
+   * the protocol, for the last frame that has any. `isLast`: false where other answers of the same stream end behind it.
    */
-  end(ours?: WireRecord): string;
+  end(ours?: WireRecord, isLast?: boolean): string;
 }
 
 /**

@@ -13,6 +13,7 @@ import type { PlainFrame } from './protocol.ts';
 import type { EncodedRequest } from './request.ts';
 import { fail, type Result, succeed } from './result.ts';
 import { AnswerToolReader, answerByTool } from './translate/answer-tool.ts';
+import { ChoicesTranslator } from './translate/choices.ts';
 import { fitSettings, unreadMedia } from './translate/model-fit.ts';
 import { pairCalls } from './translate/turn-order.ts';
 import type { Turn } from './turn.ts';
@@ -71,8 +72,13 @@ export class Translation {
     return caller.writeAnswer(answerTool === null ? answer : answerByTool(answer, answerTool), this.#context);
   }
 
-  openStream(): StreamTranslator {
-    return new StreamTranslator(this.openReader(), this.openWriter());
+  openStream(): FrameTranslator {
+    const { choices } = this.#written;
+    const { caller, upstream } = this.#languages;
+    if (choices === 1 || caller.choices === null || upstream.choices === null)
+      return new StreamTranslator(this.openReader(), this.openWriter());
+    const reader = upstream.choices.openReader(this.#readerContext(), choices);
+    return new ChoicesTranslator(reader, caller.choices.openWriters(this.#context, choices));
   }
 
   openReader(): EventReader {
@@ -87,7 +93,8 @@ export class Translation {
 
   #readerContext() {
     const { origin, dialect } = this.#target;
-    return { origin, dialect, names: this.#written.names, traceId: this.#context.traceId };
+    const { names, choices } = this.#written;
+    return { origin, dialect, names, choices, traceId: this.#context.traceId };
   }
 }
 
@@ -134,8 +141,16 @@ function partsOf({ system, messages, tools }: Turn): number {
   return messages.reduce((sum, { content }) => sum + 1 + content.length, system.length + tools.length);
 }
 
-/** A stream on its way from one protocol to another, a frame at a time. */
-export class StreamTranslator {
+/** A stream on its way from one protocol to another. */
+export interface FrameTranslator {
+  /** One frame of the upstream's as the caller gets it; often nothing. `plain`: how its `StreamReader` has seen it. */
+  frame(frame: Uint8Array, plain?: PlainFrame): Uint8Array;
+  /** Closes a stream that is whole. */
+  end(): Uint8Array;
+}
+
+/** The stream of one answer. */
+export class StreamTranslator implements FrameTranslator {
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
   /** A frame like the last one becomes a delta of its text. */
@@ -146,7 +161,6 @@ export class StreamTranslator {
     this.#writer = writer;
   }
 
-  /** One frame of the upstream's as the caller gets it; often nothing. `plain`: how its `StreamReader` has seen it. */
   frame(frame: Uint8Array, plain?: PlainFrame): Uint8Array {
     return encoder.encode(this.text(frame, plain));
   }
@@ -172,7 +186,6 @@ export class StreamTranslator {
     return events.reduce((text, event) => text + this.#writer.write(event), '');
   }
 
-  /** Closes a stream that is whole. */
   end(): Uint8Array {
     let text = '';
     for (const event of this.#reader.end()) text += this.#writer.write(event);

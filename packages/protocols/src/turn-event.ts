@@ -58,6 +58,8 @@ export interface TurnAnswer {
   readonly model: string | null;
   readonly content: readonly Block[];
   readonly finish: Finish;
+  /** Further answers to the same request; left out for most. */
+  readonly others?: readonly TurnAnswer[];
 }
 
 /** Why the model stopped, unified, beside the upstream's own word. */

@@ -244,7 +244,8 @@ export const generateContentProbes: ProbeSheet = {
       heading: 'The answer',
       probes: [
         probe('maxOutputTokens', config({ maxOutputTokens: 500 })),
-        probe('candidateCount', config({ candidateCount: 2 }), 'over 1'),
+        probe('candidateCount', config({ candidateCount: 2 }), 'up to 8'),
+        probe('candidateCount', config({ candidateCount: 9 }), 'over 8'),
         probe('stopSequences', config({ stopSequences: ['canary'] }), 'to 4'),
         probe('stopSequences', config({ stopSequences: ['canary', 'b', 'c', 'd', 'e'] }), '5'),
         probe('responseMimeType', config({ responseMimeType: 'application/json' }), 'application/json'),

@@ -7,9 +7,10 @@ import { withoutTools } from '../request/asks.ts';
 import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { ChunkedChoices } from '../translate/choices.ts';
 import { passThrough } from './edits.ts';
 import { ChatPlace } from './place.ts';
-import { ChatEventReader, readTurnAnswer } from './read-events.ts';
+import { ChatEventReader, readChunk, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { readAsks, readFacts, readSession } from './request.ts';
 import { ChatStreamReader, readAnswer } from './stream.ts';
@@ -45,6 +46,12 @@ export const chatCompletionsCodec: Codec = {
   openReader: (context) => new ChatEventReader(context),
   writeAnswer,
   openWriter: (context) => new ChatEventWriter(context),
+  choices: {
+    openReader: (context, choices) =>
+      new ChunkedChoices(choices, readChunk, (index) => new ChatEventReader(context, index)),
+    openWriters: (context, choices) =>
+      Array.from({ length: choices }, (_, index) => new ChatEventWriter(context, null, index)),
+  },
   openPlace: () => new ChatPlace(),
 };
 

@@ -2,6 +2,7 @@ import { readSseEvent } from '../bytes/sse.ts';
 import type { EventReader, ReaderContext, ToolName } from '../codec.ts';
 import { parseJson } from '../refusal.ts';
 import { BlockSequencer, collectAnswer } from '../translate/answer.ts';
+import { choicesAt, readChoices } from '../translate/choices.ts';
 import { readMediaUrl } from '../translate/media.ts';
 import { callersTool, parseObject, unwrapInput } from '../translate/tools.ts';
 import type { Sealed } from '../turn.ts';
@@ -13,7 +14,7 @@ import { callInput, readThinkingPart } from './read-messages.ts';
 import { sealCall, ThoughtReader } from './thoughts.ts';
 import { finishReasonOf, readCitation } from './wire.ts';
 
-/** Reads the first choice of an answer, chunk by chunk; the others were not asked for. */
+/** Reads one choice of an answer, chunk by chunk: the first, unless others were asked for. */
 export class ChatEventReader implements EventReader {
   readonly #context: ReaderContext;
   readonly #blocks = new BlockSequencer<string | number>();
@@ -26,10 +27,12 @@ export class ChatEventReader implements EventReader {
   #rawReason: string | null = null;
   #usage: Usage | null = null;
   #images = 0;
+  readonly #choice: number;
   readonly #isWhole: boolean;
 
-  constructor(context: ReaderContext, isWhole = false) {
+  constructor(context: ReaderContext, choice = 0, isWhole = false) {
     this.#context = context;
+    this.#choice = choice;
     this.#isWhole = isWhole;
     this.#calls = new CallReader(context, this.#blocks);
     this.#thoughts = new ThoughtReader(context, this.#blocks);
@@ -52,9 +55,7 @@ export class ChatEventReader implements EventReader {
     this.#takeUsage(chunk['usage']);
     this.#takeUsage(recordOf(chunk['x_groq'])['usage']);
     const events: TurnEvent[] = [];
-    for (const value of listOf(chunk['choices'])) {
-      const choice = recordOf(value);
-      if ((numberOf(choice['index']) ?? 0) !== 0) continue;
+    for (const choice of choicesAt(chunk['choices'], this.#choice)) {
       this.#start(events);
       this.#takeChoice(choice);
     }
@@ -177,9 +178,12 @@ export class ChatEventReader implements EventReader {
 
 /** A whole answer of an upstream's, read as the only chunk of a stream. */
 export function readTurnAnswer(body: Uint8Array, context: ReaderContext): TurnAnswer {
-  const reader = new ChatEventReader(context, true);
-  const events = reader.takeChunk(recordOf(parseJson(decoder.decode(body))));
-  return collectAnswer([...events, ...reader.end()]);
+  const answer = recordOf(parseJson(decoder.decode(body)));
+  return readChoices(context.choices ?? 1, (index) => {
+    const reader = new ChatEventReader(context, index, true);
+    const events = reader.takeChunk(answer);
+    return collectAnswer([...events, ...reader.end()]);
+  });
 }
 
 function hasCalls(delta: WireRecord): boolean {

@@ -23,6 +23,7 @@ type OpenCall = Extract<OpenBlock, { kind: 'tool-call' }>;
 
 export class ChatEventWriter extends AnswerWriter<string> implements EventWriter {
   readonly #context: WriterContext;
+  readonly #choice: number;
   /** Before there were tools, an answer held one call. */
   readonly #isOlder: boolean;
   /** The beginning of every chunk, up to its choices. */
@@ -41,9 +42,10 @@ export class ChatEventWriter extends AnswerWriter<string> implements EventWriter
   #hasRefusal = false;
 
   /** `said`: the members of a stream that it goes on with, within its text. */
-  constructor(context: WriterContext, said: WireRecord | null = null) {
+  constructor(context: WriterContext, said: WireRecord | null = null, choice = 0) {
     super('');
     this.#context = context;
+    this.#choice = choice;
     this.#isOlder = expectsFunctionCall(context.turn);
     this.#identify(null, said ?? {});
     if (said === null) return;
@@ -51,7 +53,7 @@ export class ChatEventWriter extends AnswerWriter<string> implements EventWriter
     this.#block = { kind: 'text' };
   }
 
-  end(ours: WireRecord = {}): string {
+  end(ours: WireRecord = {}, isLast = true): string {
     const kind = { hasCalls: this.#calls > 0, hasRefusal: this.#hasRefusal };
     const word = finishWordOf(this.finish.reason, kind);
     const finish = word === 'tool_calls' && this.#isOlder ? 'function_call' : word;
@@ -61,7 +63,7 @@ export class ChatEventWriter extends AnswerWriter<string> implements EventWriter
       this.#opening = `data: ${JSON.stringify(ours).slice(0, -1)},${before.slice(7)}`;
     const last = this.#chunk({}, finish);
     this.#opening = before;
-    return `${role}${last}${this.#usageChunk()}data: [DONE]\n\n`;
+    return role + last + (isLast ? `${this.#usageChunk()}data: [DONE]\n\n` : '');
   }
 
   #identify(model: string | null, said: WireRecord = {}): void {
@@ -84,7 +86,7 @@ export class ChatEventWriter extends AnswerWriter<string> implements EventWriter
   #chunkOf(delta: string, finish: string | null = null): string {
     const reason = finish === null ? 'null' : `"${finish}"`;
     const usage = this.#context.wantsUsageFrame ? ',"usage":null' : '';
-    const choice = `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}`;
+    const choice = `{"index":${this.#choice},"delta":${delta},"logprobs":null,"finish_reason":${reason}}`;
     return `${this.#opening}${choice}]${usage}}\n\n`;
   }
 
@@ -195,22 +197,24 @@ function inputPart(form: OpenCall['form'], text: string): WireRecord {
 const encoder = new TextEncoder();
 
 export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array {
-  const { model, finish } = answer;
-  const message = new MessageDraft(context);
-  for (const block of answer.content) message.add(block);
+  const { model, finish, others = [] } = answer;
   const body = {
     ...identityOf('chat.completion', model, context),
-    choices: [
-      {
-        index: 0,
-        message: message.wire(),
-        logprobs: null,
-        finish_reason: message.finishWord(finishWordOf(finish.reason, message)),
-      },
-    ],
+    choices: [answer, ...others].map((each, index) => writeChoice(each, index, context)),
     usage: finish.usage === null ? undefined : writeUsage(finish.usage),
   };
   return encoder.encode(JSON.stringify(body));
+}
+
+function writeChoice({ content, finish }: TurnAnswer, index: number, context: WriterContext): WireRecord {
+  const message = new MessageDraft(context);
+  for (const block of content) message.add(block);
+  return {
+    index,
+    message: message.wire(),
+    logprobs: null,
+    finish_reason: message.finishWord(finishWordOf(finish.reason, message)),
+  };
 }
 
 /** The one message of an answer: its blocks go where the protocol has a member for their kind. */

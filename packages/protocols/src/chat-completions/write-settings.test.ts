@@ -21,6 +21,8 @@ describe('settings', () => {
     const { model: _, messages: _messages, ...rest } = body;
     return { rest, losses: losses.map(({ field, action }) => `${field} ${action}`) };
   };
+  const unsaid = { mode: 'unknown', efforts: null, defaultEffort: null, budget: null } as const;
+  const oneAnswerModel = { reasoning: unsaid, parameters: { n: false }, inputModalities: null };
   const noThought = { effort: 'none', budgetTokens: null, shown: null } as const;
 
   test.each<[Partial<TurnSettings>, object, string[]]>([
@@ -48,6 +50,7 @@ describe('settings', () => {
     [{ outputFormat: { kind: 'text' } }, { response_format: { type: 'text' } }, []],
     [{ user: 'u' }, {}, ['user dropped']],
     [{ choices: 1 }, {}, []],
+    [{ choices: 8 }, { n: 8 }, []],
   ])('%j', (settings, rest, losses) => {
     expect(settingsOf(settings)).toEqual({ rest, losses });
   });
@@ -91,14 +94,15 @@ describe('settings', () => {
   });
 
   test.each<[Partial<TurnSettings>, ReturnType<typeof targetOf>, string]>([
-    [{ choices: 2 }, targetOf(), 'choices'],
+    [{ choices: 9 }, targetOf(), 'choices'],
+    [{ choices: 2 }, targetOf({ model: oneAnswerModel }), 'choices'],
     [{ stop: ['x'] }, ownTarget, 'stop'],
   ])('%j is refused', (settings, target, field) => {
     expect(refusedField(turnOf({ settings }), target)).toBe(field);
   });
 
   test('what is refused has the caller’s name', () => {
-    const turn = turnOf({ settings: { choices: 2 }, spelling: { choices: 'candidateCount' } });
+    const turn = turnOf({ settings: { choices: 9 }, spelling: { choices: 'candidateCount' } });
     expect(refusedField(turn)).toBe('candidateCount');
   });
 

@@ -1,6 +1,7 @@
 import type { AskedModel, ThoughtWords, TranslationTarget } from '../codec.ts';
 import type { Dialect } from '../request.ts';
 import { unreachable } from '../result.ts';
+import { choicesSupport } from '../translate/choices.ts';
 import { adviceSupport, enforce } from '../translate/json-schema/strict-schema.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import type { SettingSupport, TraitSupport } from '../translate/losses.ts';
@@ -107,7 +108,7 @@ export function writeSettings(writing: ChatWriting): WireRecord {
 type Asked = Pick<ChatWriting, 'turn' | 'target' | 'isOwn' | 'knowsAll'>;
 
 function supportOf(asked: Asked): SettingSupport {
-  const { isOwn, knowsAll, target } = asked;
+  const { isOwn, knowsAll, target, turn } = asked;
   const isSampled = !isThinkingByRules(asked);
   const isTaken = (parameter: SteeringParameter) => isSampled || wordOn(target, parameter) !== null;
   const sampled = (parameter: SteeringParameter) => (isTaken(parameter) ? 'carried' : 'dropped');
@@ -124,7 +125,9 @@ function supportOf(asked: Asked): SettingSupport {
     frequencyPenalty: sampled('frequency_penalty'),
     // An answer has no place for them on its way to a caller of another protocol.
     logprobs: ownOnly,
-    choices: isOwn ? 'carried' : 'refused',
+    choices: isOwn
+      ? 'carried'
+      : choicesSupport(turn.settings.choices, target.model?.parameters['n'] === false),
     parallelToolCalls: 'carried',
     reasoning: isOwn || target.reasoning ? 'carried' : 'dropped',
     outputFormat: 'carried',
@@ -149,12 +152,13 @@ function effectiveSettings(
   support: SettingSupport,
 ): TurnSettings {
   if (isOwn) return settings;
-  const { temperature, topP, reasoning } = settings;
+  const { temperature, topP, choices, reasoning } = settings;
   const asksNoThought = reasoning !== null && effortOf(reasoning) === 'none';
   return {
     ...settings,
     temperature: support.temperature === 'dropped' && temperature === 1 ? null : temperature,
     topP: support.topP === 'dropped' && topP === 1 ? null : topP,
+    choices: choices === 1 ? null : choices,
     reasoning: support.reasoning === 'dropped' && asksNoThought ? null : reasoning,
   };
 }

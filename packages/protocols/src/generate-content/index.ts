@@ -7,16 +7,17 @@ import { readRefusal } from '../refusal.ts';
 import { namesIn } from '../request/named-models.ts';
 import type { InboundRequest, RequestInput, StreamFraming } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
+import { ChunkedChoices } from '../translate/choices.ts';
 import { weighLosses } from '../translate/least-loss.ts';
 import { passThrough } from './edits.ts';
 import { readAnswer } from './meter.ts';
 import { NativePlace } from './place.ts';
-import { NativeEventReader, readTurnAnswer } from './read-events.ts';
+import { NativeEventReader, readChunk, readTurnAnswer } from './read-events.ts';
 import { readTurn } from './read-messages.ts';
 import { readAsks, readFacts, readSession } from './request.ts';
 import { GenerateContentStreamReader } from './stream.ts';
 import { generateContentSurface } from './wire.ts';
-import { NativeEventWriter, writeAnswer } from './write-events.ts';
+import { NativeEventWriter, openNativeWriters, writeAnswer } from './write-events.ts';
 import { supportOf, writeTurn } from './write-messages.ts';
 import { thoughtWords } from './write-settings.ts';
 
@@ -81,6 +82,11 @@ export const generateContentCodec: Codec = {
   openReader: (context) => new NativeEventReader(context),
   writeAnswer,
   openWriter: (context) => new NativeEventWriter(context),
+  choices: {
+    openReader: (context, choices) =>
+      new ChunkedChoices(choices, readChunk, (index) => new NativeEventReader(context, index)),
+    openWriters: openNativeWriters,
+  },
   openPlace: () => new NativePlace(),
 };
 

@@ -1,6 +1,7 @@
 import { readSseEvent } from '../bytes/sse.ts';
 import type { EventReader, ReaderContext } from '../codec.ts';
 import { collectAnswer } from '../translate/answer.ts';
+import { choicesAt, readChoices } from '../translate/choices.ts';
 import { callersTool, unwrapInput } from '../translate/tools.ts';
 import type { Citation, Sealed } from '../turn.ts';
 import type { BlockDelta, OpenBlock, TurnAnswer, TurnEvent } from '../turn-event.ts';
@@ -17,7 +18,7 @@ interface PartialCall {
   sealed: Sealed | null;
 }
 
-/** Reads the first candidate of an answer, chunk by chunk. A whole answer is one chunk. */
+/** Reads one candidate of an answer, chunk by chunk: the first, unless others were asked for. A whole answer is one chunk. */
 export class NativeEventReader implements EventReader {
   readonly #context: ReaderContext;
   #events: TurnEvent[] = [];
@@ -34,14 +35,16 @@ export class NativeEventReader implements EventReader {
   #usage: Usage | null = null;
   #rawReason: string | null = null;
   #isBlocked = false;
+  readonly #choice: number;
 
-  constructor(context: ReaderContext) {
+  constructor(context: ReaderContext, choice = 0) {
     this.#context = context;
+    this.#choice = choice;
   }
 
   read(frame: Uint8Array): readonly TurnEvent[] {
-    const data = readSseEvent(frame).data ?? '';
-    return data === '' ? [] : this.readChunk(parse(data));
+    const chunk = readChunk(frame);
+    return chunk === null ? [] : this.takeChunk(chunk);
   }
 
   /** Sources are read anew with every chunk, by the text there is. */
@@ -52,18 +55,17 @@ export class NativeEventReader implements EventReader {
   }
 
   /** Takes one chunk that has been parsed. */
-  readChunk(wire: unknown): readonly TurnEvent[] {
-    if (!isRecord(wire)) return [];
+  takeChunk(wire: WireRecord): readonly TurnEvent[] {
     const { candidates, usageMetadata, promptFeedback } = wire;
     const usage = readUsage(usageMetadata);
     this.#usage = usage ?? this.#usage;
     this.#start(wire, usage);
-    const first = listOf(candidates)
-      .filter(isRecord)
-      .find(({ index }) => (index ?? 0) === 0);
-    if (first !== undefined) this.#candidate(first);
+    const [own] = choicesAt(candidates, this.#choice);
+    if (own !== undefined) this.#candidate(own);
     const blockReason = stringOf(recordOf(promptFeedback)['blockReason']);
-    if (blockReason !== null && listOf(candidates).length === 0) this.#block(blockReason);
+    // A prompt that is refused has one answer.
+    const isRefused = blockReason !== null && listOf(candidates).length === 0;
+    if (isRefused && this.#choice === 0) this.#block(blockReason);
     return this.#take();
   }
 
@@ -240,8 +242,17 @@ const decoder = new TextDecoder();
 
 /** A whole answer is the only chunk of its stream. */
 export function readTurnAnswer(body: Uint8Array, context: ReaderContext): TurnAnswer {
-  const reader = new NativeEventReader(context);
-  return collectAnswer([...reader.readChunk(parse(decoder.decode(body))), ...reader.end()]);
+  const answer = parse(decoder.decode(body));
+  return readChoices(context.choices ?? 1, (index) => {
+    const reader = new NativeEventReader(context, index);
+    return collectAnswer([...(isRecord(answer) ? reader.takeChunk(answer) : []), ...reader.end()]);
+  });
+}
+
+/** The chunk in an event; null for what is none. */
+export function readChunk(frame: Uint8Array): WireRecord | null {
+  const chunk = parse(readSseEvent(frame).data ?? '');
+  return isRecord(chunk) ? chunk : null;
 }
 
 const encoder = new TextEncoder();

@@ -46,19 +46,22 @@ class PartWriter extends AnswerWriter<AnswerPart | null> {
     return this.#identity;
   }
 
-  /** The chunk that says how the answer ended. `parts`: those of a whole answer, or those a stream still has. */
-  last(parts: readonly AnswerPart[]): object {
-    const { reason, usage } = this.finish;
+  /** The candidate with how it ended. `parts`: those of a whole answer, or those a stream still has. */
+  candidate(parts: readonly AnswerPart[], index: number): object {
     const content = parts.length === 0 ? {} : { content: { parts, role: 'model' } };
-    const estimate = this.#context.inputTokensEstimate;
-    const grounding = writeGrounding(this.citations);
     return {
-      candidates: [{ ...content, finishReason: finishWord(reason), index: 0, ...grounding }],
-      // Clients insist on it; where the upstream has counted nothing, the input is as it was estimated.
-      usageMetadata:
-        usage === null ? { promptTokenCount: estimate, totalTokenCount: estimate } : writeUsage(usage),
-      ...this.#identity,
+      ...content,
+      finishReason: finishWord(this.finish.reason),
+      index,
+      ...writeGrounding(this.citations),
     };
+  }
+
+  /** The counts of the request. Clients insist on them; where the upstream has none, the input is as it was estimated. */
+  usage(): object {
+    const { usage } = this.finish;
+    const estimate = this.#context.inputTokensEstimate;
+    return usage === null ? { promptTokenCount: estimate, totalTokenCount: estimate } : writeUsage(usage);
   }
 
   protected start({ answerId, model }: Start): null {
@@ -177,19 +180,31 @@ function identityOf(
   return { modelVersion: model ?? turn.model, responseId: answerId ?? traceId };
 }
 
-/** Writes an answer chunk by chunk: events with CR LF, or the elements of one array, which only `end` closes. */
+/** The array that all chunks of one stream are elements of, where they are no events. */
+interface ChunkArray {
+  isOpen: boolean;
+}
+
+/** Writes one candidate chunk by chunk: events with CR LF, or the elements of one array, which only the last `end` closes. */
 export class NativeEventWriter implements EventWriter {
   readonly #context: WriterContext;
+  readonly #choice: number;
+  readonly #array: ChunkArray;
   readonly #parts: PartWriter;
   /** The identity as it closes every chunk: behind the other members. */
   #closing = '';
-  #isOpen = false;
 
   /** `said`: how a stream that it goes on with, within its text, has called itself. */
-  constructor(context: WriterContext, said: Identity | null = null) {
+  constructor(
+    context: WriterContext,
+    said: Identity | null = null,
+    choice = 0,
+    array: ChunkArray = { isOpen: said !== null },
+  ) {
     this.#context = context;
+    this.#choice = choice;
+    this.#array = array;
     this.#parts = new PartWriter(context, said);
-    this.#isOpen = said !== null;
     this.#identify();
   }
 
@@ -200,9 +215,12 @@ export class NativeEventWriter implements EventWriter {
   }
 
   /** An empty text, as the vendor's own last chunk has it: clients look for parts in every chunk. */
-  end(ours: WireRecord = {}): string {
-    const closing = this.#framed(JSON.stringify({ ...this.#parts.last([{ text: '' }]), ...ours }));
-    return this.#context.framing === 'sse' ? closing : `${closing}\n]`;
+  end(ours: WireRecord = {}, isLast = true): string {
+    const parts = this.#parts;
+    const candidates = [parts.candidate([{ text: '' }], this.#choice)];
+    const usageMetadata = isLast ? parts.usage() : undefined;
+    const closing = this.#framed(JSON.stringify({ candidates, usageMetadata, ...parts.identity, ...ours }));
+    return this.#context.framing === 'sse' || !isLast ? closing : `${closing}\n]`;
   }
 
   #identify(): void {
@@ -213,15 +231,23 @@ export class NativeEventWriter implements EventWriter {
   #chunk(part: AnswerPart | null): string {
     if (part === null) return '';
     const before = '{"candidates":[{"content":{"parts":[';
-    return this.#framed(`${before}${JSON.stringify(part)}],"role":"model"},"index":0}]${this.#closing}`);
+    return this.#framed(
+      `${before}${JSON.stringify(part)}],"role":"model"},"index":${this.#choice}}]${this.#closing}`,
+    );
   }
 
   #framed(json: string): string {
     if (this.#context.framing === 'sse') return `data: ${json}\r\n\r\n`;
-    const before = this.#isOpen ? ',\r\n' : '[';
-    this.#isOpen = true;
+    const before = this.#array.isOpen ? ',\r\n' : '[';
+    this.#array.isOpen = true;
     return before + json;
   }
+}
+
+/** A writer for each of several candidates of one stream. */
+export function openNativeWriters(context: WriterContext, choices: number): readonly EventWriter[] {
+  const array = { isOpen: false };
+  return Array.from({ length: choices }, (_, index) => new NativeEventWriter(context, null, index, array));
 }
 
 const encoder = new TextEncoder();
@@ -229,8 +255,16 @@ const encoder = new TextEncoder();
 /** The answer in one object. */
 export function writeAnswer(answer: TurnAnswer, context: WriterContext): Uint8Array {
   const writer = new PartWriter(context, null);
+  const candidates = [writeCandidate(writer, answer, 0)];
+  for (const other of answer.others ?? [])
+    candidates.push(writeCandidate(new PartWriter(context, null), other, candidates.length));
+  const body = { candidates, usageMetadata: writer.usage(), ...writer.identity };
+  return encoder.encode(JSON.stringify(body));
+}
+
+function writeCandidate(writer: PartWriter, answer: TurnAnswer, index: number): object {
   const parts = [...answerEvents(answer)].map((event) => writer.write(event)).filter((part) => part !== null);
-  return encoder.encode(JSON.stringify(writer.last(joined(parts))));
+  return writer.candidate(joined(parts), index);
 }
 
 /** A thought and its seal, which a stream has in two parts, in one. */

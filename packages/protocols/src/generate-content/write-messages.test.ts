@@ -118,8 +118,14 @@ describe('a request', () => {
     expect(losses).toMatchObject([{ field: 'cache_control', action: 'dropped' }]);
   });
 
-  test('for several answers is refused in the words of the caller', () => {
-    const turn = turnOf({ settings: { ...noSettings, choices: 2 }, spelling: { choices: 'n' } });
+  test('for several answers says how many, up to eight', () => {
+    expect(written(turnOf({ settings: { ...noSettings, choices: 8 } })).body).toMatchObject({
+      generationConfig: { candidateCount: 8 },
+    });
+    expect(written(turnOf({ settings: { ...noSettings, choices: 1 } })).body).not.toHaveProperty(
+      'generationConfig',
+    );
+    const turn = turnOf({ settings: { ...noSettings, choices: 9 }, spelling: { choices: 'n' } });
     expect(writeTurn(turn, targetOf())).toMatchObject({ ok: false, error: { param: 'n' } });
   });
 });

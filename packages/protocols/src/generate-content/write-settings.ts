@@ -1,5 +1,6 @@
 import type { ThoughtWords, TranslationTarget } from '../codec.ts';
 import { unreachable } from '../result.ts';
+import { choicesSupport } from '../translate/choices.ts';
 import { nativeJsonSchema } from '../translate/json-schema/native-json-schema.ts';
 import { toNativeSchema } from '../translate/json-schema/native-schema.ts';
 import {
@@ -27,7 +28,7 @@ export function settingSupport({ settings }: Turn, { reasoning }: TranslationTar
     presencePenalty: 'carried',
     frequencyPenalty: 'carried',
     logprobs: 'dropped',
-    choices: 'refused',
+    choices: choicesSupport(settings.choices),
     parallelToolCalls: 'dropped',
     reasoning: reasoning || settings.reasoning?.effort === 'none' ? 'carried' : 'dropped',
     outputFormat: 'carried',
@@ -50,6 +51,7 @@ export function writeSettings(writing: TurnWriting): object {
     topP: settings.topP,
     topK: settings.topK,
     stopSequences: writeStop(writing),
+    candidateCount: (settings.choices ?? 1) > 1 ? settings.choices : null,
     seed: writeSeed(writing),
     presencePenalty: settings.presencePenalty,
     frequencyPenalty: settings.frequencyPenalty,

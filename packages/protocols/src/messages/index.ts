@@ -59,6 +59,7 @@ export const messagesCodec: Codec = {
   openReader: (context) => new MessagesEventReader(context),
   writeAnswer,
   openWriter: (context) => new MessagesEventWriter(context),
+  choices: null,
   openPlace: () => new MessagesPlace(),
 };
 

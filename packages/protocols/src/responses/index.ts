@@ -32,6 +32,7 @@ export const responsesCodec: Codec = {
   openReader: (context) => new ResponsesEventReader(context),
   writeAnswer,
   openWriter: (context) => new ResponsesEventWriter(context),
+  choices: null,
   openPlace: () => new ResponsesPlace(),
 };
 

@@ -214,7 +214,7 @@ describe.each(Object.keys(surfaces) as (keyof typeof surfaces)[])(
     const streamed = (asked: Asked, content: Parameters<typeof frames>[0]) => {
       const translator = ask({ ...asked, stream: true }, surface).translation.openStream();
       const text = frames(content)
-        .map((frame) => translator.text(frame))
+        .map((frame) => decoder.decode(translator.frame(frame)))
         .join('');
       return text + decoder.decode(translator.end());
     };

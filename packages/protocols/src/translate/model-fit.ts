@@ -11,7 +11,7 @@ export interface FittedSettings {
   readonly losses: readonly Loss[];
 }
 
-/** The settings that models refuse, by the parameter that is known of them. Several answers are not among them: codecs refuse those. */
+/** The settings that models refuse, by the parameter that is known of them. Several answers are not among them: those are carried or refused, never left out. */
 const sampling = {
   temperature: 'temperature',
   top_p: 'topP',

@@ -91,8 +91,15 @@ export class TurnWriting {
   /** The request, unless something of it cannot be said. */
   finish(request: EncodedRequest): Result<WrittenTurn, Fault> {
     if (this.fault !== null) return fail(this.fault);
-    const { answerTool } = this;
-    return succeed({ request, losses: [...this.#losses.values()], names: this.naming.names, answerTool });
+    const { answerTool, turn } = this;
+    const choices = turn.settings.choices ?? 1;
+    return succeed({
+      request,
+      losses: [...this.#losses.values()],
+      names: this.naming.names,
+      answerTool,
+      choices,
+    });
   }
 
   #take(losses: Result<readonly Loss[], Fault>): void {

@@ -2,6 +2,7 @@ import {
   beginningOf,
   type EncodedRequest,
   type Fault,
+  type FrameTranslator,
   fail,
   fault,
   isBeyondReading,
@@ -9,7 +10,6 @@ import {
   type Loss,
   leastLossFirst,
   type Result,
-  type StreamTranslator,
   succeed,
   type Translation,
   type Turn,
@@ -197,11 +197,11 @@ function unlessInError(outcome: Outcome, committed: boolean): Outcome {
 
 /** A translator says everything in its own frames, the usage and the end of a stream included; what says nothing it leaves out. */
 export class TranslatedStreamRelay extends StreamRelay {
-  readonly #translator: StreamTranslator;
+  readonly #translator: FrameTranslator;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(errand: Errand, wire: Wire, translator: StreamTranslator, headers: HeaderList) {
+  constructor(errand: Errand, wire: Wire, translator: FrameTranslator, headers: HeaderList) {
     super(errand, wire, headers, 'sse');
     this.#translator = translator;
     this.#bytesMax = errand.limits.answerBytesMax;
