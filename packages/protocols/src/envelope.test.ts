@@ -56,6 +56,33 @@ describe('encodeError', () => {
     });
   });
 
+  test('native: a limit is named, and how long to wait, where its clients read it', () => {
+    const limit = { kind: 'requests-per-day', owner: 'key', model: 'm' };
+    expect(body('native', 'rate_limited', { retryAfterMs: 1_200, limit }).error).toMatchObject({
+      code: 429,
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'rate_limited',
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+          violations: [
+            {
+              subject: 'key',
+              quotaMetric: 'requests-per-day',
+              quotaId: 'RequestsPerDay',
+              quotaDimensions: { model: 'm' },
+            },
+          ],
+        },
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '2s' },
+      ],
+    });
+    expect(body('native', 'rate_limited').error).not.toHaveProperty('details');
+    expect(body('native', 'overloaded', { retryAfterMs: 1 }).error).toMatchObject({
+      details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '1s' }],
+    });
+  });
+
   test('messages: a thread is refused in the words that let the official SDK go on without', () => {
     expect(body('messages', 'thread_unsupported_request', { param: 'thread' }).error).toMatchObject({
       type: 'invalid_request_error',

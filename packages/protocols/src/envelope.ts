@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, type Fault, type Platform } from './error.ts';
+import { type ErrorCode, errorTable, type Fault, type FaultLimit, type Platform } from './error.ts';
 import { unreachable } from './result.ts';
 
 /** An error as a surface's SDK expects it. */
@@ -68,7 +68,41 @@ function nativeError(fault: Fault, reason: string, traceId: string): object {
   if (fault.code === 'invalid_api_key') {
     return { code: reason, message, status, type: 'invalid_request_error', trace_id: traceId };
   }
-  return { code: fault.status, message, status, reason, param: fault.param, trace_id: traceId };
+  const details = nativeDetails(fault);
+  const told = { code: fault.status, message, status, reason, param: fault.param, trace_id: traceId };
+  return details.length === 0 ? told : { ...told, details };
+}
+
+/** This surface's clients read here, and not in a header, how long to wait, and whether a quota is one of days. */
+function nativeDetails({ retryAfterMs, limit }: Fault): readonly object[] {
+  const details: object[] = [];
+  if (limit !== undefined)
+    details.push({ '@type': detailType('QuotaFailure'), violations: [violationOf(limit)] });
+  if (retryAfterMs !== null)
+    details.push({ '@type': detailType('RetryInfo'), retryDelay: `${retryAfterSeconds(retryAfterMs)}s` });
+  return details;
+}
+
+function detailType(name: string): string {
+  return `type.googleapis.com/google.rpc.${name}`;
+}
+
+function violationOf({ kind, owner, model }: FaultLimit): object {
+  const quotaId = kind
+    .split('-')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+  return {
+    subject: owner,
+    quotaMetric: kind,
+    quotaId,
+    ...(model === null ? {} : { quotaDimensions: { model } }),
+  };
+}
+
+/** Whole seconds, as `retry-after` has them: never none, and never too few. */
+export function retryAfterSeconds(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1000));
 }
 
 const completionsTypes: Partial<Record<ErrorCode, string>> = {

@@ -108,14 +108,14 @@ export const errorTable = {
     fault: 'caller',
     retry: false,
     text: 'The balance or budget of this key is exhausted.',
-    when: 'account or budget exhausted (402, so that SDKs do not retry)',
+    when: 'the balance of the account, or a budget of the key, its group or account, does not cover the call; says which, and when it begins anew',
   },
   rate_limited: {
     status: 429,
     fault: 'caller',
     retry: true,
     text: 'A rate limit of this key is exceeded.',
-    when: 'a limit of ours; says which, with `retry-after`',
+    when: 'a limit of ours on requests, tokens, images or concurrent calls; says which, with `retry-after` and `x-ratelimit-…`',
   },
   upstream_rate_limited: {
     status: 429,
@@ -177,6 +177,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** The limit of ours that a fault is about, as its caller may be told of it. */
+export interface FaultLimit {
+  /** Kinds have names such as `tokens-per-minute`. */
+  readonly kind: string;
+  /** Its owner: the key, or the group or account that it belongs to. */
+  readonly owner: string;
+  /** Null where it is counted for all models together. */
+  readonly model: string | null;
+}
+
 /** One failure on its way to a caller. Everything in it is fit for the caller's eyes. */
 export interface Fault {
   readonly code: ErrorCode;
@@ -188,6 +198,8 @@ export interface Fault {
   readonly retryAfterMs: number | null;
   /** The upstream's own code word, where a client knows it (`context_length_exceeded`). */
   readonly upstreamCode: string | null;
+  /** Absent where it is about none. */
+  readonly limit?: FaultLimit;
 }
 
 export type FaultDetail = Partial<Omit<Fault, 'code'>>;
@@ -202,5 +214,6 @@ export function fault(code: ErrorCode, detail: FaultDetail = {}): Fault {
     status: detail.status ?? row.status,
     retryAfterMs: detail.retryAfterMs ?? null,
     upstreamCode: detail.upstreamCode ?? null,
+    ...(detail.limit === undefined ? {} : { limit: detail.limit }),
   };
 }

@@ -93,6 +93,7 @@ const gone: CallEnd = { kind: 'caller-gone', begun: true };
 const failed: CallEnd = { kind: 'failed', fault: fault('upstream_error'), begun: false };
 const failedLate: CallEnd = { ...failed, begun: true };
 const late: CallEnd = { kind: 'failed', fault: fault('upstream_timeout'), begun: false };
+const spent = fault('insufficient_balance');
 
 function refused(kind: UpstreamRefusal['kind']): Outcome {
   const refusal = { kind, status: 500, message: 'No', type: null, code: null, param: null };
@@ -214,6 +215,30 @@ describe('the table of endings', () => {
     ],
     ['refused before any attempt', [], failed, 'failed', 'refused_by_gateway', 0n],
     ['our own end', [{ kind: 'shut-down', ...begun }], failedLate, 'failed', 'cut_after_content', 0n],
+    [
+      'a limit of the caller, after content',
+      [{ kind: 'over-limit', fault: spent, producedTokens: 0, ...begun }],
+      { kind: 'failed', fault: spent, begun: true },
+      'limit_reached',
+      null,
+      asEstimated,
+    ],
+    [
+      'a limit of the caller, before content',
+      [{ kind: 'over-limit', fault: spent, producedTokens: 0, ...notBegun }],
+      { kind: 'failed', fault: spent, begun: false },
+      'failed',
+      'refused_by_gateway',
+      0n,
+    ],
+    [
+      'a limit of the caller, and then a bug of ours',
+      [{ kind: 'over-limit', fault: spent, producedTokens: 0, ...begun }],
+      failedLate,
+      'failed',
+      'refused_by_gateway',
+      0n,
+    ],
     ['a bug of ours', [{ kind: 'bug', ...notBegun }], failed, 'failed', 'refused_by_gateway', 0n],
   ])('%s', (_, outcomes, finish, status, unbilledReason, chargeNanoUsd) => {
     expect(entryOf(callOf(outcomes, finish))).toMatchObject({ status, unbilledReason, chargeNanoUsd });

@@ -14,6 +14,7 @@ import {
 import { unsaid } from '../catalogue/served.ts';
 import { type Estimates, type Metered, meter } from '../money/meter.ts';
 import { type NanoUsd, readNanoUsd, zeroNanoUsd } from '../money/money.ts';
+import { billableStatuses } from '../money/postings.ts';
 import { priceUsage } from '../money/price.ts';
 import type { AttemptEntry, CallEntry, CallOpening, Settlement } from '../ports/ledger.ts';
 import { encodeRoute } from '../route/explain.ts';
@@ -220,9 +221,10 @@ function judge(
       // It may have left while the call waited, after an attempt that ended in another way.
       return outcome?.kind === 'caller-gone' ? rowOf(outcome) : outcomeTable['caller-gone'];
     case 'failed': {
-      // An answer that is withheld, or has met a bug of ours, is no fault of its upstream.
       const row = outcome === undefined ? refusedByUs : rowOf(outcome);
-      return row.status === 'complete' || row.status === 'caller_gone' ? refusedByUs : row;
+      if (outcome?.kind === 'over-limit' && outcome.fault === finish.fault) return row;
+      // An answer that is withheld, or has met a bug of ours, is no fault of its upstream.
+      return billableStatuses.includes(row.status) ? refusedByUs : row;
     }
     default:
       return unreachable(finish);
@@ -230,7 +232,7 @@ function judge(
 }
 
 function producedIn(outcome: Outcome | undefined): number {
-  return outcome?.kind === 'caller-gone' ? (outcome.producedTokens ?? 0) : 0;
+  return outcome !== undefined && 'producedTokens' in outcome ? (outcome.producedTokens ?? 0) : 0;
 }
 
 function readingOf(outcome: Outcome | undefined): Reading | null {

@@ -4,6 +4,7 @@ import {
   errorTable,
   type Fault,
   type Loss,
+  retryAfterSeconds,
   type StreamFraming,
   unreachable,
 } from '@headgate/protocols';
@@ -117,6 +118,6 @@ export function faultHeaders(failure: Fault): string[] {
   const headers = ['content-type', 'application/json'];
   if (!errorTable[failure.code].retry) headers.push('x-should-retry', 'false');
   if (failure.retryAfterMs !== null)
-    headers.push('retry-after', String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))));
+    headers.push('retry-after', String(retryAfterSeconds(failure.retryAfterMs)));
   return headers;
 }

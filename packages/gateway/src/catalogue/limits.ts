@@ -38,6 +38,8 @@ export interface OwnerLimits {
   /** An alert is raised when so much of a budget is spent, in parts per million of it. */
   readonly alertAtPpm: number;
   readonly rates: readonly RateLimit[];
+  /** Each caller that shares them may be told their amounts; a key is told its own in any case. */
+  readonly isShown: boolean;
 }
 
 /** The limits of a caller that has none; there is one such list. */

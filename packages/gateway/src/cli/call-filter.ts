@@ -9,6 +9,7 @@ const statuses: readonly CallStatus[] = [
   'failed',
   'timed_out',
   'caller_gone',
+  'limit_reached',
   'interrupted',
 ];
 

@@ -153,10 +153,13 @@ function isBilled({ status, unbilledReason, chargeNanoUsd }: LedgerRecord): bool
   return status !== 'open' && (unbilledReason === null || chargeNanoUsd !== zeroNanoUsd);
 }
 
+/** Callers end calls so, and nobody has failed. */
+const idleStatuses: readonly LedgerRecord['status'][] = ['caller_gone', 'limit_reached'];
+
 function statusOf({ status, unbilledReason }: LedgerRecord, color: boolean): string {
   if (status === 'open') return statusText(status, 'idle', color);
   const isGood = status === 'complete' && unbilledReason === null;
-  return statusText(status, isGood ? 'good' : status === 'caller_gone' ? 'idle' : 'bad', color);
+  return statusText(status, isGood ? 'good' : idleStatuses.includes(status) ? 'idle' : 'bad', color);
 }
 
 function showCall(context: CommandContext): Promise<ExitReason> {

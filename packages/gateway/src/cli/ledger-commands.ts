@@ -37,7 +37,7 @@ export const ledgerCommands: readonly Command[] = [
       model: { placeholder: 'ID', help: 'Calls of one model' },
       status: {
         placeholder: 'STATUS',
-        help: 'complete, failed, timed_out, caller_gone, interrupted or open',
+        help: 'complete, failed, timed_out, caller_gone, limit_reached, interrupted or open',
       },
     },
     run: exportEntries,
@@ -97,6 +97,7 @@ const statuses: readonly CallStatus[] = [
   'failed',
   'timed_out',
   'caller_gone',
+  'limit_reached',
   'interrupted',
 ];
 

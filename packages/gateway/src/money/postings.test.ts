@@ -38,7 +38,8 @@ describe('postingsFor', () => {
   });
 
   test('an attempt that the caller broke off had served', () => {
-    expect(postingsFor(call({ attempts: [attempt('caller_gone', 7n)] }))[1]?.debit).toBe('expense:channel:c');
+    for (const result of ['caller_gone', 'limit_reached'])
+      expect(postingsFor(call({ attempts: [attempt(result, 7n)] }))[1]?.debit).toBe('expense:channel:c');
   });
 
   test('debits equal credits, and nobody but the caller pays the charge', () => {
@@ -69,6 +70,7 @@ describe('brokenRule', () => {
   test.each([
     call(),
     call({ status: 'caller_gone' }),
+    call({ status: 'limit_reached' }),
     call({ status: 'failed', unbilledReason: 'upstream_failed', chargeNanoUsd: nanoUsd(0n) }),
     call({ chargeNanoUsd: nanoUsd(2n ** 63n - 1n) }),
   ])('a sound call breaks none', (sound) => {

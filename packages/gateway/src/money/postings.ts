@@ -51,13 +51,16 @@ export function postingsFor(call: BookedCall): readonly Posting[] {
 }
 
 function costPosting(attempt: BookedAttempt, amountNanoUsd: NanoUsd): Posting {
-  const served = attempt.result === 'answered' || attempt.result === 'caller_gone';
+  const served = servedResults.includes(attempt.result);
   return {
     debit: `expense:${served ? 'channel' : 'failed-attempts'}:${attempt.channelId}`,
     credit: `payable:channel:${attempt.channelId}`,
     amountNanoUsd,
   };
 }
+
+/** Attempts that end so have been of use to the caller. */
+const servedResults: readonly string[] = ['answered', 'caller_gone', 'limit_reached'];
 
 /** A balance is everything credited less everything debited. A customer's falls with every charge. */
 export function foldBalances(postings: Iterable<Posting>): ReadonlyMap<LedgerAccount, bigint> {
@@ -69,6 +72,9 @@ export function foldBalances(postings: Iterable<Posting>): ReadonlyMap<LedgerAcc
   return balances;
 }
 
+/** Calls that end so may be billed, and no others. */
+export const billableStatuses: readonly string[] = ['complete', 'caller_gone', 'limit_reached'];
+
 const int64Max = 2n ** 63n - 1n;
 
 /** Which rule of the ledger a call breaks, or null. A broken one is a bug in the gateway and is never written. */
@@ -76,8 +82,7 @@ export function brokenRule(call: BookedCall): string | null {
   if (!isAmount(call.chargeNanoUsd)) return 'a charge is between 0 and the largest int64';
   if (!call.attempts.every(({ costNanoUsd }) => costNanoUsd === null || isAmount(costNanoUsd)))
     return 'a cost is between 0 and the largest int64';
-  const mayBeBilled = call.status === 'complete' || call.status === 'caller_gone';
-  if (!mayBeBilled && call.unbilledReason === null)
+  if (!billableStatuses.includes(call.status) && call.unbilledReason === null)
     return `a ${call.status} call is not billed, and says why`;
   if (call.unbilledReason !== null && call.chargeNanoUsd !== zeroNanoUsd)
     return 'a call not billed has no charge';

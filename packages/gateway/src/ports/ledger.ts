@@ -1,7 +1,15 @@
 import type { FinishReason, ProtocolId, Usage, UsageTerms } from '@headgate/protocols';
 import type { NanoUsd } from '../money/money.ts';
 
-export type CallStatus = 'open' | 'complete' | 'failed' | 'timed_out' | 'caller_gone' | 'interrupted';
+export type CallStatus =
+  | 'open'
+  | 'complete'
+  | 'failed'
+  | 'timed_out'
+  | 'caller_gone'
+  /** A stream that was ended in its midst, because its caller has no more to spend. */
+  | 'limit_reached'
+  | 'interrupted';
 
 /** Why a call was not billed. */
 export type UnbilledReason =
@@ -29,6 +37,7 @@ export type AttemptResult =
   | 'cut_before_content'
   | 'cut_after_content'
   | 'caller_gone'
+  | 'limit_reached'
   /** Another attempt was sent beside it and decided the call. */
   | 'aborted';
 

@@ -33,6 +33,7 @@ export function faultOfAttempts(
   const { target, outcome } = decisive;
   const row = rowOf(outcome);
   if (outcome.kind === 'crowded') return crowded();
+  if (outcome.kind === 'over-limit') return outcome.fault;
   if (outcome.kind === 'refused' && row.told !== 'all')
     return faultOfRefusal(outcome.refusal, row, privateNamesOf(target, model));
   const isTold = row.told !== 'all' || tried.every((each) => rowOf(each.outcome).code === row.code);

@@ -1,4 +1,4 @@
-import type { ErrorCode, Reading, UpstreamRefusal } from '@headgate/protocols';
+import type { ErrorCode, Fault, Reading, UpstreamRefusal } from '@headgate/protocols';
 import type { AttemptResult, CallEntry, UnbilledReason } from '../ports/ledger.ts';
 
 /** The end of one attempt. `committed`: a byte of its answer had been handed to the caller. */
@@ -32,6 +32,14 @@ export type Outcome =
       readonly reading: Reading | null;
       readonly producedTokens?: number;
     }
+  /** The caller may not take any more of its limits, as `fault` tells it. `producedTokens` as above. */
+  | {
+      readonly kind: 'over-limit';
+      readonly committed: boolean;
+      readonly reading: Reading | null;
+      readonly producedTokens: number;
+      readonly fault: Fault;
+    }
   /** `outrun`: another attempt of the call has decided it. `unjoined`: it was to continue another's answer. We let go of this one. */
   | { readonly kind: 'outrun' | 'unjoined'; readonly reading: Reading | null };
 
@@ -50,6 +58,8 @@ export type OutcomeCase =
   | 'cut-after-content'
   | 'caller-gone'
   | 'caller-gone-after-content'
+  | 'over-limit'
+  | 'over-limit-after-content'
   | 'shut-down'
   | 'shut-down-after-content'
   | 'crowded'
@@ -175,6 +185,14 @@ const crowdedOut = {
   alive: true,
   code: 'overloaded',
   words: 'the caller holds as much memory as it may',
+} as const satisfies Partial<OutcomeRow>;
+
+/** It is told what its own fault says: money, or tokens of a window. */
+const spent = {
+  alive: true,
+  code: 'insufficient_balance',
+  told: 'always',
+  words: 'the caller has reached a limit of its own',
 } as const satisfies Partial<OutcomeRow>;
 
 /**
@@ -307,6 +325,19 @@ export const outcomeTable = {
     result: 'caller_gone',
     code: null,
   },
+  'over-limit': {
+    ...ourFault,
+    ...spent,
+    what: 'a limit of the caller that its call has reached before any content',
+  },
+  'over-limit-after-content': {
+    ...end,
+    ...spent,
+    what: 'a limit of the caller that its call has reached',
+    status: 'limit_reached',
+    unbilled: null,
+    result: 'limit_reached',
+  },
   'shut-down': {
     ...ourFault,
     what: 'our own end',
@@ -371,6 +402,7 @@ function caseOf(outcome: Outcome, isBegun: boolean): OutcomeCase {
       return timeOuts[outcome.phase][isBegun ? 1 : 0];
     case 'cut':
     case 'caller-gone':
+    case 'over-limit':
     case 'shut-down':
     case 'crowded':
     case 'bug':

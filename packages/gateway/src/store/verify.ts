@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { noTerms } from '@headgate/protocols';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { billableStatuses } from '../money/postings.ts';
 import { type PricedPart, type PriceVersion, priceUsage } from '../money/price.ts';
 import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
 import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
@@ -12,6 +13,8 @@ import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts
 
 const findingsMax = 100;
 const pageSize = 1_000;
+
+const billable = sql.join(billableStatuses);
 
 interface Breach {
   readonly subject: string | bigint;
@@ -120,10 +123,10 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
   'only-served-calls-are-charged': sql`
       select trace_id as subject, status || ', charge ' || charge_nano_usd as detail from calls
       where charge_nano_usd < 0 or charge_nano_usd > 0
-        and (unbilled_reason is not null or status not in ('complete', 'caller_gone'))`,
+        and (unbilled_reason is not null or status not in (${billable}))`,
   'unbilled-calls-have-a-reason': sql`
       select trace_id as subject, status as detail from calls
-      where unbilled_reason is null and status not in ('open', 'complete', 'caller_gone')`,
+      where unbilled_reason is null and status not in ('open', ${billable})`,
   'sums-agree-with-calls': sql`
       select key_id as subject, 'slot ' || slot_start_ms || ' of ' || model || ' differs' as detail from (
         select * from (select ${slotColumns} from usage_slots except select ${slotColumns} from (${slotsOfCalls}) as a) as b
@@ -160,7 +163,7 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
       .selectFrom('calls')
       .selectAll()
       .where('trace_id', '>', last)
-      .where('status', 'in', ['complete', 'caller_gone'])
+      .where(sql<boolean>`status in (${billable})`)
       .where('unbilled_reason', 'is', null)
       .orderBy('trace_id')
       .limit(pageSize)

@@ -276,7 +276,14 @@ const attempt: fc.Arbitrary<AttemptEntry> = fc.record({
   channelId: fc.constantFrom('channel-1', 'channel-2'),
   upstreamModel: text,
   upstreamRequestId: optional(text),
-  result: fc.constantFrom('answered', 'refused', 'unreachable', 'cut_after_content', 'caller_gone'),
+  result: fc.constantFrom(
+    'answered',
+    'refused',
+    'unreachable',
+    'cut_after_content',
+    'caller_gone',
+    'limit_reached',
+  ),
   detail: optional(text),
   httpStatus: optional(fc.integer({ min: 100, max: 599 })),
   ttftMs: optional(duration),
@@ -291,6 +298,7 @@ const attempt: fc.Arbitrary<AttemptEntry> = fc.record({
 const ending = fc.constantFrom(
   { status: 'complete', unbilledReason: null } as const,
   { status: 'caller_gone', unbilledReason: null } as const,
+  { status: 'limit_reached', unbilledReason: null } as const,
   { status: 'complete', unbilledReason: 'unpriced_model' } as const,
   { status: 'failed', unbilledReason: 'zero_completion' } as const,
   { status: 'timed_out', unbilledReason: 'timed_out' } as const,

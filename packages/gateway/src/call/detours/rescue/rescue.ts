@@ -144,10 +144,12 @@ export class Rescue {
     return { ...route, targets: route.targets.toSorted((a, b) => rank(a) - rank(b)) };
   }
 
-  /** The attempts by which the call's failure is told: those that were to rescue it are no fault of the caller's. */
+  /** The attempts by which the call's failure is told: those that were to rescue it are no fault of the caller's, but for its limits. */
   judged(attempts: readonly AttemptRecord[]): readonly AttemptRecord[] {
     const cut = this.#begun?.cut;
-    return cut === undefined ? attempts : attempts.slice(0, attempts.indexOf(cut) + 1);
+    return cut === undefined || attempts.at(-1)?.outcome.kind === 'over-limit'
+      ? attempts
+      : attempts.slice(0, attempts.indexOf(cut) + 1);
   }
 
   /** The call has ended: tells the operator what came of it. The whole of what the caller got; null where nothing was rescued. */
