@@ -38,6 +38,7 @@ const entry: LedgerRecord = {
   clientRequestId: 'live-1',
   parentTrace: null,
   userAgent: null,
+  tag: null,
   status: 'complete',
   unbilledReason: null,
   channelId: 'c',

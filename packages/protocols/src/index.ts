@@ -19,6 +19,7 @@ export {
   type NameSearch,
   plainName,
 } from './request/named-models.ts';
+export { isTag, tagRule } from './request/tag.ts';
 export * from './request.ts';
 export * from './result.ts';
 export * from './sanitise.ts';

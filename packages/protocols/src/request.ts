@@ -123,6 +123,8 @@ export interface Facts {
   readonly terms?: UsageTerms;
   /** The caller's own word on thought, in whatever spelling: an effort or a budget, or that there is to be none. Absent for neither. */
   readonly thought?: ThoughtAsked;
+  /** The caller's own label in the body; absent for none. */
+  readonly tag?: string;
 }
 
 export type ThoughtAsked = 'some' | 'none';

@@ -1,4 +1,4 @@
-import { type Fault, fail, fault, type Protocol, type Result, succeed } from '@headgate/protocols';
+import { type Fault, fail, fault, isTag, type Protocol, type Result, succeed } from '@headgate/protocols';
 import type { Caller, Target } from '../catalogue/catalogue.ts';
 import type { Wire } from '../catalogue/wire.ts';
 import type { Guard } from '../ports/clock.ts';
@@ -14,6 +14,7 @@ import { Hedge, mayHedge } from './detours/hedge.ts';
 import { openKeepAlive } from './detours/keep-alive.ts';
 import { MediaShelf } from './detours/media.ts';
 import { openRescue, type Rescue } from './detours/rescue/rescue.ts';
+import { badTag, tagHeader } from './detours/tag.ts';
 import type { Encoded } from './detours/translate.ts';
 import { mayWait } from './detours/wait.ts';
 import { openingOf, settle } from './entry.ts';
@@ -37,6 +38,9 @@ export function runCall(
   const call = new Call(gateway, inbound, caller, protocol, reply, listener);
   const refuse = (reason: Fault) => settle(call, { kind: 'failed', fault: reason, begun: false });
   try {
+    const tag = inbound.header(tagHeader);
+    if (tag !== undefined && !isTag(tag)) return refuse(badTag(tag));
+    call.tag = tag ?? null;
     const request = protocol.readRequest(inbound);
     if (!request.ok) return refuse(request.error);
     call.request = request.value;

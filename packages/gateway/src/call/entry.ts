@@ -96,7 +96,7 @@ export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
   };
 }
 
-export function openingOf({ inbound, caller, protocol, request, price }: Call): CallOpening {
+export function openingOf({ inbound, caller, protocol, request, price, tag }: Call): CallOpening {
   const { traceId, receivedAtMs } = inbound;
   const { model } = request.facts;
   return {
@@ -114,6 +114,7 @@ export function openingOf({ inbound, caller, protocol, request, price }: Call): 
     clientRequestId: inbound.header('x-client-request-id')?.slice(0, 200) ?? null,
     parentTrace: inbound.header('traceparent')?.slice(0, 200) ?? null,
     userAgent: inbound.header('user-agent')?.slice(0, 200) ?? null,
+    tag: tag ?? request.facts.tag ?? null,
   };
 }
 

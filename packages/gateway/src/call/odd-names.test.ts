@@ -2,8 +2,9 @@ import { fault } from '@headgate/protocols';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { modelNotFound } from '../catalogue/catalogue.ts';
-import { lineColumns, readLine, writeEntry } from '../store/columns.ts';
+import { lineColumns, writeEntry } from '../store/columns.ts';
 import { sampleAttempt, sampleEntry } from '../store/contract/samples.ts';
+import { readLine } from '../store/lines.ts';
 import { quoteLogText } from '../telemetry/logger.ts';
 import { faultHeaders, lossNames, streamHeaders } from './reply.ts';
 

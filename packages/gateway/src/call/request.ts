@@ -69,6 +69,8 @@ export class Call extends Errand {
   readonly caller: Caller;
   readonly protocol: Protocol;
   #listener: EndListener | null;
+  /** The caller's label in a header, which goes before one in the body. */
+  tag: string | null = null;
   /** Fixed as soon as it is known that the caller may call the model; null where that is not so, or it has none. */
   price: PriceVersion | null = null;
   /** The models that answers may name, as they were when the call was admitted. */

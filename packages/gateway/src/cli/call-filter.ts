@@ -21,6 +21,7 @@ export const callFilterOptions = {
   key: { placeholder: 'ID', help: 'Calls of one key' },
   account: { placeholder: 'ID', help: 'Calls of one account' },
   channel: { placeholder: 'ID', help: 'Calls answered by one channel' },
+  tag: { placeholder: 'TAG', help: 'Calls that their caller has labelled so' },
   status: { placeholder: 'STATUS', help: statuses.join(', ') },
   billed: { placeholder: 'yes|no', help: 'Calls that were billed, or that were not' },
 } as const satisfies Readonly<Record<string, CommandOption>>;
@@ -40,7 +41,7 @@ export function readCallFilter(
   nowMs: number,
   daysBack: number,
 ): Result<CallFilter, string> {
-  const { since = `${daysBack}d`, until, account, key, channel, model, status, billed } = options;
+  const { since = `${daysBack}d`, until, account, key, channel, model, tag, status, billed } = options;
   const fromMs = readMoment(since, nowMs);
   const toMs = until === undefined ? undefined : readMoment(until, nowMs);
   if (fromMs === null || toMs === null)
@@ -57,6 +58,7 @@ export function readCallFilter(
     ...(key === undefined ? {} : { keyId: key }),
     ...(channel === undefined ? {} : { channelId: channel }),
     ...(model === undefined ? {} : { model }),
+    ...(tag === undefined ? {} : { tag }),
     ...(known === undefined ? {} : { status: known }),
     ...(billed === undefined ? {} : { billed: billed === 'yes' }),
   });

@@ -63,6 +63,7 @@ function headText(call: LedgerRecord, color: boolean): string {
     `${call.surface}, ${call.stream ? 'streamed' : 'whole'}; ${told.join(', ')}`,
     timesText(call),
     ...(call.clientRequestId === null ? [] : [`client request id ${call.clientRequestId}`]),
+    ...(call.tag === null ? [] : [`tagged ${call.tag}`]),
     ...(call.userAgent === null ? [] : [`by ${cut(call.userAgent, 70)}`]),
   ].join('\n');
 }

@@ -34,6 +34,7 @@ const failed = {
   usage: noUsage,
 } as const;
 const rich = at(5, {
+  tag: 'nightly',
   modelRequested: 'beta',
   keyId: 'key-with-a-name-longer-than-a-column',
   multiplierPpm: 1_150_000n,
@@ -238,7 +239,7 @@ describe('spend', () => {
     expect(isNarrow(out)).toBe(true);
   });
 
-  test.each(['key', 'group', 'account', 'model', 'channel', 'day'])(
+  test.each(['key', 'group', 'account', 'model', 'channel', 'day', 'tag'])(
     'by %s it sums up to all that was charged and all that was paid',
     async (by) => {
       const { out } = await headgate(`spend ${since} --by ${by} --until 2026-12-31 --json`);
@@ -268,6 +269,24 @@ describe('spend', () => {
     ]);
   });
 
+  test('by the callers own labels, of which there may be none', async () => {
+    const { out } = await headgate(`spend ${since} --by tag --until 2026-03-02 --csv`);
+    expect(out.split('\n').map((line) => line.split(',').slice(0, 2))).toEqual([
+      ['tag', 'calls'],
+      ['nightly', '1'],
+      ['', expect.stringMatching(/^\d+$/)],
+      [''],
+    ]);
+    expect((await headgate(`spend ${since} --by tag`)).out).toMatch(/^no tag +\d/m);
+    expect((await headgate(`calls show ${rich.traceId}`)).out).toContain('\ntagged nightly\n');
+    const { calls: found } = JSON.parse((await headgate(`calls list ${since} --tag nightly --json`)).out) as {
+      calls: readonly { traceId: string }[];
+    };
+    expect(found.map(({ traceId }) => traceId)).toEqual([rich.traceId]);
+    const exported = await headgate('ledger export --tag nightly --format csv');
+    expect(exported.out.split('\n')[1]).toMatch(/,nightly$/);
+  });
+
   test('as CSV is exact', async () => {
     const { out } = await headgate(`spend ${since} --by account --account account-2 --csv`);
     expect(out).toMatch(
@@ -286,7 +305,6 @@ describe('spend', () => {
     ])
       await settle(store.ledger, late);
     await store.catchUp();
-    // By channel it reads calls, by model sums of them.
     for (const [by, without, free] of [
       ['channel', 'unpriced', 'gift'],
       ['model', 'alpha', 'beta'],

@@ -35,6 +35,7 @@ export const ledgerCommands: readonly Command[] = [
       key: { placeholder: 'ID', help: 'Calls of one key' },
       channel: { placeholder: 'ID', help: 'Calls answered by one channel' },
       model: { placeholder: 'ID', help: 'Calls of one model' },
+      tag: { placeholder: 'TAG', help: 'Calls that their caller has labelled so' },
       status: {
         placeholder: 'STATUS',
         help: 'complete, failed, timed_out, caller_gone, limit_reached, interrupted or open',
@@ -122,7 +123,7 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
 
 /** The filter, or what is wrong with it. */
 function readFilter(options: Readonly<Record<string, string>>): EntryFilter | string {
-  const { from, to, account, key, channel, model, status } = options;
+  const { from, to, account, key, channel, model, tag, status } = options;
   const [fromMs, toMs] = [from, to].map((time) => (time === undefined ? undefined : readTime(time)));
   if (fromMs === null || toMs === null)
     return '--from and --to must be dates or times such as 2026-11-21T08:00Z';
@@ -135,6 +136,7 @@ function readFilter(options: Readonly<Record<string, string>>): EntryFilter | st
     ...(key === undefined ? {} : { keyId: key }),
     ...(channel === undefined ? {} : { channelId: channel }),
     ...(model === undefined ? {} : { model }),
+    ...(tag === undefined ? {} : { tag }),
     ...(known === undefined ? {} : { status: known }),
   };
 }
@@ -183,6 +185,7 @@ const csvColumns: readonly (readonly [string, (entry: LedgerRecord) => string | 
   ['ttft_ms', (entry) => wholeMs(entry.ttftMs)],
   ['duration_ms', (entry) => wholeMs(entry.durationMs)],
   ['attempts', (entry) => entry.attempts.length],
+  ['tag', (entry) => entry.tag],
 ];
 
 /** All attempts of a call together. */

@@ -141,7 +141,7 @@ function textOf(
   // Four digits would show nothing but zeros of the first calls there are.
   const digits = sum.chargeNanoUsd + sum.costNanoUsd < littleNanoUsd ? 6 : 4;
   const rest = rows.slice(limit);
-  const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? 'none answered', row, digits));
+  const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? nameless(by), row, digits));
   const others =
     rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest), digits)];
   const total = rows.length === 1 ? [] : [cellsOf('all', sum, digits)];
@@ -151,6 +151,11 @@ function textOf(
       ? ''
       : `\n? The cost of ${counted(sum.unknownCosts, 'attempt')} is not known, and in no sum.`;
   return `${tableText(columns, [...shown, ...others, ...total], color, '  ')}\n${note}\nSince ${period}`;
+}
+
+/** Calls that have nothing of what is asked for. */
+function nameless(by: SpendDimension): string {
+  return by === 'tag' ? 'no tag' : 'none answered';
 }
 
 /** Ten cents. */

@@ -8,12 +8,12 @@ export interface CallFilter extends EntryFilter {
   readonly billed?: boolean;
 }
 
-export const spendDimensions = ['key', 'group', 'account', 'model', 'channel', 'day'] as const;
+export const spendDimensions = ['key', 'group', 'account', 'model', 'channel', 'day', 'tag'] as const;
 export type SpendDimension = (typeof spendDimensions)[number];
 
 /** Sums over the calls that have one thing in common, and have ended. */
 export interface Spend {
-  /** Id of the key, group, account, model or channel, or the day in UTC; null for calls that no channel answered. */
+  /** Id of the key, group, account, model or channel, the day in UTC, or the tag; null for calls that no channel answered, or without a tag. */
   readonly name: string | null;
   readonly calls: number;
   readonly billedCalls: number;

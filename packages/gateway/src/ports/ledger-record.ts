@@ -6,6 +6,8 @@ export interface EntryFilter {
   readonly keyId?: string;
   readonly channelId?: string;
   readonly model?: string;
+  /** The caller's own label. */
+  readonly tag?: string;
   readonly status?: CallStatus;
   /** Start of the call; inclusive. */
   readonly fromMs?: number;

@@ -85,6 +85,8 @@ export interface CallOpening {
   readonly clientRequestId: string | null;
   readonly parentTrace: string | null;
   readonly userAgent: string | null;
+  /** The caller's own label. */
+  readonly tag: string | null;
 }
 
 /** The one entry of a call, billed or not. */

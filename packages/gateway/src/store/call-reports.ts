@@ -2,10 +2,18 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { nanoUsd } from '../money/money.ts';
 import type { CallFilter, FollowMark, Spend, SpendDimension } from '../ports/call-reports.ts';
 import type { LedgerRecord } from '../ports/store.ts';
-import { attemptColumns, readRecord } from './columns.ts';
+import { readRecord } from './columns.ts';
 import { isOfModel, modelColumn } from './model-names.ts';
 import { costOfCall, slotMs, slotOf, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
+import {
+  billedCall,
+  channelOfAttempt,
+  costOfAttempt,
+  inputTokens,
+  outputTokens,
+  summedTag,
+} from './spend-slots.ts';
 
 /** Trace ids begin with their time, as UUIDs of version 7 do; calls begin within this time of it. */
 const traceSlackMs = 60_000;
@@ -40,10 +48,8 @@ export class SqlCallReports {
   }
 
   async spend(by: SpendDimension, filter: CallFilter): Promise<readonly Spend[]> {
-    const parts =
-      by === 'channel' ? byChannel(filter) : areSummed(filter) ? bySlot(by, filter) : byCall(by, filter);
-    const { rows } = await sql<SpendRow>`select name, ${sumsOf} from (${parts}) as spend
-      group by name order by ${by === 'day' ? sql`name` : sql`charge desc, cost desc, name`}`.execute(
+    const { rows } = await sql<SpendRow>`select name, ${sumsOf} from (${spendParts(by, filter)}) as spend
+      group by name ${by === 'tag' ? sql`having sum(calls) > 0` : sql``} order by ${by === 'day' ? sql`name` : sql`charge desc, cost desc, name`}`.execute(
       this.#database,
     );
     return rows.map(toSpend);
@@ -78,7 +84,7 @@ export class SqlCallReports {
 }
 
 function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuilder<unknown> {
-  const { accountId, keyId, channelId, status, fromMs, toMs, billed } = filter;
+  const { accountId, keyId, channelId, tag, status, fromMs, toMs, billed } = filter;
   const isSpan = keyId === undefined;
   const conditions = [
     sql`started_at_ms >= ${BigInt(fromMs)}`,
@@ -89,6 +95,7 @@ function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuil
     ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
     ...(channelId === undefined ? [] : [sql`channel_id = ${channelId}`]),
     ...(filter.model === undefined ? [] : [sql`${sql.ref(model)} = ${filter.model}`]),
+    ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(billed === undefined ? [] : [billedIs(billed)]),
   ];
@@ -107,13 +114,14 @@ function traceAt(timeMs: number): string {
 }
 
 function isWanted(record: LedgerRecord, filter: CallFilter): boolean {
-  const { accountId, keyId, channelId, model, status, billed } = filter;
+  const { accountId, keyId, channelId, model, tag, status, billed } = filter;
   const isBilled = record.unbilledReason === null;
   return (
     record.accountId === (accountId ?? record.accountId) &&
     record.keyId === (keyId ?? record.keyId) &&
     record.channelId === (channelId ?? record.channelId) &&
     isOfModel(record, model) &&
+    record.tag === (tag ?? record.tag) &&
     record.status === (status ?? record.status) &&
     isBilled === (billed ?? isBilled)
   );
@@ -124,7 +132,65 @@ function byEnd(a: LedgerRecord, b: LedgerRecord): number {
 }
 
 /** A call has one of each of these. */
-type CallDimension = Exclude<SpendDimension, 'channel'>;
+type CallDimension = Exclude<SpendDimension, 'channel' | 'tag'>;
+
+function spendParts(by: SpendDimension, filter: CallFilter): RawBuilder<unknown> {
+  const { fromMs, toMs = Number.MAX_SAFE_INTEGER } = filter;
+  const firstMs = slotOf(fromMs + slotMs - 1);
+  const lastMs = slotOf(toMs);
+  if (!areSummed(by, filter) || firstMs >= lastMs) return byCall(by, filter);
+  return sql.join(
+    [
+      bySlot(by, filter, firstMs, lastMs),
+      ...(fromMs < firstMs ? [byCall(by, { ...filter, toMs: firstMs })] : []),
+      ...(filter.toMs !== undefined && lastMs < toMs ? [byCall(by, { ...filter, fromMs: lastMs })] : []),
+    ],
+    sql` union all `,
+  );
+}
+
+/** True where the sums of quarters of an hour know all that the filter asks for. */
+function areSummed(by: SpendDimension, { channelId, model, tag, status, billed }: CallFilter): boolean {
+  const isSpend = by === 'channel' || by === 'tag';
+  return [channelId, tag, status, billed, isSpend ? model : undefined].every(
+    (wanted) => wanted === undefined,
+  );
+}
+
+/** Sums of whole quarters of an hour, beside which only the calls are read that the period cuts through: as quick with a million calls as with a few. */
+function bySlot(
+  by: SpendDimension,
+  filter: CallFilter,
+  firstMs: number,
+  lastMs: number,
+): RawBuilder<unknown> {
+  const { accountId, keyId, model } = filter;
+  const where = sql.join(
+    [
+      sql`slot_start_ms >= ${BigInt(firstMs)} and slot_start_ms < ${BigInt(lastMs)}`,
+      ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
+      ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ],
+    sql` and `,
+  );
+  if (by === 'channel')
+    return sql`select nullif(name, '') as name, ${spentColumns()} from spend_slots where kind = 'channel' and ${where}`;
+  const ofUsage = (name: RawBuilder<unknown>) => sql`select ${name} as name, calls, billed_calls as billed,
+    ${inputTokens} as input, ${outputTokens} as output, charge_nano_usd as charge, cost_nano_usd as cost, unknown_costs as unknown
+    from usage_slots where ${where}`;
+  if (by === 'tag') {
+    // All calls less those that have a tag are those that have none.
+    const tagged = sql`from spend_slots where kind = 'tag' and ${where}`;
+    return sql`${ofUsage(sql`null`)} union all select null, ${spentColumns(sql`-`)} ${tagged} union all select name, ${spentColumns()} ${tagged}`;
+  }
+  const name = nameOf(by, { startedAt: 'slot_start_ms', model: 'model' });
+  return model === undefined ? ofUsage(name) : sql`${ofUsage(name)} and model = ${model}`;
+}
+
+function spentColumns(sign = sql``): RawBuilder<unknown> {
+  return sql`${sign}calls as calls, ${sign}billed_calls as billed, ${sign}input_tokens as input, ${sign}output_tokens as output,
+    ${sign}charge_nano_usd as charge, ${sign}cost_nano_usd as cost, ${sign}unknown_costs as unknown`;
+}
 
 /** The columns of a table that has the calls, or sums of them. */
 interface SummedTable {
@@ -132,59 +198,20 @@ interface SummedTable {
   readonly model: string;
 }
 
-const ofCalls: SummedTable = { startedAt: 'started_at_ms', model: 'model_summed' };
-const ofSlots: SummedTable = { startedAt: 'slot_start_ms', model: 'model' };
-
 function nameOf(by: CallDimension, { startedAt, model }: SummedTable): RawBuilder<unknown> {
   if (by === 'day') return sql`strftime('%Y-%m-%d', ${sql.ref(startedAt)} / 1000, 'unixepoch')`;
   return sql.ref(by === 'model' ? model : `${by}_id`);
 }
 
-const channelOfAttempt = sql.lit(attemptColumns.indexOf('channel_id'));
-const costOfAttempt = sql.lit(attemptColumns.indexOf('cost_nano_usd'));
-const cost = sql`cast(attempt.value ->> ${costOfAttempt} as integer)`;
-
-const tokens = sql`input_fresh + input_cache_read + input_cache_write_5m + input_cache_write_1h + input_audio + input_image + input_cache_read_audio as input,
-  output + output_audio + output_image as output`;
-
-const billedCall = sql`case when unbilled_reason is null then 1 else 0 end as billed`;
-
-/** True where the sums of quarters of an hour know all that the filter asks for. */
-function areSummed({ channelId, status, billed }: CallFilter): boolean {
-  return channelId === undefined && status === undefined && billed === undefined;
-}
-
-/** Sums of whole quarters of an hour, and the calls of those that the period cuts through: as quick with a million calls as with a few. */
-function bySlot(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
-  const { accountId, keyId, model, fromMs, toMs = Number.MAX_SAFE_INTEGER } = filter;
-  const firstMs = slotOf(fromMs + slotMs - 1);
-  const lastMs = slotOf(toMs);
-  if (firstMs >= lastMs) return byCall(by, filter);
-  const conditions = [
-    sql`slot_start_ms >= ${BigInt(firstMs)} and slot_start_ms < ${BigInt(lastMs)}`,
-    ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
-    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
-    ...(model === undefined ? [] : [sql`model = ${model}`]),
-  ];
-  const whole = sql`select ${nameOf(by, ofSlots)} as name, calls, billed_calls as billed, ${tokens},
-    charge_nano_usd as charge, cost_nano_usd as cost, unknown_costs as unknown from usage_slots where ${sql.join(conditions, sql` and `)}`;
-  const cut = [
-    ...(fromMs < firstMs ? [byCall(by, { ...filter, toMs: firstMs })] : []),
-    ...(filter.toMs !== undefined && lastMs < toMs ? [byCall(by, { ...filter, fromMs: lastMs })] : []),
-  ];
-  return sql.join([whole, ...cut], sql` union all `);
-}
-
-function byCall(by: CallDimension, filter: CallFilter): RawBuilder<unknown> {
-  return sql`select ${nameOf(by, ofCalls)} as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge,
-    ${costOfCall} as cost, ${unknownCostsOfCall} as unknown from calls where status <> 'open' and ${matches(filter, 'model_summed')}`;
-}
-
-function byChannel(filter: CallFilter): RawBuilder<unknown> {
-  return sql`select channel_id as name, 1 as calls, ${billedCall}, ${tokens}, charge_nano_usd as charge, 0 as cost, 0 as unknown
-    from calls where status <> 'open' and ${matches(filter, 'model_summed')}
-    union all select attempt.value ->> ${channelOfAttempt}, 0, 0, 0, 0, 0, coalesce(${cost}, 0), ${cost} is null
-    from calls, json_each(calls.attempts) as attempt where status <> 'open' and ${matches(filter, 'model_summed')}`;
+function byCall(by: SpendDimension, filter: CallFilter): RawBuilder<unknown> {
+  const where = sql`where status <> 'open' and ${matches(filter, 'model_summed')}`;
+  const ofCall = sql`1 as calls, ${billedCall} as billed, ${inputTokens} as input, ${outputTokens} as output, charge_nano_usd as charge`;
+  if (by === 'channel')
+    return sql`select channel_id as name, ${ofCall}, 0 as cost, 0 as unknown from calls ${where}
+      union all select ${channelOfAttempt}, 0, 0, 0, 0, 0, coalesce(${costOfAttempt}, 0), ${costOfAttempt} is null
+      from calls, json_each(calls.attempts) as attempt ${where}`;
+  const name = by === 'tag' ? summedTag : nameOf(by, { startedAt: 'started_at_ms', model: 'model_summed' });
+  return sql`select ${name} as name, ${ofCall}, ${costOfCall} as cost, ${unknownCostsOfCall} as unknown from calls ${where}`;
 }
 
 type SpendRow = Readonly<

@@ -93,6 +93,16 @@ export function readUsage(cells: readonly Cell[]): Usage {
   return Object.fromEntries(parts) as Usage;
 }
 
+/** A call and each of its attempts have these alike. */
+const alike = {
+  httpStatus: optionalNumber(
+    'http_status',
+    ({ httpStatus }: Pick<CallEntry, 'httpStatus'>) => `${httpStatus}`,
+  ),
+  ttftMs: optionalNumber('ttft_ms', ({ ttftMs }: Pick<CallEntry, 'ttftMs'>) => `${ttftMs}`),
+  durationMs: number('duration_ms', ({ durationMs }: Pick<CallEntry, 'durationMs'>) => `${durationMs}`),
+};
+
 const openingFields = {
   traceId: text('trace_id', (call) => quote(call.traceId)),
   accountId: text('account_id', (call) => quote(call.accountId)),
@@ -112,9 +122,13 @@ const openingFields = {
     (call) => `"${call.multiplierPpm}"`,
     (value) => value,
   ),
-  clientRequestId: text('client_request_id', (call) => quote(call.clientRequestId)),
-  parentTrace: text('parent_trace', (call) => quote(call.parentTrace)),
+  // Few callers say these.
+  clientRequestId: text('client_request_id', ({ clientRequestId: id }) => (id === null ? 'null' : quote(id))),
+  parentTrace: text('parent_trace', ({ parentTrace }) =>
+    parentTrace === null ? 'null' : quote(parentTrace),
+  ),
   userAgent: text('user_agent', (call) => quote(call.userAgent)),
+  tag: text('tag', ({ tag }) => (tag === null ? 'null' : quote(tag))),
 } satisfies Columns<CallOpening, CallOpening>;
 
 /** A call's end, without the two fields that are documents. The status of a record may also be one that only the store gives. */
@@ -122,7 +136,9 @@ type Ending = Omit<LedgerRecord, keyof CallOpening | 'attempts' | 'route'>;
 
 const endingFields = {
   status: text<CallEntry, LedgerRecord['status']>('status', (call) => quote(call.status)),
-  unbilledReason: text('unbilled_reason', (call) => quote(call.unbilledReason)),
+  unbilledReason: text('unbilled_reason', ({ unbilledReason: reason }) =>
+    reason === null ? 'null' : quote(reason),
+  ),
   channelId: text('channel_id', (call) => quote(call.channelId)),
   modelServed: text('model_served', (call) => quote(call.modelServed)),
   usage: { names: usageColumns, write: (call) => writeUsage(call.usage), read: readUsage },
@@ -140,8 +156,8 @@ const endingFields = {
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
   finishReason: text('finish_reason', (call) => quote(call.finishReason)),
   finishReasonRaw: text('finish_reason_raw', (call) => quote(call.finishReasonRaw)),
-  httpStatus: optionalNumber('http_status', (call) => `${call.httpStatus}`),
-  errorCode: text('error_code', (call) => quote(call.errorCode)),
+  httpStatus: alike.httpStatus,
+  errorCode: text('error_code', ({ errorCode }) => (errorCode === null ? 'null' : quote(errorCode))),
   losses: {
     names: ['losses'],
     // Most lists are empty, and null is the cheapest cell there is.
@@ -149,8 +165,8 @@ const endingFields = {
       losses.length === 0 ? 'null' : quote(JSON.stringify(losses.map((name) => name.toWellFormed()))),
     read: ([cell]) => (typeof cell === 'string' ? (JSON.parse(cell) as readonly string[]) : []),
   },
-  ttftMs: optionalNumber('ttft_ms', (call) => `${call.ttftMs}`),
-  durationMs: number('duration_ms', (call) => `${call.durationMs}`),
+  ttftMs: alike.ttftMs,
+  durationMs: alike.durationMs,
   overheadUs: number('overhead_us', (call) => `${Math.round(call.overheadUs)}`),
   finishedAtMs: optionalNumber<CallEntry>('finished_at_ms', (call) => `${Math.round(call.finishedAtMs)}`),
 } satisfies Columns<CallEntry, Ending>;
@@ -202,10 +218,10 @@ const attemptFields = {
   upstreamModel: text('upstream_model', (attempt) => quote(attempt.upstreamModel)),
   upstreamRequestId: text('upstream_request_id', (attempt) => quote(attempt.upstreamRequestId)),
   result: text('result', (attempt) => quote(attempt.result)),
-  detail: text('detail', (attempt) => quote(attempt.detail)),
-  httpStatus: optionalNumber('http_status', (attempt) => `${attempt.httpStatus}`),
-  ttftMs: optionalNumber('ttft_ms', (attempt) => `${attempt.ttftMs}`),
-  durationMs: number('duration_ms', (attempt) => `${attempt.durationMs}`),
+  detail: text('detail', ({ detail }) => (detail === null ? 'null' : quote(detail))),
+  httpStatus: alike.httpStatus,
+  ttftMs: alike.ttftMs,
+  durationMs: alike.durationMs,
   usage: {
     names: ['usage'],
     write: ({ usage }) => (usage === null ? 'null' : `[${writeUsage(usage)}]`),
@@ -252,7 +268,7 @@ export function placeOf(column: string): number {
 }
 
 /** Stands between the cells, the attempts and the route of a line. Within JSON it never stands unescaped. */
-const divider = '\t';
+export const divider = '\t';
 
 /** The one entry of a call as its line of the journal: `E[cell,…]`, its attempts, and how it was routed. */
 export function writeEntry(entry: CallEntry): string {
@@ -299,53 +315,6 @@ export function unwritable(entry: CallEntry): string | null {
 function isWhole(usage: Usage): boolean {
   for (const part of partNames) if (!Number.isSafeInteger(usage[part])) return false;
   return true;
-}
-
-/** The cells that a row may not lack, before its call has ended. */
-const whileOpen: Readonly<Record<string, Cell>> = {
-  status: 'open',
-  ...Object.fromEntries(usageColumns.map((column) => [column, 0])),
-  usage_source: 'none',
-  charge_nano_usd: 0,
-  duration_ms: 0,
-  overhead_us: 0,
-  attempts: '[]',
-};
-
-/** A line as the row it becomes: an entry's, or that of a call which has only begun. */
-export interface Row {
-  readonly isOpen: boolean;
-  /** In the order of `callColumns`. */
-  readonly cells: Cell[];
-}
-
-/**
- * Reads a line written with these columns, which may be those of another version: what it did not know is null, and what only
- * it knew is left out. Throws when it is no line.
- */
-export function readLine(line: string, written: readonly string[]): Row {
-  const [head = '', attempts, route] = line.slice(1).split(divider);
-  const values: unknown = JSON.parse(head);
-  const isOpen = line.startsWith('O');
-  const isWhole = isOpen || (line.startsWith('E') && attempts !== undefined);
-  if (!isWhole || !Array.isArray(values) || (!isOpen && values.length !== written.length))
-    throw new Error('this is no line of the ledger');
-  const cells = written === lineColumns ? (values as Cell[]) : rearrange(values as Cell[], written);
-  if (isOpen)
-    return { isOpen, cells: callColumns.map((column, at) => cells[at] ?? whileOpen[column] ?? null) };
-  cells.push(attempts ?? '[]', route === undefined || route === '' ? null : route);
-  return { isOpen, cells };
-}
-
-function rearrange(values: readonly Cell[], written: readonly string[]): Cell[] {
-  const cells = new Map(written.map((column, at) => [column, values[at] ?? null]));
-  return lineColumns.map((column) => cells.get(column) ?? whileOpen[column] ?? null);
-}
-
-/** True when a cell of the store, in whichever form it comes back, is the one of a line. */
-export function isSameCell(stored: Cell, given: Cell): boolean {
-  if (stored === null || given === null) return stored === given;
-  return String(stored) === String(given);
 }
 
 const recordFields = Object.entries<Column<CallEntry, unknown>>({ ...openingFields, ...endingFields });

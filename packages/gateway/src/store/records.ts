@@ -12,7 +12,7 @@ export async function readRecords(
   filter: EntryFilter,
   afterTraceId: string,
 ): Promise<readonly LedgerRecord[]> {
-  const { accountId, keyId, channelId, model, status, fromMs, toMs } = filter;
+  const { accountId, keyId, channelId, model, tag, status, fromMs, toMs } = filter;
   const rows = await database
     .selectFrom('calls')
     .selectAll()
@@ -21,6 +21,7 @@ export async function readRecords(
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
     .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
     .$if(model !== undefined, (query) => query.where(modelColumn(model), '=', model ?? ''))
+    .$if(tag !== undefined, (query) => query.where('tag', '=', tag ?? ''))
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'open'))
     .$if(fromMs !== undefined, (query) => query.where('started_at_ms', '>=', BigInt(fromMs ?? 0)))
     .$if(toMs !== undefined, (query) => query.where('started_at_ms', '<', BigInt(toMs ?? 0)))

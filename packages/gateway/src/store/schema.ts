@@ -22,6 +22,7 @@ export interface CallsTable extends UsageColumns {
   status: CallStatus;
   unbilled_reason: UnbilledReason | null;
   channel_id: string | null;
+  tag: string | null;
   charge_nano_usd: Integer;
 }
 

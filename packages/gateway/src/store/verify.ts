@@ -4,11 +4,13 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { billableStatuses } from '../money/postings.ts';
 import { type PricedPart, type PriceVersion, priceUsage } from '../money/price.ts';
 import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
-import { type Cell, callColumns, isSameCell, readLine, readRecord, usageColumns } from './columns.ts';
+import { type Cell, callColumns, readRecord, usageColumns } from './columns.ts';
 import { JournalReader, type Passage } from './journal/reader.ts';
+import { isSameCell, readLine } from './lines.ts';
 import { loadPrices } from './load-configuration.ts';
 import { costOfCall, slotMs, spanMs, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
+import { wrongSpendSums } from './spend-slots.ts';
 import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
 const findingsMax = 100;
@@ -139,6 +141,7 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
         union all
         select * from (select ${spanColumns} from (${spansOfSlots}) as c except select ${spanColumns} from usage_spans) as d
       ) as differences where key_id not in (select key_id from usage_spans_due)`,
+  'spend-agrees-with-calls': wrongSpendSums,
   'open-calls-belong-to-a-run': sql`
       select trace_id as subject, status || ', run ' || run as detail from calls
       where run is not null and (status <> 'open' or run not in (select id from runs))`,

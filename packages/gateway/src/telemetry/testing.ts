@@ -38,6 +38,7 @@ export const completeEntry: CallEntry = {
   clientRequestId: null,
   parentTrace: null,
   userAgent: 'client/1.0',
+  tag: null,
   status: 'complete',
   unbilledReason: null,
   channelId: 'channel-a',

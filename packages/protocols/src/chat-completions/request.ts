@@ -19,6 +19,7 @@ import {
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
+import { taggedBy } from '../request/tag.ts';
 import { askedTerms } from '../request/terms.ts';
 import type { Ask, Facts, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
@@ -75,6 +76,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
       ...readTerms(members),
       // Few requests say anything of it.
       ...(members.hasAny(thoughtMembers) ? askedThought(members.valuesOf(thoughtMembers)) : {}),
+      ...(members.span('metadata') === undefined ? {} : taggedBy(members)),
     },
     members,
     longStrings: watch.longStrings,

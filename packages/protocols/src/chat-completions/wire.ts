@@ -50,6 +50,7 @@ export const requestMembers = [
   'prompt_cache_key',
   'safety_identifier',
   'user',
+  'metadata',
   'reasoning_effort',
   'reasoning',
   'thinking',

@@ -19,6 +19,7 @@ import {
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
+import { taggedBy } from '../request/tag.ts';
 import { askedTerms } from '../request/terms.ts';
 import type { Ask, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
@@ -53,6 +54,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     needs: readNeeds(members, watch.needs),
     ...askedTerms(serviceOf(members.value('service_tier'))),
     ...askedThought(members.valuesOf(thoughtMembers)),
+    ...taggedBy(members),
     ...continuing(members.value('previous_response_id'), conversationId(members)),
     // Unless they are told not to, upstreams keep it.
     ...(members.value('store') === false ? {} : { kept: true as const }),

@@ -19,6 +19,7 @@ export const requestMembers = [
   'prompt_cache_key',
   'safety_identifier',
   'user',
+  'metadata',
   'reasoning',
 ] as const;
 

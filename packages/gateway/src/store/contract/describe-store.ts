@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isSlow } from '../../../../../test/support/slow-form.ts';
 import { nanoUsd } from '../../money/money.ts';
-import type { Spend } from '../../ports/call-reports.ts';
+import { type Spend, spendDimensions } from '../../ports/call-reports.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
@@ -359,6 +359,43 @@ function describeUsage(createSite: () => StoreSite): void {
     await expectSound(store);
   });
 
+  test('tags that callers make up are a bounded number of sums for a key and a quarter of an hour', async () => {
+    const entries = Array.from({ length: 250 }, (_, number) =>
+      sampleEntry({ traceId: traceId(number), tag: `tag-${number % 130}`, keyId: `key-${number % 2}` }),
+    );
+    await settleAll([...entries, sampleEntry({ traceId: traceId(250) })]);
+    const more = sampleEntry({ traceId: traceId(251), tag: 'late', keyId: 'key-1' });
+    await settleAll([more, { ...more, traceId: traceId(252), startedAtMs: epochMs + 900_000 }]);
+    for (const period of [
+      { fromMs: 0 },
+      { fromMs: 0, keyId: 'key-1' },
+      { fromMs: epochMs - 1, toMs: epochMs + 1 },
+    ]) {
+      const spent = await store.calls.spend('tag', period);
+      expect(spent.length).toBeLessThanOrEqual(2 * 100 + 3);
+      const billed = await store.calls.spend('tag', { ...period, billed: true });
+      expect(byName(spent)).toEqual(byName(billed));
+    }
+    const spent = await store.calls.spend('tag', { fromMs: 0 });
+    const callsOf = (name: string | null) => spent.find((row) => row.name === name)?.calls;
+    expect(callsOf(null)).toBe(1);
+    expect(callsOf('tag-7')).toBe(2);
+    expect(callsOf('late')).toBe(2);
+    const late = { traceId: traceId(253), tag: 'late', keyId: 'key-1' };
+    const many = Array.from({ length: 140 }, (_, number) =>
+      sampleEntry({ traceId: traceId(1000 + number), tag: `many-${number}`, keyId: 'key-3' }),
+    );
+    await settleAll([...many, sampleEntry(late)]);
+    const ofKey = await store.calls.spend('tag', { fromMs: 0, keyId: 'key-3' });
+    expect(ofKey).toHaveLength(101);
+    expect(ofKey.find(({ name }) => name === '(other)')).toMatchObject({ calls: 40 });
+    // Each entry has its own, and is found by it.
+    expect(await store.calls.list({ fromMs: 0, tag: 'many-139' }, 10, null)).toHaveLength(1);
+    expect(await Array.fromAsync(store.exportEntries({ tag: 'many-139' }))).toHaveLength(1);
+    await store.configuration.apply('file', declaration, epochMs);
+    await expectSound(store);
+  });
+
   test('sums by model come in pages', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     await settleAll(names.map((modelRequested, at) => sampleEntry({ traceId: traceId(at), modelRequested })));
@@ -380,7 +417,7 @@ function describeUsage(createSite: () => StoreSite): void {
     });
     await settleAll(fc.sample(anyEntry, { numRuns: 200, seed: 11 }).map(timed));
     const moment = fc.nat(110_000_000).map((offset) => epochMs + offset);
-    const dimension = fc.constantFrom('key', 'group', 'account', 'model', 'day');
+    const dimension = fc.constantFrom(...spendDimensions);
     await fc.assert(
       fc.asyncProperty(dimension, moment, moment, fc.boolean(), async (by, a, b, isEnded) => {
         const filter = { fromMs: Math.min(a, b), ...(isEnded ? { toMs: Math.max(a, b) } : {}) };

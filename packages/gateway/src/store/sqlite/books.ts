@@ -2,21 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { nanoUsd } from '../../money/money.ts';
 import { type BookedAttempt, postingsFor } from '../../money/postings.ts';
 import type { LedgerAlarm } from '../../ports/store.ts';
-import {
-  type Cell,
-  callColumns,
-  isSameCell,
-  placeOf,
-  type Row,
-  readBooked,
-  readLine,
-  usageColumns,
-} from '../columns.ts';
+import { type Cell, callColumns, placeOf, readBooked, usageColumns } from '../columns.ts';
 import type { Passage } from '../journal/reader.ts';
+import { isSameCell, type Row, readLine } from '../lines.ts';
 import { unknownModel } from '../model-names.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
 import { fedOf } from './runs.ts';
+import { SpendSums } from './spend-sums.ts';
 
 /** The origin of lines, so that each of them is taken once. */
 export interface Movement {
@@ -53,10 +46,12 @@ export class Books {
   readonly #postings = new Map<number, StatementSync>();
   #balances = new Map<string, bigint>();
   #slots = new Map<string, Slot>();
+  readonly #spend: SpendSums;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#statements = prepareStatements(database);
+    this.#spend = new SpendSums(database);
   }
 
   /**
@@ -185,12 +180,14 @@ export class Books {
     for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
     for (const { identity, calls, billedCalls, usage, charge, cost, unknownCosts } of this.#slots.values())
       this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost, unknownCosts);
+    this.#spend.write();
     this.#dropSums();
   }
 
   #dropSums(): void {
     this.#balances = new Map();
     this.#slots = new Map();
+    this.#spend.drop();
   }
 
   /** True when the entry of this trace id is the very same. */
@@ -232,6 +229,7 @@ export class Books {
   }
 
   #sum(cells: readonly Cell[], attempts: readonly BookedAttempt[]): void {
+    this.#spend.add(cells, slotOf(Number(cells[places.startedAt])), attempts);
     const slot = this.#slotOf(cells, attempts.length > 0);
     slot.calls++;
     if (cells[places.reason] === null) slot.billedCalls++;

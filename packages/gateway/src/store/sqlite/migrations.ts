@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
+import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
 /** The parts of usage that the first schema counts; later steps add the others. */
@@ -350,6 +351,7 @@ const steps: readonly string[] = [
   rescues,
   usageSpans,
   priceSources,
+  tagsAndSpend,
 ];
 
 /** The schema that this version writes. */

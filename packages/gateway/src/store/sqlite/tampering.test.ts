@@ -20,7 +20,7 @@ beforeEach(async () => {
   database = site.database;
   await new ConfigurationWriter(openKysely(database)).apply('file', declaration, epochMs);
   const attempts = [sampleAttempt(), sampleAttempt({ n: 2, channelId: 'channel-2', result: 'refused' })];
-  await settle(site.ledger, sampleEntry({ attempts }));
+  await settle(site.ledger, sampleEntry({ attempts, tag: 'red' }));
   await settle(site.ledger, sampleEntry({ traceId: traceId(2), modelRequested: 'beta' }));
   const terms = { ...noTerms, size: '1024x1024', quality: 'high' };
   await settle(
@@ -50,6 +50,9 @@ test.each([
   ['longer-sums-agree-with-shorter', "UPDATE usage_spans SET calls = calls + 1 WHERE span = 'day'"],
   ['longer-sums-agree-with-shorter', "DELETE FROM usage_spans WHERE span = 'total'"],
   ['longer-sums-agree-with-shorter', "UPDATE usage_spans SET start_ms = start_ms + 1 WHERE span = 'hour'"],
+  ['spend-agrees-with-calls', 'UPDATE spend_slots SET calls = calls + 1'],
+  ['spend-agrees-with-calls', "DELETE FROM spend_slots WHERE kind = 'tag'"],
+  ['spend-agrees-with-calls', "UPDATE calls SET tag = 'green' WHERE rowid = 1"],
   ['costs-are-posted-once', "UPDATE calls SET attempts = '[]' WHERE rowid = 1"],
   [
     'costs-are-posted-once',
@@ -79,6 +82,7 @@ test('finds a call that was charged nothing, even when everything else was made 
     UPDATE balances SET balance_nano_usd = 0 WHERE ledger_account LIKE 'account:%' OR ledger_account = 'revenue';
     DELETE FROM postings WHERE credit = 'revenue';
     UPDATE usage_slots SET charge_nano_usd = 0;
+    UPDATE spend_slots SET charge_nano_usd = 0;
     UPDATE calls SET charge_nano_usd = 0`);
   expect(new Set(await brokenRules())).toEqual(new Set(['charge-follows-its-price']));
 });
