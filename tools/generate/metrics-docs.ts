@@ -3,7 +3,7 @@
  * `node tools/generate/metrics-docs.ts`; a test keeps them equal.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AlertKind } from '../../packages/gateway/src/ports/observer.ts';
+import type { AlertKind } from '../../packages/gateway/src/ports/alert-kinds.ts';
 import { createMetrics } from '../../packages/gateway/src/telemetry/metrics.ts';
 import { completeEntry } from '../../packages/gateway/src/telemetry/testing.ts';
 import { alignedTable } from './aligned-table.ts';
@@ -17,9 +17,33 @@ interface Advice {
 }
 
 export const alerts = {
+  'balance-exhausted': {
+    when: 'A call was refused because its account has no money left.',
+    what: 'Credit the account, or tell its owner.',
+  },
+  'budget-exhausted': {
+    when: 'The budget of a key, a group or an account is spent; its calls are refused until the window ends. Once for each window.',
+    what: 'Raise the budget if it is meant to go on; the event says when the window ends.',
+  },
+  'budget-threshold': {
+    when: 'Spending has passed the soft threshold of a budget. Once for each window.',
+    what: 'Look with `headgate spend` who spends it.',
+  },
   bug: {
     when: 'Something failed that no code expects. One call is affected; it ended as `internal`.',
     what: 'Report it with the line of the log; it holds the place in the code and nothing of the call.',
+  },
+  'channel-out-of-service': {
+    when: 'A model of a channel has failed so often that calls go to others. The event ends when it is back.',
+    what: '`headgate channels list` and the reason in the event say what it answers; nothing is to be done where others serve the model.',
+  },
+  'configuration-incomplete': {
+    when: 'Something that is configured cannot work: a channel whose provider nobody knows or whose address has a gap, a key without its group or account.',
+    what: 'The event says what it is; correct the configuration. The event ends then.',
+  },
+  'configuration-refused': {
+    when: 'The configuration file has changed and is wrong somewhere. What was in force stays.',
+    what: 'The event and the log name each mistake and its place.',
   },
   'configuration-withheld': {
     when: 'A configuration file would remove more than half of all channels or keys, or breaks off. It is not applied.',
@@ -36,6 +60,10 @@ export const alerts = {
   'disk-full': {
     when: 'Less than 1 MB is free where the data directory is. Callers get 503 before anyone is asked; `/readyz` says `disk-full`.',
     what: 'Free some space. Calls are taken again a moment later, without a restart.',
+  },
+  'events-lost': {
+    when: 'More happened while the store was away than is kept in memory; so many events were left out.',
+    what: 'Look at the log of that time, which has all of them.',
   },
   'ledger-conflict': {
     when: 'Two different entries have one trace id. The first one stands.',
@@ -68,6 +96,10 @@ export const alerts = {
   'unpriced-term': {
     when: 'A call asked for, or an answer was given, something that its model has no price for: a service tier, a region, a search.',
     what: 'Price it under `prices` ([billing](billing.md)), or set `settings.ledger.unpricedTerms`. An answer that was given is billed at the standard price.',
+  },
+  'webhook-failing': {
+    when: 'A webhook has not taken an event in several attempts. It is tried on, later and later, for a day.',
+    what: 'The event says what its receiver answers. The event ends with the next one that it takes.',
   },
 } satisfies Readonly<Record<AlertKind, Advice>>;
 

@@ -14,9 +14,11 @@ import { Watchdog } from './call/watchdog.ts';
 import type { CatalogueProblem } from './catalogue/build.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { Wires } from './catalogue/wire.ts';
+import { callLimits } from './config/call-limits.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
+import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
 import { type Api, startApi } from './http/api.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
@@ -26,6 +28,7 @@ import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
 import { ReportDesk } from './http/report-desk.ts';
 import type { Clock } from './ports/clock.ts';
+import type { EventSink } from './ports/events.ts';
 import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
 import type { Store } from './ports/store.ts';
@@ -50,8 +53,6 @@ const sweepIntervalMs = 100;
 const probeIntervalMs = 1000;
 /** A process that is killed loses so much of what its router has learned. */
 const saveIntervalMs = 1000;
-/** A call that lives longer gets its `open` row (ledger.md, "Order of events"). */
-const openRowAfterMs = 250;
 /** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
 const waitingCallsMax = 200;
 /** After the drain time-out: for calls that have just been ended to say so, and to be written. */
@@ -110,7 +111,12 @@ export async function startGateway(
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
   const memory = new MemoryBudget(settings.memoryBytesMax);
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
-  const store = opened.adopt(await openStore(settings, log, metrics, given), (it) => it.close());
+  const events = openEvents({ log, clock: systemClock, newId: traceIds(systemClock.now) });
+  const store = opened.adopt(await openStore(settings, log, metrics, events.queue, given), (it) =>
+    it.close(),
+  );
+  events.queue.keepIn(store);
+  opened.defer(() => events.queue.close());
   await recover(store, log.logger, systemClock);
   // Before anything listens: what cannot be written down is not to be served.
   await store.prepare();
@@ -123,7 +129,7 @@ export async function startGateway(
     store: store.configuration,
     clock: systemClock,
     logger: log.logger,
-    onAlert: metrics.alertRaised,
+    alerts: countedAlerts(events.queue, metrics),
     variable: (name: string) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
     onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => {
       log.sink.setSecrets([tokens.value.operator, tokens.value.scrape, ...live.take(catalogue)]);
@@ -135,7 +141,9 @@ export async function startGateway(
   opened.defer(() => configuration.value.close());
   const { callLog: logsCalls } = settings;
   const onRefused = configuration.value.credentialRefused;
-  const observer = createCallObserver({ log, metrics, clock: systemClock, logsCalls, onRefused });
+  const observer = createCallObserver({
+    ...{ log, metrics, events: events.queue, clock: systemClock, logsCalls, onRefused },
+  });
   const parts = {
     settings,
     log,
@@ -143,6 +151,7 @@ export async function startGateway(
     metrics,
     store,
     configuration: configuration.value,
+    events,
     observer,
     tokens: tokens.value,
     sockets: given.sockets ?? {},
@@ -160,14 +169,20 @@ function logFormat({ logFormat: format }: Settings): 'json' | 'pretty' {
   return format === 'auto' ? (process.stderr.isTTY ? 'pretty' : 'json') : format;
 }
 
-function openStore(settings: Settings, log: Log, metrics: Metrics, given: StartOptions): Promise<Store> {
+function openStore(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  events: EventSink,
+  given: StartOptions,
+): Promise<Store> {
   return openSqliteStore({
     openLane: given.openLane,
     file: storeFile(settings.dataDir),
     durability: settings.ledgerDurability,
     clock: systemClock,
     onCommit: metrics.ledgerCommitted,
-    onAlarm: (alarm) => tellLedgerAlarm(alarm, log, metrics),
+    onAlarm: (alarm) => tellLedgerAlarm(alarm, log, metrics, events),
   });
 }
 
@@ -183,6 +198,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly store: Store;
   readonly configuration: ConfigurationService;
+  readonly events: Events;
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
   readonly sockets: Partial<Sockets>;
@@ -310,22 +326,6 @@ function openClient(settings: Settings, opened: AsyncDisposableStack): HttpClien
   return client;
 }
 
-function callLimits(settings: Settings): Gateway['limits'] {
-  return {
-    firstContentMs: settings.firstContentTimeoutMs,
-    firstContentReasoningMs: settings.firstContentReasoningTimeoutMs,
-    wholeAnswerMs: settings.wholeAnswerTimeoutMs,
-    stallMs: settings.stallTimeoutMs,
-    keepAliveMs: settings.keepAliveMs,
-    callMs: settings.callTimeoutMs,
-    hangUpMs: settings.hangUpTimeoutMs,
-    attemptsMax: settings.attemptsMax,
-    answerBytesMax: settings.answerBytesMax,
-    frameBytesMax: settings.frameBytesMax,
-    openRowAfterMs,
-  };
-}
-
 function openApi(
   { settings, memory, store, configuration, sockets }: Parts,
   gateway: Gateway,
@@ -381,8 +381,10 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
   });
 }
 
-function routeSources({ store, configuration, restart }: Parts, router: Router): ApiSources {
+function routeSources({ store, configuration, events, restart }: Parts, router: Router): ApiSources {
   return {
+    events: store.events,
+    nextNews: events.nextNews,
     explainRoute: (question) => {
       const catalogue = configuration.catalogue.current;
       return explainRoute(question, { catalogue, router, nowMs: systemClock.now() });

@@ -24,6 +24,7 @@ let store: Store;
 let nowMs = Date.parse('2026-11-21T00:00:00Z');
 let lines: string[] = [];
 let alerts: string[] = [];
+let over: string[] = [];
 const clock = { now: () => nowMs, monotonic: () => nowMs };
 const note = (message: string): void => void lines.push(message);
 const logger: Logger = { debug: note, info: note, warn: note, error: note };
@@ -32,6 +33,7 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'headgate-service-'));
   lines = [];
   alerts = [];
+  over = [];
   store = await openSqliteStore({
     openLane: (...lane) => new SameThreadLane(...lane),
     file: join(directory, 'headgate.sqlite'),
@@ -73,7 +75,7 @@ function optionsOf(settings: Settings, variables: Readonly<Record<string, string
     store: store.configuration,
     clock,
     logger,
-    onAlert: (kind: string) => alerts.push(kind),
+    alerts: { raise: (kind: string) => void alerts.push(kind), over: (kind: string) => void over.push(kind) },
     onCatalogue: () => undefined,
     variable: (name: string) => Promise.resolve(name === 'simulator' ? 'http://127.0.0.1:9' : null),
   };
@@ -539,9 +541,11 @@ describe('credentials', () => {
     expect(lines).toContain(`one: the file ${secretFile()} is not there`);
     await settle(service);
     expect(alerts).toHaveLength(1);
+    expect(over).not.toContain('missing-credential');
     writeFileSync(secretFile(), 'sk-appeared\n', { mode: 0o600 });
     await settle(service);
     expect(secretsOf(service)).toEqual(['sk-appeared']);
+    expect(over).toContain('missing-credential');
     expect(service.catalogue.current.channels.get('one')?.enabled).toBe(true);
     expect(lines.at(-1)).toBe('no credential of the channel is missing any more');
     await service.close();

@@ -8,9 +8,10 @@ import { type ConfigurationProblem, describeProblem } from '../config/yaml-sourc
 import type { Environment, Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ConfigurationStore } from '../ports/configuration-store.ts';
-import type { AlertKind } from '../ports/observer.ts';
+import type { EventSink } from '../ports/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { applyFile } from './apply-file.ts';
+import { tellProblems } from './catalogue-alerts.ts';
 import { type CatalogueFiles, openCatalogueFiles } from './catalogue-files.ts';
 import { type FileWatch, watchFile } from './file-watch.ts';
 import { hashKey, keyHasher } from './keys.ts';
@@ -35,7 +36,7 @@ export interface ConfigurationServiceOptions {
   /** Fills a gap of a base URL; `simulator` asks for the origin of a simulator, started when it is first needed. */
   readonly variable: (name: string) => Promise<string | null>;
   /** Hears of what an operator should hear of, beside the log. */
-  readonly onAlert: (kind: AlertKind) => void;
+  readonly alerts: EventSink;
   /** Hears of every snapshot as it comes into force, and of what it lacks. */
   readonly onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => void;
 }
@@ -174,6 +175,8 @@ async function applyRead(
     if (isNews) warnOfWithheld(parts, file, applied.value.reason);
     return succeed(null);
   }
+  for (const kind of ['configuration-withheld', 'configuration-refused'] as const)
+    parts.alerts.over(kind, { file: file.path });
   for (const { kind, id } of applied.value.changes.filter(({ change }) => change === 'refused')) {
     parts.logger.warn(
       `${kind} ${id} is refused: another source declares it already, or its secret is revoked`,
@@ -191,8 +194,8 @@ async function applyRead(
   return succeed(null);
 }
 
-function warnOfWithheld({ logger, onAlert }: Parts, { path }: WatchedFile, reason: string): void {
-  onAlert('configuration-withheld');
+function warnOfWithheld({ logger, alerts }: Parts, { path }: WatchedFile, reason: string): void {
+  alerts.raise('configuration-withheld', { file: path, reason });
   logger.error(
     `configuration not applied: ${reason}. What was in force stays; if it is meant: headgate apply --force`,
     { alert: 'configuration-withheld', file: path },
@@ -297,30 +300,10 @@ async function applyChange(parts: Parts, file: WatchedFile): Promise<void> {
   if (!read.ok) file.withheldText = null;
   file.pendingText = null;
   if (applied.ok) return;
+  const reason = applied.error.map(describeProblem).join('; ');
+  parts.alerts.raise('configuration-refused', { file: file.path, reason });
   for (const problem of applied.error)
     parts.logger.error(`configuration refused: ${describeProblem(problem)}`, { file: file.path });
-}
-
-/** Tells the operator what is missing now and was not before, and of credentials that are back. */
-function tellProblems(
-  { logger, onAlert }: Parts,
-  problems: readonly CatalogueProblem[],
-  known: readonly CatalogueProblem[],
-): void {
-  const name = ({ kind, subject, detail }: CatalogueProblem) => [kind, subject, detail].join('\n');
-  const old = new Set(known.map(name));
-  for (const problem of problems) {
-    const { kind, subject, detail } = problem;
-    if (old.has(name(problem))) continue;
-    logger.warn(`${subject}: ${detail}`, { alert: kind });
-    if (kind === 'missing-credential') onAlert(kind);
-  }
-  const missing = new Set(problems.map(({ kind, subject }) => `${kind} ${subject}`));
-  const back = known.filter(
-    ({ kind, subject }) => !missing.has(`${kind} ${subject}`) && kind === 'missing-credential',
-  );
-  for (const channelId of new Set(back.map(({ subject }) => subject)))
-    logger.info('no credential of the channel is missing any more', { channelId });
 }
 
 interface Repeated {

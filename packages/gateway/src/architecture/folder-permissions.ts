@@ -57,6 +57,11 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     imports: [protocols, ...core, ...inGateway('ports', 'threads')],
     packages: ['node:', 'gpt-tokenizer'],
   },
+  [`${gateway}/events`]: {
+    imports: [protocols, ...core, ...inGateway('ports')],
+    types: inGateway('telemetry'),
+    packages: ['node:'],
+  },
   [`${gateway}/telemetry`]: {
     imports: [protocols, ...core, ...inGateway('ports')],
     packages: ['node:', 'pino', 'prom-client'],
@@ -91,6 +96,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
         'admin',
         'store',
         'upstream',
+        'events',
         'telemetry',
         'http/listening.ts',
         'main.ts',

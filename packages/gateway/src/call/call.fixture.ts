@@ -192,6 +192,7 @@ export class Rig {
         callStarted: () => {},
         callFinished: (entry) => this.observed.push(entry),
         alert: (kind) => this.alerts.push(kind),
+        alertOver: () => {},
         refused: () => {},
         rescued: (end) => this.rescues.push(end),
         probed: () => {},

@@ -29,7 +29,7 @@ export const callFilterOptions = {
 const spanMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds since the epoch of a moment, or of so long ago; null for anything else. */
-function readMoment(text: string, nowMs: number): number | null {
+export function readMoment(text: string, nowMs: number): number | null {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (count === undefined) return readTime(text);
   return nowMs - Number(count) * spanMs[unit === 'm' || unit === 'h' ? unit : 'd'];

@@ -15,6 +15,7 @@ import {
 } from './command.ts';
 import { credentialsCommands } from './credentials-commands.ts';
 import { doctorCommand } from './doctor-command.ts';
+import { eventsCommands } from './events-commands.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
@@ -38,6 +39,7 @@ const commands: readonly Command[] = [
   ...transferCommands,
   ...callsCommands,
   spendCommand,
+  ...eventsCommands,
   doctorCommand,
   ...ledgerCommands,
 ];

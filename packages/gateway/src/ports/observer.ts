@@ -1,23 +1,8 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
 import type { ServiceChange } from '../route/attempt.ts';
 import type { Outcome } from '../route/outcomes.ts';
+import type { AlertDetail, AlertKind } from './alert-kinds.ts';
 import type { CallEntry } from './ledger.ts';
-
-/** Things an operator should hear of, by name. */
-export type AlertKind =
-  | 'bug'
-  | 'configuration-withheld'
-  | 'cost-drift'
-  | 'credential-refused'
-  | 'disk-full'
-  | 'ledger-conflict'
-  | 'ledger-unavailable'
-  | 'missing-credential'
-  | 'model-missing-upstream'
-  | 'odd-answer'
-  | 'store-lost'
-  | 'unpriced-model'
-  | 'unpriced-term';
 
 /**
  * The end of a stream that broke off: it ended `whole`, or its caller `left` meanwhile; nobody could be asked (`untried`),
@@ -45,6 +30,8 @@ export interface Observer {
   rescued(end: RescueEnd): void;
   /** A target was taken out of service for its failures, or is back in it. */
   serviceChanged(change: ServiceChange, channelId: string, upstreamModel: string): void;
-  /** `detail` is private: it goes to the log, never to a caller. */
-  alert(kind: AlertKind, detail: Readonly<Record<string, string | number>>): void;
+  /** `detail` is private: it goes to the log and to operators, never to a caller. */
+  alert(kind: AlertKind, detail: AlertDetail): void;
+  /** The thing that an alert with these members told of is over. */
+  alertOver(kind: AlertKind, detail: AlertDetail): void;
 }

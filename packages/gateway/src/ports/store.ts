@@ -1,5 +1,6 @@
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
+import type { EventStore } from './events.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { UsageReports } from './usage-report.ts';
@@ -85,6 +86,7 @@ export interface Store {
   readonly calls: CallReports;
   readonly configuration: ConfigurationStore;
   readonly routerStates: RouterStateStore;
+  readonly events: EventStore;
   /**
    * Takes over what processes that died have left in their journals, and ends their open calls, unbilled and visible. Those of
    * living ones stay. `onProgress` hears several times a second how many lines it was so far.

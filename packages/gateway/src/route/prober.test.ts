@@ -80,6 +80,7 @@ class Rig {
           this.told.push(`${channelId} ${result}`);
         },
         alert: (kind: string) => this.told.push(kind),
+        alertOver: () => {},
       },
     };
     this.prober = new Prober({ gateway, router: this.router, idleMs });

@@ -1,6 +1,8 @@
 import type { Generated } from 'kysely';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
+import type { AlertKind, Severity } from '../ports/alert-kinds.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
+import type { DeliveryResult, EventPhase } from '../ports/events.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
 import type { RouterState } from '../ports/store.ts';
 import type { usageColumns } from './columns.ts';
@@ -131,6 +133,36 @@ export interface MetaTable {
   value: Integer;
 }
 
+/** See `OperatorEvent`. */
+export interface EventsTable {
+  id: string;
+  /** Counts the beginnings and ends of all events. */
+  change: Integer;
+  kind: AlertKind;
+  severity: Severity;
+  subject: string;
+  fold: string;
+  /** JSON of an `AlertDetail`. */
+  detail: string;
+  count: Integer;
+  first_at_ms: Integer;
+  last_at_ms: Integer;
+  ended_at_ms: Integer | null;
+}
+
+/** Messages of events to webhooks. */
+export interface EventDeliveriesTable {
+  event_id: string;
+  phase: EventPhase;
+  webhook: string;
+  state: DeliveryResult['state'];
+  attempts: Integer;
+  /** When it is to be tried; null when it is not any more. */
+  due_at_ms: Integer | null;
+  tried_at_ms: Integer | null;
+  problem: string | null;
+}
+
 /** Every table, as the queries see it on any store. */
 export interface Schema {
   calls: CallsTable;
@@ -152,4 +184,6 @@ export interface Schema {
   credentials: CredentialsTable;
   meta: MetaTable;
   router_states: RouterStatesTable;
+  events: EventsTable;
+  event_deliveries: EventDeliveriesTable;
 }

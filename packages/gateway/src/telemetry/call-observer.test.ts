@@ -5,12 +5,13 @@ import { completeEntry, linesWritten } from './testing.ts';
 
 const clock = { now: () => 0, monotonic: () => 0 };
 
+const events = { raise: () => undefined, over: () => undefined };
 const onRefused = () => undefined;
 
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
     observer.callStarted();
     observer.callFinished(completeEntry);
     observer.alert('unpriced-model', { model: 'small' });
@@ -28,7 +29,7 @@ test('a model without a price is alerted once an hour, and counted every time', 
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: true, onRefused });
     for (const minute of [0, 2, 59, 61]) {
       time.at = minute * 60_000;
       observer.alert('unpriced-model', { model: 'small', mend: 'headgate prices show small' });
@@ -43,7 +44,7 @@ test('a model without a price is alerted once an hour, and counted every time', 
 test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
     observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
     observer.probed('c1', 'unreachable');
     observer.probed('c1', 'answered');
@@ -74,7 +75,9 @@ test('what goes out of service and comes back is logged and counted; probes are 
 test('finished calls are counted all the same when they are not to be logged', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    createCallObserver({ log, metrics, clock, logsCalls: false, onRefused }).callFinished(completeEntry);
+    createCallObserver({ log, metrics, events, clock, logsCalls: false, onRefused }).callFinished(
+      completeEntry,
+    );
   });
   expect(lines).toEqual([]);
   expect((await metrics.expose()).text).toContain(
@@ -87,7 +90,7 @@ test('refusals of one kind are logged once a second, with how many there were, a
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const noKey = { platform: 'completions', code: 'invalid_api_key', status: 401 } as const;
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: true, onRefused });
     for (let count = 0; count < 500; count++) observer.refused({ ...noKey, traceId: 'a' });
     observer.refused({ platform: 'messages', code: 'not_found', status: 404, traceId: 'b' });
     time.at = 1000;
@@ -107,7 +110,7 @@ test('the same alert is logged once a minute and counted every time', async () =
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, clock: time, logsCalls: false, onRefused });
+    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: false, onRefused });
     observer.alert('credential-refused', { channel: 'a', model: 'm' });
     observer.alert('credential-refused', { channel: 'a', model: 'm' });
     observer.alert('credential-refused', { channel: 'b', model: 'm' });

@@ -1,7 +1,9 @@
 import { totalInput, totalOutput } from '@headgate/protocols';
+import type { AlertKind } from '../ports/alert-kinds.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventSink } from '../ports/events.ts';
 import type { CallEntry } from '../ports/ledger.ts';
-import type { AlertKind, Observer, Refusal } from '../ports/observer.ts';
+import type { Observer, Refusal } from '../ports/observer.ts';
 import { type Log, quoteLogText } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -21,6 +23,7 @@ const refusalQuietMs = 1000;
 export interface CallObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly events: EventSink;
   readonly clock: Clock;
   /** True when finished calls are logged, a line each. */
   readonly logsCalls: boolean;
@@ -28,25 +31,11 @@ export interface CallObserverOptions {
   readonly onRefused: (credentialId: string) => void;
 }
 
-/** Counts what the pipeline reports, and logs it. */
+/** Counts what the pipeline reports, logs it, and hands on what operators should hear of. */
 export function createCallObserver(options: CallObserverOptions): Observer {
-  const { log, metrics, clock, logsCalls, onRefused } = options;
+  const { log, metrics, events, clock, logsCalls, onRefused } = options;
   const alerted = new Map<string, number>();
-
-  const refusals = new Map<string, { loggedAt: number; unlogged: number }>();
-
-  const logRefusal = ({ platform, code, status, traceId }: Refusal): void => {
-    const kind = [platform, code, status].join(' ');
-    const now = clock.monotonic();
-    const past = refusals.get(kind) ?? { loggedAt: Number.NEGATIVE_INFINITY, unlogged: 0 };
-    refusals.set(kind, past);
-    past.unlogged += 1;
-    if (now - past.loggedAt < refusalQuietMs) return;
-    // The count is of all since the line before, of which this one is named.
-    log.logger.info('refused', { traceId, count: past.unlogged, detail: { platform, code, status } });
-    past.loggedAt = now;
-    past.unlogged = 0;
-  };
+  const logRefusal = refusalLog(log, clock);
 
   const isNews = (about: string, quietMs: number): boolean => {
     const now = clock.monotonic();
@@ -76,23 +65,49 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.service.probed(channelId, result);
     },
     serviceChanged(change, channelId, model) {
+      const kind = 'channel-out-of-service';
       if (change.kind === 'back') {
+        events.over(kind, { channel: channelId, model });
         log.logger.info('back in service', { channelId, model, durationMs: Math.round(change.afterMs) });
         return;
       }
       metrics.service.ejected(channelId);
       const { cause: reason, forMs } = change;
+      metrics.alertRaised(kind);
+      events.raise(kind, { channel: channelId, model, reason });
       const fields = { channelId, model, reason, durationMs: Math.round(forMs) };
       log.logger.warn('out of service after failures', fields);
     },
     alert(kind, detail) {
       metrics.alertRaised(kind);
+      events.raise(kind, detail);
       if (kind === 'credential-refused') onRefused(String(detail.credential));
       // A dead credential fails every call that tries it: the operator needs to hear of it once, not at that rate.
       const about = [kind, detail.channel, detail.model, detail.credential, detail.traceId].join('\n');
       if (isNews(about, longQuietMs[kind] ?? alertQuietMs))
         log.logger.error('alert', { alert: kind, detail });
     },
+    alertOver(kind, detail) {
+      events.over(kind, detail);
+    },
+  };
+}
+
+/** Logs refusals: the first of its kind in a while, with how many there were since the one before. */
+function refusalLog(log: Log, clock: Clock): (refusal: Refusal) => void {
+  const refusals = new Map<string, { loggedAt: number; unlogged: number }>();
+
+  return ({ platform, code, status, traceId }: Refusal): void => {
+    const kind = [platform, code, status].join(' ');
+    const now = clock.monotonic();
+    const past = refusals.get(kind) ?? { loggedAt: Number.NEGATIVE_INFINITY, unlogged: 0 };
+    refusals.set(kind, past);
+    past.unlogged += 1;
+    if (now - past.loggedAt < refusalQuietMs) return;
+    // The count is of all since the line before, of which this one is named.
+    log.logger.info('refused', { traceId, count: past.unlogged, detail: { platform, code, status } });
+    past.loggedAt = now;
+    past.unlogged = 0;
   };
 }
 

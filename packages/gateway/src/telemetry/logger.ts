@@ -118,6 +118,8 @@ export interface LogSink {
   write(line: string): void;
   /** Replaces the secrets that must never appear; called at start and whenever configuration changes. */
   setSecrets(secrets: Iterable<string>): void;
+  /** Takes them out of a text that goes elsewhere. */
+  redact: Redact;
   /** Resolves when everything written so far has left the process. */
   flush(): Promise<void>;
 }
@@ -150,6 +152,7 @@ function openLogSink(options: LogSinkOptions): LogSink {
     setSecrets(secrets) {
       redact = createRedaction(secrets);
     },
+    redact: (text) => redact(text),
     flush() {
       batch.send();
       // The error is that of fsync, which pipes and terminals do not have.

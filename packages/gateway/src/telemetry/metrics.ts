@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { AlertKind } from '../ports/alert-kinds.ts';
 import type { CallEntry } from '../ports/ledger.ts';
-import type { AlertKind, Refusal, RescueEnd } from '../ports/observer.ts';
+import type { Refusal, RescueEnd } from '../ports/observer.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import { CallMetrics } from './call-metrics.ts';
 import {

@@ -14,6 +14,8 @@ const closed = {
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
     channels: () => [],
+    events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
+    nextNews: () => Promise.resolve(),
     restart: () => Promise.resolve(fail('not here')),
   },
   onBug: () => {},

@@ -1,11 +1,12 @@
 import type { Hono } from 'hono';
 import type { ChannelStatus } from '../../admin/channel-status.ts';
 import type { Restart } from '../../admin/serving.ts';
+import { type EventSources, eventsApi } from './events-api.ts';
 import { sendProblem } from './operator-gate.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** The sources of all answers. */
-export interface ApiSources extends RouteSources {
+export interface ApiSources extends RouteSources, EventSources {
   channels(): readonly ChannelStatus[];
   readonly restart: Restart;
 }
@@ -13,6 +14,7 @@ export interface ApiSources extends RouteSources {
 /** Everything that an operator's program may ask and do, behind the gate. */
 export function operationsApi(sources: ApiSources): Hono {
   const routes = routeApi(sources);
+  routes.route('/', eventsApi(sources));
   routes.get('/channels', (context) => context.json({ channels: sources.channels() }));
   routes.post('/restart', async (context) => {
     const restarted = await sources.restart();

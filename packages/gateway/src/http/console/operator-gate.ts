@@ -94,6 +94,7 @@ export interface ConsoleProblem {
     | 'unsupported_media_type'
     | 'misdirected_request'
     | 'store_unavailable'
+    | 'too_many_followers'
     | 'internal';
   /** Says how to mend it. */
   readonly message: string;

@@ -52,6 +52,11 @@ function catalogueOf(): Catalogue {
   };
 }
 
+const noEvents = {
+  events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
+  nextNews: () => Promise.resolve(),
+};
+
 let restarted: Result<Restarted, string> = fail('there is another one');
 let server: ConsoleServer;
 /** Everything that was answered: searched for what must never be in an answer. */
@@ -78,6 +83,7 @@ beforeEach(async () => {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
       channels: () => [],
+      ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
     onBug: () => {},
@@ -267,6 +273,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new StoreUnavailable('locked')),
       channels: () => [],
+      ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
     onBug: (error) => bugs.push(error),
@@ -294,6 +301,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
       channels: () => [],
+      ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
     onBug: (error) => bugs.push(error),

@@ -7,6 +7,7 @@ import { type Spend, spendDimensions } from '../../ports/call-reports.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
+import { describeEvents } from './describe-events.ts';
 import { describePrices } from './describe-prices.ts';
 import { describeRouterStates } from './describe-router-states.ts';
 import { ReferenceLedger } from './reference-ledger.ts';
@@ -28,6 +29,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
+  describe(`${name}: events`, () => describeEvents(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
+import { eventTables } from './event-tables.ts';
 import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
@@ -352,6 +353,7 @@ const steps: readonly string[] = [
   usageSpans,
   priceSources,
   tagsAndSpend,
+  eventTables,
 ];
 
 /** The schema that this version writes. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
+import type { EventStore } from '../../ports/events.ts';
 import type {
   Durability,
   EntryFilter,
@@ -77,6 +78,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
+    events: eventsOf(reader, writer),
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
     get trouble() {
@@ -122,6 +124,18 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       'rotateCredential',
       'removeCredential',
     ),
+  };
+}
+
+/** The events: read beside the configuration, and written by the feeder's thread. */
+function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
+  return {
+    record: (...inputs) => writer.run('recordEvents', () => inputs),
+    claim: (...inputs) => writer.run('claimDeliveries', () => inputs),
+    conclude: (...inputs) => writer.run('concludeDeliveries', () => inputs),
+    list: (...inputs) => reader.run('listEvents', () => inputs),
+    follow: (...inputs) => reader.run('followEvents', () => inputs),
+    standings: () => reader.run('webhookStandings', () => []),
   };
 }
 

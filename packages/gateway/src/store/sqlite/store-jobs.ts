@@ -4,6 +4,8 @@ import type { LedgerAlarm } from '../../ports/store.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { CredentialWriter } from '../credentials.ts';
+import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
+import { followEvents, listEvents, recordEvents } from '../events.ts';
 import { Feeder } from '../feeder.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
 import { findRecord, readRecords } from '../records.ts';
@@ -33,6 +35,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createLedgerJobs(database, file, onAlarm),
     ...createConfigurationJobs(kysely),
     ...createReadingJobs(kysely),
+    ...createEventJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -91,6 +94,17 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     load: (nowMs: number) => loadConfiguration(kysely, nowMs),
     saveRouterStates: saveRouterStates.bind(null, kysely),
     loadRouterStates: () => loadRouterStates(kysely),
+  };
+}
+
+function createEventJobs(kysely: Kysely<Schema>) {
+  return {
+    recordEvents: recordEvents.bind(null, kysely),
+    listEvents: listEvents.bind(null, kysely),
+    followEvents: followEvents.bind(null, kysely),
+    claimDeliveries: claimDeliveries.bind(null, kysely),
+    concludeDeliveries: concludeDeliveries.bind(null, kysely),
+    webhookStandings: () => webhookStandings(kysely),
   };
 }
 

@@ -1,0 +1,51 @@
+import type { CatalogueProblem } from '../catalogue/build.ts';
+import type { AlertDetail, AlertKind } from '../ports/alert-kinds.ts';
+import type { EventSink } from '../ports/events.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+interface Listeners {
+  readonly logger: Logger;
+  readonly alerts: EventSink;
+}
+
+/** Tells the operator what is missing now and was not before, and of what is not missing any more. */
+export function tellProblems(
+  { logger, alerts }: Listeners,
+  problems: readonly CatalogueProblem[],
+  known: readonly CatalogueProblem[],
+): void {
+  const name = ({ kind, subject, detail }: CatalogueProblem) => [kind, subject, detail].join('\n');
+  const old = new Set(known.map(name));
+  for (const problem of problems) {
+    if (old.has(name(problem))) continue;
+    const { kind, subject, detail } = problem;
+    logger.warn(`${subject}: ${detail}`, { alert: kind });
+    // Many models may have no price that nobody calls: the first call of one is what an operator hears of.
+    if (kind !== 'unpriced-model') alerts.raise(...alertOf(problem));
+  }
+  const missing = new Set(problems.map(({ kind, subject }) => `${kind} ${subject}`));
+  const back = known.filter(({ kind, subject }) => !missing.has(`${kind} ${subject}`));
+  for (const [, [problem]] of Map.groupBy(back, ({ kind, subject }) => `${kind} ${subject}`)) {
+    if (problem === undefined) continue;
+    alerts.over(...alertOf(problem));
+    if (problem.kind === 'missing-credential')
+      logger.info('no credential of the channel is missing any more', { channelId: problem.subject });
+  }
+}
+
+/** A problem in the words of alerts. */
+export function alertOf({ kind, subject, detail: reason }: CatalogueProblem): [AlertKind, AlertDetail] {
+  switch (kind) {
+    case 'missing-credential':
+      return [kind, { channel: subject, reason }];
+    case 'unpriced-model':
+      return [kind, { model: subject, reason }];
+    case 'orphan-key':
+      return ['configuration-incomplete', { subject: `key:${subject}`, problem: kind, reason }];
+    case 'unknown-provider':
+    case 'incomplete-address':
+      return ['configuration-incomplete', { subject: `channel:${subject}`, problem: kind, reason }];
+    default:
+      return kind satisfies never;
+  }
+}

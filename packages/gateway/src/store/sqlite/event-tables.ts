@@ -1,0 +1,32 @@
+/** Events that operators should hear of, and who is still to be told. The messages of an event go with it. */
+export const eventTables = `
+CREATE TABLE events (
+  id TEXT PRIMARY KEY,
+  change INTEGER NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  severity TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  fold TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  first_at_ms INTEGER NOT NULL,
+  last_at_ms INTEGER NOT NULL,
+  ended_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX events_by_fold ON events (kind, fold, last_at_ms);
+CREATE INDEX events_by_age ON events (last_at_ms);
+CREATE TABLE event_deliveries (
+  event_id TEXT NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+  phase TEXT NOT NULL,
+  webhook TEXT NOT NULL,
+  state TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  due_at_ms INTEGER,
+  tried_at_ms INTEGER,
+  problem TEXT,
+  PRIMARY KEY (event_id, phase, webhook)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_deliveries_due ON event_deliveries (webhook, due_at_ms) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX event_deliveries_tried ON event_deliveries (webhook, tried_at_ms);
+INSERT INTO meta (name, value) VALUES ('event_changes', 0);
+`;
