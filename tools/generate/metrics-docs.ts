@@ -89,6 +89,10 @@ export const alerts = {
     when: 'A file of the store was removed, renamed or replaced while the gateway had it open. Callers get 503; `/readyz` says `store-lost`.',
     what: 'Put back what the log names, as it was: calls are taken again within a second. If it is gone for good, [stop, put back a backup, start](operating.md#backups).',
   },
+  'thread-lost': {
+    when: 'A thread for long work (translating large requests, counting tokens) has ended by itself, or hung and was ended. The call that it was at got 503; the next one starts a new thread.',
+    what: 'The log names the thread and why. `ERR_WORKER_OUT_OF_MEMORY` is a request that is more than its memory; anything else that comes again is worth a report.',
+  },
   'unpriced-model': {
     when: 'A model was called that has no price.',
     what: 'Give it one under `prices`, or set `settings.ledger.unpricedModels`.',

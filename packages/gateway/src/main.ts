@@ -294,6 +294,9 @@ function openGateway(
 ): Gateway {
   const { connectTimeoutMs } = settings;
   const watchdog = new Watchdog(systemClock);
+  const lost = (thread: string) => (why: string) => observer.alert('thread-lost', { thread, why });
+  const tokens = new WorkerTokenCounter(lost('token counter'));
+  const translator = new WorkerTranslator(lost('translator'));
   return {
     catalogue: configuration.catalogue,
     protocols,
@@ -304,8 +307,8 @@ function openGateway(
       openClient: () => new HttpClient({ connectTimeoutMs }),
       allowPrivate: settings.mediaAllowPrivate,
     }),
-    tokens: opened.adopt(new WorkerTokenCounter(), (counter) => counter.close()),
-    translator: opened.adopt(new WorkerTranslator(), (thread) => thread.close()),
+    tokens: opened.adopt(tokens, (counter) => counter.close()),
+    translator: opened.adopt(translator, (thread) => thread.close()),
     observer,
     watchdog,
     waitingRoom: new WaitingRoom(watchdog, systemClock, waitingCallsMax),

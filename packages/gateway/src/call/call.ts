@@ -351,7 +351,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     if (judged.length > 0) return faultOfAttempts(judged, this.#wanted.model, blockedRetryMs);
     // Nothing could be asked: one of those that have to wait may be able to do what the others cannot.
     if (blockedRetryMs !== null) return fault('upstream_rate_limited', { retryAfterMs: blockedRetryMs });
-    return this.#unspeakable ?? fault('no_available_channel');
+    return this.#unspeakable ?? this.#desk?.fault ?? fault('no_available_channel');
   }
 
   /** Once, whatever happens. A count that no upstream gave is made here. */

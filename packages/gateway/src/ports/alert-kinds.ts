@@ -52,6 +52,7 @@ export const alertKinds = {
   'model-missing-upstream': { severity: 'warning', subject: target, foldMs: dayMs },
   'odd-answer': { severity: 'info', subject: target, also: ['what'], foldMs: dayMs },
   'store-lost': { severity: 'error', subject: [], foldMs: dayMs },
+  'thread-lost': { severity: 'warning', subject: ['thread'], also: ['why'], foldMs: hourMs },
   'unpriced-model': { severity: 'warning', subject: ['model'], foldMs: dayMs },
   'unpriced-term': { severity: 'warning', subject: ['model'], also: ['term'], foldMs: dayMs },
   'webhook-failing': { severity: 'warning', subject: ['webhook'], foldMs: dayMs },

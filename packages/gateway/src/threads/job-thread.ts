@@ -35,6 +35,8 @@ export interface JobThreadOptions {
   readonly heapMebibytesMax?: number;
   /** A job that takes longer has hung, and is ended with its thread. */
   readonly jobMsMax?: number;
+  /** Hears that the thread has ended by itself, and with it the job it had; `why` holds nothing of what it was given. */
+  readonly onLost?: (why: string) => void;
 }
 
 /**
@@ -76,12 +78,26 @@ export class JobThread<Message, Done> {
     }
     return () => {
       job.done = null;
+      this.#remove(job);
     };
   }
 
   async close(): Promise<void> {
     for (let job = this.#take(); job !== null; job = this.#take()) finish(job, null);
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+    this.#finish(null);
+  }
+
+  /** Whoever has let go of a job takes no place of others who wait. */
+  #remove(job: Job<Message, Done>): void {
+    const jobs = this.#waiting.get(job.by);
+    const place = jobs?.indexOf(job) ?? -1;
+    if (jobs === undefined || place === -1) return;
+    jobs.splice(place, 1);
+    if (jobs.length === 0) this.#waiting.delete(job.by);
+    this.#waitingJobs--;
   }
 
   async #next(): Promise<void> {
@@ -99,7 +115,7 @@ export class JobThread<Message, Done> {
     const sent: JobMessage<Message> = { id: job.id, message: job.message, bytes: copy };
     worker.postMessage(sent, [copy.buffer]);
     this.#patience = setTimeout(() => {
-      this.#fail(worker);
+      this.#fail(worker, 'a job took too long');
       void worker.terminate();
     }, this.#options.jobMsMax ?? usualJobMsMax).unref();
   }
@@ -141,8 +157,8 @@ export class JobThread<Message, Done> {
     worker.on('message', ({ id, result }: JobAnswer<Done>) => {
       if (id === this.#current?.id) this.#finish(result);
     });
-    worker.on('error', () => this.#fail(worker));
-    worker.on('exit', () => this.#fail(worker));
+    worker.on('error', (error) => this.#fail(worker, nameOf(error)));
+    worker.on('exit', (code) => this.#fail(worker, `it ended with ${code}`));
     return worker;
   }
 
@@ -155,11 +171,18 @@ export class JobThread<Message, Done> {
   }
 
   /** The next job starts a new thread. One that fails says so twice. */
-  #fail(worker: Worker): void {
+  #fail(worker: Worker, why: string): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
+    this.#options.onLost?.(why);
     this.#finish(null);
   }
+}
+
+/** The kind of an error: the message of one that was thrown over a request may hold some of it. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'something else than an error was thrown';
+  return 'code' in error ? `${error.name} ${error.code}` : error.name;
 }
 
 function finish<Message, Done>(job: Job<Message, Done>, result: Done | null): void {

@@ -31,7 +31,7 @@ describe('a count', () => {
 });
 
 describe('a thread that counts', () => {
-  const counter = new WorkerTokenCounter();
+  const counter = new WorkerTokenCounter(() => undefined);
   afterAll(() => counter.close());
 
   test.each([

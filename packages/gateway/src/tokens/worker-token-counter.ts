@@ -6,9 +6,12 @@ const waitingMax = 8;
 
 /** Counts in a thread of its own, which starts with the first count: a vocabulary is large, and most gateways need none. */
 export class WorkerTokenCounter implements TokenCounter {
-  readonly #thread = new JobThread<null, number | null>(new URL('./count-worker.ts', import.meta.url), {
-    waitingMax,
-  });
+  readonly #thread: JobThread<null, number | null>;
+
+  /** `onLost` hears why the thread has ended by itself. */
+  constructor(onLost: (why: string) => void) {
+    this.#thread = new JobThread(new URL('./count-worker.ts', import.meta.url), { waitingMax, onLost });
+  }
 
   count(body: Uint8Array, by: string): Promise<number | null> {
     return new Promise((resolve) => {

@@ -8,10 +8,13 @@ const heapMebibytesMax = 768;
 
 /** Translates large requests in a thread of its own, which starts with the first one. */
 export class WorkerTranslator implements Translator {
-  readonly #thread = new JobThread<TranslationJob, TranslatedAway>(
-    new URL('./translate-worker.ts', import.meta.url),
-    { waitingMax, heapMebibytesMax },
-  );
+  readonly #thread: JobThread<TranslationJob, TranslatedAway>;
+
+  /** `onLost` hears why the thread has ended by itself. */
+  constructor(onLost: (why: string) => void) {
+    const script = new URL('./translate-worker.ts', import.meta.url);
+    this.#thread = new JobThread(script, { waitingMax, heapMebibytesMax, onLost });
+  }
 
   translate(
     by: string,

@@ -9,6 +9,7 @@ import {
   type WrittenTurn,
 } from '@headgate/protocols';
 import type { Wire } from '../../catalogue/wire.ts';
+import type { Guard } from '../../ports/clock.ts';
 import { uncountedBytesMax } from '../../ports/data-plane.ts';
 import type { TranslatedAway } from '../../ports/gateway.ts';
 import { crowded } from '../../route/faults.ts';
@@ -38,11 +39,27 @@ export function isLong(body: Uint8Array): boolean {
   );
 }
 
+/** Nothing is left of the call's time, and its translation has not come. */
+class Patience implements Guard {
+  index = -1;
+  readonly expiresAt: number;
+  readonly onExpire: () => void;
+
+  constructor(expiresAt: number, onExpire: () => void) {
+    this.expiresAt = expiresAt;
+    this.onExpire = onExpire;
+  }
+}
+
+const crowdedThread = fault('overloaded', { retryAfterMs: 1000 });
+
 /** Translates the requests of one call: here where that is quick, and in another thread where it would hold the event loop. */
 export class TranslationDesk {
   readonly #call: Call;
   /** Also set once it has been translated elsewhere: nothing is left here to translate it from. */
   #isLong: boolean;
+  /** Why a translation elsewhere has not come in the call's time; null where all have. */
+  fault: Fault | null = null;
   /** By the first way to a target, what came of translating for it elsewhere. */
   readonly #orders = new Map<Wire, readonly Wire[]>();
   readonly #written = new Map<Wire, Result<WrittenTurn, Fault>>();
@@ -60,7 +77,8 @@ export class TranslationDesk {
   }
 
   /**
-   * Translates for all ways to a target, or for one of them, and calls back, not within this call.
+   * Translates for all ways to a target, or for one of them, and calls back, not within this call, when that is done or the call's
+   * time is over.
    * @returns lets go of it: then `done` is not called.
    */
   translate(wire: Wire, shelf: MediaShelf | null, way: Wire | null, done: () => void): () => void {
@@ -75,10 +93,21 @@ export class TranslationDesk {
       fetched: shelf?.fetched ?? new Map(),
       context: contextOf(this.#call),
     };
-    return gateway.translator.translate(caller.accountId, job, inbound.body, (result) => {
+    const leave = gateway.translator.translate(caller.accountId, job, inbound.body, (result) => {
+      gateway.watchdog.release(patience);
       this.#note(wire, ways, way, result);
       done();
     });
+    const patience = new Patience(this.#call.deadlineAt, () => {
+      leave();
+      this.fault = crowdedThread;
+      done();
+    });
+    gateway.watchdog.watch(patience);
+    return () => {
+      gateway.watchdog.release(patience);
+      leave();
+    };
   }
 
   /** In the order in which they are to be tried. */
@@ -116,7 +145,7 @@ export class TranslationDesk {
     const { codec } = this.#call.protocol;
     if (codec === null) return;
     if (result === null || !result.ok) {
-      this.#call.turn = fail(result?.error ?? fault('overloaded', { retryAfterMs: 1000 }));
+      this.#call.turn = fail(result?.error ?? crowdedThread);
       return;
     }
     const { turn, order, written } = result.value;
