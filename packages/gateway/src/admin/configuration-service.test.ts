@@ -15,6 +15,7 @@ import { applyFile } from './apply-file.ts';
 import { openCatalogueFiles } from './catalogue-files.ts';
 import { type ConfigurationService, openConfigurationService } from './configuration-service.ts';
 import { addCredential, rotateCredential } from './credentials.ts';
+import { unnamedAccount } from './declare/declare-groups.ts';
 import { createKey, generateKey, rotateKey } from './keys.ts';
 import { settingsPeppers } from './owner-files.ts';
 import { refreshModels } from './refresh-models.ts';
@@ -228,7 +229,7 @@ describe('a start without configuration', () => {
   test('gives real channels groups and an account that are not named after the demo', async () => {
     await started({ OPENAI_API_KEY: 'x' });
     const { accounts, groups, keys } = await store.configuration.load();
-    expect(accounts).toEqual([{ id: 'default', name: 'Default', showBalance: false }]);
+    expect(accounts).toEqual([unnamedAccount]);
     expect(groups.map(({ id }) => id)).toEqual(['completions', 'messages', 'native']);
     expect(JSON.stringify([groups, keys].flat(), ['id', 'name', 'accountId', 'groupId'])).not.toMatch(
       /demo/i,

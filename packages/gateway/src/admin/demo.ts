@@ -2,6 +2,7 @@ import type { Platform } from '@headgate/protocols';
 import { plainRouting } from '../catalogue/catalogue.ts';
 import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
+  accountFields,
   channelFields,
   channelModelFields,
   type DeclaredAccount,
@@ -9,6 +10,7 @@ import {
   type DeclaredGroup,
   type DeclaredKey,
   type DeclaredModel,
+  groupFields,
   modelFields,
 } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
@@ -17,18 +19,18 @@ import { type PriceText, readPriceTiers } from '../money/price-terms.ts';
 import type { Declaration } from '../ports/configuration-store.ts';
 
 /** The account that pays in a demo: made-up money stays apart from real. */
-export const demoAccount: DeclaredAccount = { id: 'demo', name: 'Demo', showBalance: false };
+export const demoAccount: DeclaredAccount = {
+  id: 'demo',
+  ...declare(accountFields, 'demo', { name: 'Demo' }),
+};
 
 export const platforms: readonly Platform[] = ['completions', 'messages', 'native'];
 
 /** One group per platform. A key belongs to its group for good, so the ids stay the same from start to start. */
 export const demoGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
   id: `demo-${platform}`,
-  name: `Demo ${platform}`,
-  platform,
-  multiplierPpm: 1_000_000n,
+  ...declare(groupFields, platform, { name: `Demo ${platform}`, platform }),
   routing: plainRouting,
-  models: null,
 }));
 
 interface DemoModel {

@@ -95,6 +95,8 @@ export async function createKey(tools: KeyTools, request: KeyRequest): Promise<R
     models,
     expiresAtMs,
     strict,
+    budgets: null,
+    limits: null,
   });
   await tools.store.insertKey(key.record, tools.nowMs);
   return succeed(key);
@@ -129,14 +131,14 @@ export function findKey(stored: StoredConfiguration, given: string): Result<Stor
   return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
 }
 
-type KeyRights = Pick<DeclaredKey, 'accountId' | 'groupId' | 'models' | 'expiresAtMs' | 'strict'> & {
+type KeyRights = Omit<DeclaredKey, 'id' | 'name' | 'hash' | 'hint' | 'olderHashes'> & {
   readonly name: string | null;
 };
 
 function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
   const key = generateKey();
   const id = `key-${randomBytes(6).toString('hex')}`;
-  const { accountId, groupId, models, expiresAtMs, strict } = rights;
+  const { accountId, groupId, models, expiresAtMs, strict, budgets, limits } = rights;
   const name = rights.name ?? id;
   return {
     key,
@@ -148,6 +150,8 @@ function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
       models,
       expiresAtMs,
       strict,
+      budgets,
+      limits,
       hash: hashKey(key, peppers[0]),
       hint: keyHint(key),
     },

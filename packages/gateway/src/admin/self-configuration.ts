@@ -6,11 +6,12 @@ import { timeoutFields } from '../catalogue/channel-way.ts';
 import {
   channelFields,
   channelModelFields,
-  type DeclaredAccount,
   type DeclaredChannel,
   type DeclaredGroup,
   type DeclaredKey,
   type DeclaredModel,
+  groupFields,
+  keyFields,
 } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
 import { isWellFormedKey, keyHint } from '../catalogue/key.ts';
@@ -25,6 +26,7 @@ import type {
 } from '../ports/configuration-store.ts';
 import type { CatalogueFiles } from './catalogue-files.ts';
 import { listCost } from './declare/declare-channels.ts';
+import { unnamedAccount } from './declare/declare-groups.ts';
 import { describeModel } from './declare/declare-models.ts';
 import { demoAccount, demoDeclaration, demoGroups, platforms } from './demo.ts';
 import { generateKey } from './keys.ts';
@@ -111,7 +113,7 @@ function environmentKeys(
   const known = stored.keys.filter((key) => key.source === 'environment' && key.status === 'active');
   if (known.length > 0) return { keys: known, plain: null };
   const plain = newKeys();
-  const keys = declareKeys('first', plain, environmentAccount.id, environmentGroups, tools.hashKey);
+  const keys = declareKeys('first', plain, unnamedAccount.id, environmentGroups, tools.hashKey);
   return { keys, plain };
 }
 
@@ -128,14 +130,9 @@ function declareKeys(
 ): readonly DeclaredKey[] {
   return groups.map((group) => ({
     id: `${prefix}-${group.platform}-${hashKey(plain[group.platform]).slice(0, 8)}`,
-    name: `${group.name} key`,
-    accountId,
-    groupId: group.id,
+    ...declare(keyFields, group.id, { name: `${group.name} key`, account: accountId, group: group.id }),
     hash: hashKey(plain[group.platform]),
     hint: keyHint(plain[group.platform]),
-    models: null,
-    expiresAtMs: null,
-    strict: false,
   }));
 }
 
@@ -145,21 +142,11 @@ interface FoundProvider {
   readonly variable: string;
 }
 
-/** The account that pays until an operator makes others. */
-const environmentAccount: DeclaredAccount = {
-  id: 'default',
-  name: 'Default',
-  showBalance: false,
-};
-
 /** One group per platform, the same from start to start. */
 const environmentGroups: readonly DeclaredGroup[] = platforms.map((platform) => ({
   id: platform,
-  name: platform,
-  platform,
-  multiplierPpm: 1_000_000n,
+  ...declare(groupFields, platform, { platform }),
   routing: plainRouting,
-  models: null,
 }));
 
 /** Providers whose credential is in the environment, and that Headgate can call. */
@@ -190,7 +177,7 @@ function environmentDeclaration(
   });
   return {
     providers: {},
-    accounts: [environmentAccount],
+    accounts: [unnamedAccount],
     groups: environmentGroups,
     models: [...models.values()],
     channels,

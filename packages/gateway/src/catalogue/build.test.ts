@@ -5,6 +5,8 @@ import { readPriceTiers } from '../money/price-terms.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import { buildCatalogue, type CatalogueSources } from './build.ts';
 import { type Provider, plainRouting } from './catalogue.ts';
+import { accountFields, groupFields } from './entities.ts';
+import { declare } from './fields.ts';
 import { ModelBook } from './model-facts.ts';
 import { describeSource } from './secret-source.ts';
 
@@ -37,6 +39,8 @@ const key: StoredKey = {
   models: ['m'],
   expiresAtMs: null,
   strict: false,
+  budgets: null,
+  limits: null,
   status: 'active',
   source: 'operator',
   createdAtMs: 1,
@@ -50,14 +54,11 @@ const declared = { origin: null, source: 'file', writtenAtMs: 0 } as const;
 const stored: StoredConfiguration = {
   revision: 7,
   providers: {},
-  accounts: [{ id: 'a', name: 'A', showBalance: false }],
+  accounts: [{ id: 'a', ...declare(accountFields, 'a', {}) }],
   groups: [
     {
       id: 'g',
-      name: 'G',
-      platform: 'completions',
-      multiplierPpm: 1_000_000n,
-      models: null,
+      ...declare(groupFields, 'g', { platform: 'completions' }),
       routing: plainRouting,
     },
   ],

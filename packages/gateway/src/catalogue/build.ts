@@ -3,6 +3,7 @@ import type { PriceVersion } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import { wayOf } from './build-way.ts';
 import {
+  type Caller,
   type Catalogue,
   type Channel,
   type Credential,
@@ -16,7 +17,6 @@ import {
   type Target,
 } from './catalogue.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel } from './entities.ts';
-import { noLimits } from './limits.ts';
 import {
   type Modality,
   type ModelBook,
@@ -25,6 +25,7 @@ import {
   takesReasoning,
   unknownModel,
 } from './model-facts.ts';
+import { limitsFinder } from './owner-limits.ts';
 import { pricesInForce, type SteadyTime, steadyTime } from './price-timeline.ts';
 import { Rights } from './rights.ts';
 import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
@@ -87,12 +88,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
       buildModel(model, targets.get(model.id) ?? [], chosen, sources, priceOf, problems),
     ]),
   );
-  const groups = new Map(
-    stored.groups.map((group) => [
-      group.id,
-      { ...group, models: setOf(group.models), routing: routingOf(group) },
-    ]),
-  );
+  const groups = new Map(stored.groups.map((group) => [group.id, buildGroup(group)]));
   const keys = buildKeys(stored, groups, problems);
   const served = servedByChannel(models.values());
   const rights = new Rights(models.values());
@@ -100,7 +96,12 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   return { catalogue, problems, steady: steadyTime(stored.prices, nowMs) };
 }
 
-function routingOf({ routing }: DeclaredGroup): GroupRouting {
+function buildGroup(declared: DeclaredGroup): Group {
+  const { timeZone: _, budgets: __, limits: ___, ...group } = declared;
+  return { ...group, models: setOf(group.models), routing: routingOf(group) };
+}
+
+function routingOf({ routing }: Pick<DeclaredGroup, 'routing'>): GroupRouting {
   return { ...routing, channels: setOf(routing.channels) };
 }
 
@@ -319,11 +320,12 @@ function buildKeys(
 ): ReadonlyMap<string, KeyRecord> {
   const keys = new Map<string, KeyRecord>();
   const accounts = new Set(stored.accounts.map(({ id }) => id));
+  const limitsOf = limitsFinder(stored.accounts, stored.groups);
   for (const key of stored.keys) {
     const group = groups.get(key.groupId);
     const hasAccount = accounts.has(key.accountId);
     if (group !== undefined && hasAccount)
-      keys.set(key.hash, { caller: callerOf(key, group), status: key.status });
+      keys.set(key.hash, { caller: callerOf(key, group, limitsOf(key)), status: key.status });
     else if (key.status === 'active') {
       problems.push({
         kind: 'orphan-key',
@@ -335,7 +337,7 @@ function buildKeys(
   return keys;
 }
 
-function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
+function callerOf(key: StoredKey, group: Group, limits: Caller['limits']): Caller {
   return {
     keyId: key.id,
     keyName: key.name,
@@ -345,7 +347,7 @@ function callerOf(key: StoredKey, group: Group): KeyRecord['caller'] {
     createdAtMs: key.createdAtMs,
     strict: key.strict,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
-    limits: noLimits,
+    limits,
   };
 }
 

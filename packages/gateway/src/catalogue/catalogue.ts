@@ -121,7 +121,8 @@ export const plainRouting = {
   rescue: 'none',
 } as const satisfies GroupRouting;
 
-export interface Group extends Omit<DeclaredGroup, 'models' | 'routing'> {
+/** Its limits are those of its callers; see `Caller`. */
+export interface Group extends Omit<DeclaredGroup, 'models' | 'routing' | 'timeZone' | 'budgets' | 'limits'> {
   /** Models its keys may call; null is every model. */
   readonly models: ReadonlySet<string> | null;
   readonly routing: GroupRouting;

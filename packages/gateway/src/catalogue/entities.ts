@@ -19,27 +19,14 @@ import {
   word,
   wordList,
 } from './fields.ts';
+import { decimal, identifier, modelId } from './identifiers.ts';
+import { budgetsField, creditLimitField, limitsField, timeZoneField } from './limit-fields.ts';
 import type { LaterPrice, PriceOrigin } from './price-book.ts';
 import type { SecretSource } from './secret-source.ts';
-
-export const identifier = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    'must be lower-case letters, digits, dots, dashes or underscores, 64 at the most',
-  );
-
-export const modelId = z
-  .string()
-  .regex(/^[\w.:/@+~-]{1,200}$/, 'must be a model id without spaces, 200 characters at the most');
 
 export const baseUrl = z
   .string()
   .refine((url) => isBaseUrl(url), 'must be an http or https URL without query, user name or trailing slash');
-
-export const decimal = z
-  .union([z.number(), z.string()], 'must be a decimal number such as 2.50')
-  .describe('An exact decimal, read from the text as written; at most six digits after the point.');
 
 const tokens = z.int().positive();
 const words = z.array(z.string().min(1));
@@ -78,6 +65,19 @@ export const accountFields = {
     flag,
     () => false,
   ),
+  prepaid: field(
+    z
+      .boolean()
+      .describe(
+        'Whether its calls must be covered by its balance, which `headgate accounts credit` raises; false if left out: then it may owe any amount.',
+      ),
+    flag,
+    () => false,
+  ),
+  creditLimitNanoUsd: creditLimitField,
+  timeZone: timeZoneField,
+  budgets: budgetsField,
+  limits: limitsField,
 };
 
 /** A list as JSON, which for none at all is `null`. */
@@ -283,6 +283,9 @@ export const groupFields = {
   } satisfies Field<bigint, string | number>,
   /** Null is every model. */
   models: unset(z.array(modelId).describe('Models its keys may call; every model if left out.'), wordList()),
+  timeZone: timeZoneField,
+  budgets: budgetsField,
+  limits: limitsField,
 };
 
 export const keyFields = {
@@ -314,6 +317,8 @@ export const keyFields = {
     flag,
     () => false,
   ),
+  budgets: budgetsField,
+  limits: limitsField,
 };
 
 /** Kept of a channel, and written in a file as `credential` or `credentials`: where the secrets are, in the order they are named. */

@@ -4,15 +4,13 @@ import {
   accountFields,
   channelFields,
   channelModelFields,
-  decimal,
   groupFields,
-  identifier,
   keyFields,
   modelFields,
-  modelId,
   routingFields,
 } from '../catalogue/entities.ts';
 import { membersOf } from '../catalogue/fields.ts';
+import { decimal, identifier, modelId } from '../catalogue/identifiers.ts';
 import { environmentName, writtenSecret } from '../catalogue/secret-source.ts';
 import { readTime } from './moment.ts';
 import { providerOverride } from './provider-document.ts';

@@ -1,7 +1,8 @@
 import { type Dialect, defaultDialect, protocolIds } from '@headgate/protocols';
 import { z } from 'zod';
 import type { CredentialScheme, Provider } from '../catalogue/catalogue.ts';
-import { baseUrl, identifier } from '../catalogue/entities.ts';
+import { baseUrl } from '../catalogue/entities.ts';
+import { identifier } from '../catalogue/identifiers.ts';
 import { environmentName } from '../catalogue/secret-source.ts';
 
 const path = z

@@ -58,6 +58,19 @@ export function formatDecimal(units: bigint, digits: number): string {
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
 
+/** A thousand million dollars: sums of many such amounts fit an int64. */
+const nanoUsdMax = 1_000_000_000n * 1_000_000_000n;
+
+/** An amount in dollars as an operator writes it: exact, and never below zero. The error says what is wrong with it. */
+export function readUsd(text: string): Result<NanoUsd, string> {
+  if (text.length > 40) return fail('has more than 40 characters; write an amount in USD such as 12.50');
+  const read = parseDecimal(text, 9);
+  if (!read.ok) return read;
+  return read.value <= nanoUsdMax
+    ? succeed(nanoUsd(read.value))
+    : fail(`"${text}" is more than ${formatDecimal(nanoUsdMax, 9)} USD`);
+}
+
 /** An amount that somebody else states in dollars, to the nearest nano-dollar; null when it is no plain decimal. */
 export function readNanoUsd(text: string): NanoUsd | null {
   const match = decimalPattern.exec(text);

@@ -1,4 +1,5 @@
 import { beginningOf, type Fault, fail, fault, type Result, succeed, type Usage } from '@headgate/protocols';
+import { readTimeZone } from '../catalogue/time-zone.ts';
 import type { NanoUsd } from '../money/money.ts';
 import type { CallStatus, UnbilledReason, UsageSource } from './ledger.ts';
 
@@ -199,16 +200,6 @@ function readTraceId(text: string | null): string | null | undefined {
   if (text === null) return null;
   const digits = text.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(digits) ? digits : undefined;
-}
-
-/** Null when there is no such zone. Bare offsets are refused: they have no summer time and mislead. */
-function readTimeZone(name: string): string | null {
-  if (!/^[A-Za-z]/.test(name)) return null;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    return null;
-  }
 }
 
 /** The day as a span of time in its zone; 23 or 25 hours long when the clocks change. */

@@ -101,7 +101,7 @@ export class SqlUsageReports {
   async balance(accountId: string) {
     const account = await this.#database
       .selectFrom('accounts')
-      .select(['credit_limit_nano_usd', 'show_balance'])
+      .select(['prepaid', 'show_balance'])
       .where('id', '=', accountId)
       .executeTakeFirst();
     const balance = await this.#database
@@ -111,7 +111,7 @@ export class SqlUsageReports {
       .executeTakeFirst();
     return {
       balanceNanoUsd: nanoUsd(balance?.balance_nano_usd ?? 0n),
-      limited: (account?.credit_limit_nano_usd ?? null) !== null,
+      limited: account?.prepaid === 1n,
       isShown: account?.show_balance === 1n,
     };
   }

@@ -174,7 +174,7 @@ export interface Schema {
   usage_spans_due: { key_id: string };
   prices: PricesTable;
   providers: ProvidersTable;
-  accounts: Declared & { credit_limit_nano_usd: Integer | null; show_balance: Integer };
+  accounts: Declared & { prepaid: Integer; show_balance: Integer };
   groups: Declared;
   models: Declared;
   channels: Declared;

@@ -17,7 +17,7 @@ export function declareFile(
   const channels = declareChannels(declaring, providers);
   const models = declareModels(declaring, channels);
   const modelIds = models.map((model) => model.id);
-  const accounts = declareAccounts(declaring);
+  const accounts = declareAccounts(declaring, modelIds);
   const groups = declareGroups(declaring, modelIds, Object.keys(file.shape.channels ?? {}));
   const keys = declareKeys(declaring, ids(groups), ids(accounts), modelIds);
   if (declaring.problems.length > 0) return fail(declaring.problems);

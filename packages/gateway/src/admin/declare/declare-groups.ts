@@ -13,19 +13,30 @@ import { isWellFormedKey, keyHint } from '../../catalogue/key.ts';
 import type { KeyShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import { parseDecimal } from '../../money/money.ts';
+import { exactLimits } from './declare-limits.ts';
 import { complain, type Declaring, requireKnown } from './declaring.ts';
 
-export function declareAccounts({ file }: Declaring): readonly DeclaredAccount[] {
+export function declareAccounts(
+  declaring: Declaring,
+  modelIds: readonly string[],
+): readonly DeclaredAccount[] {
+  const { file } = declaring;
   const named = Object.entries(file.shape.accounts ?? {}).map(([id, account]) => ({
     id,
-    ...declare(accountFields, id, account ?? {}),
+    ...declare(accountFields, id, exactLimits(declaring, ['accounts', id], account ?? {}, modelIds)),
   }));
-  const payers = Object.entries(file.shape.keys ?? {}).map(
-    ([id, key]) => declare(keyFields, id, key).accountId,
+  const payers = Object.values(file.shape.keys ?? {}).map((key) =>
+    'account' in key ? key.account : defaultAccount,
   );
   const isMissing = payers.includes(defaultAccount) && !named.some(({ id }) => id === defaultAccount);
-  return isMissing ? [...named, { id: defaultAccount, name: 'Default', showBalance: false }] : named;
+  return isMissing ? [...named, unnamedAccount] : named;
 }
+
+/** Who pays for keys that name nobody. */
+export const unnamedAccount: DeclaredAccount = {
+  id: defaultAccount,
+  ...declare(accountFields, defaultAccount, { name: 'Default' }),
+};
 
 export function declareGroups(
   declaring: Declaring,
@@ -33,7 +44,7 @@ export function declareGroups(
   channelIds: readonly string[],
 ): readonly DeclaredGroup[] {
   return Object.entries(declaring.file.shape.groups ?? {}).map(([id, shape]) => {
-    const group = declare(groupFields, id, shape);
+    const group = declare(groupFields, id, exactLimits(declaring, ['groups', id], shape, modelIds));
     requireAll(declaring, ['groups', id, 'models'], 'model', group.models, modelIds);
     const routing = declare(routingFields, id, shape.routing ?? {});
     requireAll(declaring, ['groups', id, 'routing', 'channels'], 'channel', routing.channels, channelIds);
@@ -60,7 +71,7 @@ export function declareKeys(
   modelIds: readonly string[],
 ): readonly DeclaredKey[] {
   const keys = Object.entries(declaring.file.shape.keys ?? {}).flatMap(([id, shape]) => {
-    const key = declare(keyFields, id, shape);
+    const key = declare(keyFields, id, exactLimits(declaring, ['keys', id], shape, modelIds));
     requireKnown(declaring, ['keys', id, 'group'], 'group', key.groupId, groupIds);
     requireKnown(declaring, ['keys', id, 'account'], 'account', key.accountId, [
       ...accountIds,

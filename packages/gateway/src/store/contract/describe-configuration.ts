@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { accountFields } from '../../catalogue/entities.ts';
+import { declare } from '../../catalogue/fields.ts';
 import type { PriceOrigin } from '../../catalogue/price-book.ts';
 import { picoUsd } from '../../money/money.ts';
 import type { Store } from '../../ports/store.ts';
@@ -92,11 +94,12 @@ export function describeConfiguration(createSite: () => StoreSite): void {
 
   test('leaves what another source declares alone', async () => {
     await apply('file', declaration);
+    const account = declare(accountFields, 'account', {});
     const changes = await apply('demo', {
       ...nothing,
       accounts: [
-        { id: 'account-1', name: 'Taken over', showBalance: false },
-        { id: 'account-9', name: 'New', showBalance: false },
+        { ...account, id: 'account-1', name: 'Taken over' },
+        { ...account, id: 'account-9', name: 'New' },
       ],
     });
     expect(changes).toEqual([

@@ -160,7 +160,7 @@ function describeLedger(createSite: () => StoreSite): void {
     await store.catchUp();
     expect(await store.reports.balance('account-1')).toEqual({
       balanceNanoUsd: -entry.chargeNanoUsd,
-      limited: false,
+      limited: true,
       isShown: true,
     });
     await expectSound(store);

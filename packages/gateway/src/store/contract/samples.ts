@@ -1,6 +1,7 @@
 import { noTerms, noUsage, type Usage } from '@headgate/protocols';
 import fc from 'fast-check';
-import type { DeclaredKey } from '../../catalogue/entities.ts';
+import { accountFields, type DeclaredKey, groupFields } from '../../catalogue/entities.ts';
+import { declare } from '../../catalogue/fields.ts';
 import { nanoUsd, picoUsd } from '../../money/money.ts';
 import { type PriceTier, type PriceVersion, priceUsage } from '../../money/price.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
@@ -45,18 +46,31 @@ function priceVersionOf(model: string): PriceVersion {
 export const declaration: Declaration = {
   providers: { acme: '{"id":"acme"}' },
   accounts: [
-    { id: 'account-1', name: 'First', showBalance: true },
-    { id: 'account-2', name: 'Second', showBalance: false },
+    {
+      id: 'account-1',
+      ...declare(accountFields, 'account-1', {
+        name: 'First',
+        showBalance: true,
+        prepaid: true,
+        creditLimit: '12.5',
+        timezone: 'Europe/Berlin',
+        budgets: { day: '0', month: '100.000000001', alertAt: '0.5' },
+        limits: { tokensPerMinute: 1_000_000, models: { alpha: { concurrency: 2 } } },
+      }),
+    },
+    { id: 'account-2', ...declare(accountFields, 'account-2', { name: 'Second' }) },
   ],
   groups: [
     {
-      ...{
-        id: 'group-1',
+      id: 'group-1',
+      ...declare(groupFields, 'group-1', {
         name: 'Group',
         platform: 'completions',
-        multiplierPpm: 1_500_000n,
         models: ['alpha'],
-      },
+        timezone: 'Asia/Tokyo',
+        budgets: { total: '5' },
+      }),
+      multiplierPpm: 1_500_000n,
       routing: { preset: 'latency', channels: ['channel-1'], hedging: true, rescue: 'continue' },
     },
   ],
@@ -152,6 +166,8 @@ export function sampleKey(id: string): DeclaredKey {
     models: null,
     expiresAtMs: null,
     strict: false,
+    budgets: null,
+    limits: { requestsPerMinute: 60 },
   };
 }
 

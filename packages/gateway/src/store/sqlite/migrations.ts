@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
 import { eventTables } from './event-tables.ts';
+import { limitsOfOwners } from './limits-migration.ts';
 import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
@@ -354,6 +355,7 @@ const steps: readonly string[] = [
   priceSources,
   tagsAndSpend,
   eventTables,
+  limitsOfOwners,
 ];
 
 /** The schema that this version writes. */
