@@ -48,6 +48,7 @@ const entry: LedgerRecord = {
   parts: null,
   terms: null,
   chargeNanoUsd: nanoUsd(41_000n),
+  leased: 0,
   finishReason: 'stop',
   finishReasonRaw: 'stop',
   httpStatus: 200,

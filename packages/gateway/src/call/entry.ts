@@ -169,6 +169,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
       unbilledReason === null && charged !== null
         ? priceUsage(usage, charged.price, caller.group.multiplierPpm, terms, parts)
         : zeroNanoUsd,
+    leased: 0,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(finish),

@@ -103,6 +103,8 @@ export interface CallEntry extends CallOpening {
   /** The price goes by these beside usage; null where all is as usual. */
   readonly terms: UsageTerms | null;
   readonly chargeNanoUsd: NanoUsd;
+  /** The owners from whose leases the charge is taken: 1 account, 2 group, 4 key, summed; see `Hold`. */
+  readonly leased: number;
   readonly finishReason: FinishReason | null;
   readonly finishReasonRaw: string | null;
   /** Status the caller saw; null when it left before any. */

@@ -1,6 +1,7 @@
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { EventStore } from './events.ts';
+import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { UsageReports } from './usage-report.ts';
@@ -87,6 +88,8 @@ export interface Store {
   readonly configuration: ConfigurationStore;
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
+  /** Leases of this process, once it is prepared to write. */
+  readonly leases: LeaseStore;
   /**
    * Takes over what processes that died have left in their journals, and ends their open calls, unbilled and visible. Those of
    * living ones stay. `onProgress` hears several times a second how many lines it was so far.

@@ -154,6 +154,7 @@ const endingFields = {
     read: readTerms,
   },
   chargeNanoUsd: amount('charge_nano_usd', (call) => `"${call.chargeNanoUsd}"`, nanoUsd),
+  leased: number('leased', (call) => `${call.leased}`),
   finishReason: text('finish_reason', (call) => quote(call.finishReason)),
   finishReasonRaw: text('finish_reason_raw', (call) => quote(call.finishReasonRaw)),
   httpStatus: alike.httpStatus,

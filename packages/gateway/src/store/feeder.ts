@@ -102,6 +102,16 @@ export class Feeder {
     return { directory: run.directory, progress, anchors: this.#anchors };
   }
 
+  /** The run that this process is; null before it has begun. */
+  get run(): bigint | null {
+    return this.#own?.run.id ?? null;
+  }
+
+  /** Somebody waits for what other runs hold: the next tick looks whether one of them is dead. */
+  suspect(): void {
+    this.#lookedAroundAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** All steps at once, for who has no other use of its thread meanwhile. */
   catchUp(): Promise<number | null> {
     return catchUpBy((targets) => this.catchUpStep(targets));
@@ -327,7 +337,7 @@ export class Feeder {
     if (!this.#isAnchored()) throw new Error('files of the store are not where they were');
     const lock = this.#dead.get(id);
     const { file } = this.#options;
-    const interrupted = this.#books.retire(id);
+    const interrupted = this.#books.retire(id, this.#options.now());
     this.#forget(id);
     const directory = journalDirectory(file, id);
     if (keepsJournal) renameSync(directory, `${directory}.damaged`);
@@ -338,7 +348,7 @@ export class Feeder {
 
   /** Ends this process's run in order. Calls that it leaves open are ended by the next start, which says how many there were. */
   #end({ id, lock }: Run): void {
-    this.#books.end(id);
+    this.#books.end(id, this.#options.now());
     this.#forget(id);
     removeRun(this.#options.file, id, lock);
   }

@@ -6,6 +6,7 @@ const whileOpen: Readonly<Record<string, Cell>> = {
   ...Object.fromEntries(usageColumns.map((column) => [column, 0])),
   usage_source: 'none',
   charge_nano_usd: 0,
+  leased: 0,
   duration_ms: 0,
   overhead_us: 0,
   attempts: '[]',

@@ -11,6 +11,7 @@ import { loadPrices } from './load-configuration.ts';
 import { costOfCall, slotMs, spanMs, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
 import { wrongSpendSums } from './spend-slots.ts';
+import { spendingOfSlots } from './sqlite/lease-tables.ts';
 import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
 const findingsMax = 100;
@@ -142,6 +143,19 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
         select * from (select ${spanColumns} from (${spansOfSlots}) as c except select ${spanColumns} from usage_spans) as d
       ) as differences where key_id not in (select key_id from usage_spans_due)`,
   'spend-agrees-with-calls': wrongSpendSums,
+  'spending-agrees-with-sums': sql`
+      select subject, 'spending since ' || start_ms || ' (' || width_ms || ' ms) differs' as detail from (
+        select * from (select subject, width_ms, start_ms, charge_nano_usd from spending where charge_nano_usd <> 0 except select * from (${sql.raw(spendingOfSlots)}) as sums) as a
+        union all
+        select * from (select * from (${sql.raw(spendingOfSlots)}) as b except select subject, width_ms, start_ms, charge_nano_usd from spending where charge_nano_usd <> 0) as c
+      ) as differences`,
+  'leases-belong-to-a-run': sql`
+      select subject, measure || ', run ' || run as detail from leases where run not in (select id from runs)`,
+  'leases-stay-within-limits': sql`
+      select subject, measure || ': ' || leased || ' is leased of ' || ceiling as detail from (
+        select subject, measure, sum(case when outstanding > 0 then outstanding else 0 end) as leased, max(ceiling) as ceiling
+        from leases group by subject, measure) as sums
+      where leased > 0 and leased > ceiling`,
   'open-calls-belong-to-a-run': sql`
       select trace_id as subject, status || ', run ' || run as detail from calls
       where run is not null and (status <> 'open' or run not in (select id from runs))`,

@@ -48,6 +48,7 @@ export const completeEntry: CallEntry = {
   parts: null,
   terms: null,
   chargeNanoUsd: nanoUsd(1_234_567n),
+  leased: 0,
   finishReason: 'stop',
   finishReasonRaw: 'stop',
   httpStatus: 200,

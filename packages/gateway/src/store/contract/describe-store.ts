@@ -8,6 +8,7 @@ import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
 import { describeConfiguration } from './describe-configuration.ts';
 import { describeEvents } from './describe-events.ts';
+import { describeLeases } from './describe-leases.ts';
 import { describePrices } from './describe-prices.ts';
 import { describeRouterStates } from './describe-router-states.ts';
 import { ReferenceLedger } from './reference-ledger.ts';
@@ -30,6 +31,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
   describe(`${name}: events`, () => describeEvents(createSite));
+  describe(`${name}: leases`, () => describeLeases(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));
 }
 

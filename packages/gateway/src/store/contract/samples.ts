@@ -211,6 +211,7 @@ export function sampleEntry(changes: Partial<CallEntry> = {}): CallEntry {
     parts: null,
     terms: null,
     chargeNanoUsd: nanoUsd(0n),
+    leased: 0,
     finishReason: 'stop',
     finishReasonRaw: 'stop',
     httpStatus: 200,

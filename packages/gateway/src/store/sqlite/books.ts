@@ -8,6 +8,7 @@ import { isSameCell, type Row, readLine } from '../lines.ts';
 import { unknownModel } from '../model-names.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
+import { endLeases } from './leases.ts';
 import { fedOf } from './runs.ts';
 import { SpendSums } from './spend-sums.ts';
 
@@ -33,6 +34,7 @@ const places = {
   reason: placeOf('unbilled_reason'),
   usage: placeOf('input_fresh'),
   charge: placeOf('charge_nano_usd'),
+  leased: placeOf('leased'),
   attempts: placeOf('attempts'),
 };
 
@@ -47,6 +49,8 @@ export class Books {
   #balances = new Map<string, bigint>();
   #slots = new Map<string, Slot>();
   readonly #spend: SpendSums;
+  /** Charges of lines of the run that is fed, by the subject of the lease that they are taken from. */
+  #leases = new Map<string, bigint>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -75,23 +79,25 @@ export class Books {
     }
   }
 
-  /** Ends the calls that a dead run left open, unbilled, and forgets it. Returns how many there were. */
-  retire(run: bigint): number {
+  /** Ends the calls that a dead run left open, unbilled, and forgets it with its leases. Returns how many there were. */
+  retire(run: bigint, nowMs: number): number {
     return this.#inTransaction(() => {
       const calls = this.#statements.interrupt.all(run);
       for (const call of calls) {
         const cells = callColumns.map((column) => toCell(call[column]));
         this.#sum(cells, readBooked(String(cells[places.attempts])));
       }
-      this.#writeSums();
+      this.#writeSums(run);
+      endLeases(this.#database, run, nowMs);
       this.#database.prepare('DELETE FROM runs WHERE id = ?').run(run);
       return calls.length;
     });
   }
 
-  /** Forgets a run whose journal is gone, unless it has left calls open. */
-  end(run: bigint): void {
+  /** Forgets a run whose journal is gone, unless it has left calls open; its leases go in any case. */
+  end(run: bigint, nowMs: number): void {
     this.#inTransaction(() => {
+      endLeases(this.#database, run, nowMs);
       this.#database.prepare('UPDATE runs SET fed = NULL WHERE id = ?').run(run);
       this.#database
         .prepare('DELETE FROM runs WHERE id = ? AND NOT EXISTS (SELECT 1 FROM calls WHERE run = ?)')
@@ -134,7 +140,7 @@ export class Books {
       const traceId = /^.\["([^"]*)"/.exec(line)?.[1] ?? null;
       alarms.push({ kind: refusal === conflict ? 'conflict' : 'unavailable', traceId, detail: refusal });
     }
-    this.#writeSums();
+    this.#writeSums(run);
     const { changes } = this.#statements.move.run(end, fedAtMs, run, from, from);
     if (Number(changes) !== 1) throw new Error(`another process has fed the journal of run ${run}`);
     return alarms;
@@ -155,6 +161,7 @@ export class Books {
     else {
       const attempts = readBooked(String(cells[places.attempts]));
       this.#post(cells, attempts);
+      this.#takeFromLeases(cells);
       this.#sum(cells, attempts);
     }
     return null;
@@ -164,7 +171,7 @@ export class Books {
     this.#database.exec('SAVEPOINT line');
     try {
       const refusal = this.#record(line, passage, run);
-      this.#writeSums();
+      this.#writeSums(run);
       return refusal;
     } catch (error) {
       if (failureOf(error) !== 'values') throw error;
@@ -176,7 +183,8 @@ export class Books {
     }
   }
 
-  #writeSums(): void {
+  #writeSums(run: bigint): void {
+    for (const [subject, charge] of this.#leases) this.#statements.lease.run(subject, run, -charge);
     for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
     for (const { identity, calls, billedCalls, usage, charge, cost, unknownCosts } of this.#slots.values())
       this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost, unknownCosts);
@@ -188,6 +196,7 @@ export class Books {
     this.#balances = new Map();
     this.#slots = new Map();
     this.#spend.drop();
+    this.#leases = new Map();
   }
 
   /** True when the entry of this trace id is the very same. */
@@ -214,6 +223,17 @@ export class Books {
       this.#balances.set(credit, (this.#balances.get(credit) ?? 0n) + amountNanoUsd);
     }
     this.#insertPostings(postings.length).run(...values);
+  }
+
+  /** The charge of a call leaves the leases that its run has taken it from. */
+  #takeFromLeases(cells: readonly Cell[]): void {
+    const leased = Number(cells[places.leased]);
+    const charge = BigInt(cells[places.charge] ?? 0);
+    if (leased === 0 || charge === 0n) return;
+    const take = (subject: string) => this.#leases.set(subject, (this.#leases.get(subject) ?? 0n) + charge);
+    if ((leased & 1) !== 0) take(`account:${cells[places.accountId]}`);
+    if ((leased & 2) !== 0) take(`group:${cells[places.groupId]}`);
+    if ((leased & 4) !== 0) take(`key:${cells[places.keyId]}`);
   }
 
   /** One statement for all postings of a call: at this rate it is statements that cost, not rows. */
@@ -318,6 +338,10 @@ function prepareStatements(database: DatabaseSync) {
     balance: database.prepare(
       `INSERT INTO balances (ledger_account, balance_nano_usd) VALUES (?, ?)
        ON CONFLICT DO UPDATE SET balance_nano_usd = balance_nano_usd + excluded.balance_nano_usd`,
+    ),
+    lease: database.prepare(
+      `INSERT INTO leases (subject, measure, run, outstanding) VALUES (?, 'money', ?, ?)
+       ON CONFLICT DO UPDATE SET outstanding = outstanding + excluded.outstanding`,
     ),
     slot: database.prepare(
       `INSERT INTO usage_slots (${slot.join(', ')}) VALUES (${slot.map(() => '?').join(', ')})

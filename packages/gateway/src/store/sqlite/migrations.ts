@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
 import { eventTables } from './event-tables.ts';
+import { leaseTables } from './lease-tables.ts';
 import { limitsOfOwners } from './limits-migration.ts';
 import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
@@ -356,6 +357,7 @@ const steps: readonly string[] = [
   tagsAndSpend,
   eventTables,
   limitsOfOwners,
+  leaseTables,
 ];
 
 /** The schema that this version writes. */

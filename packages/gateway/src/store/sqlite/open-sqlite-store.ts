@@ -79,6 +79,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
     events: eventsOf(reader, writer),
+    leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
     get trouble() {

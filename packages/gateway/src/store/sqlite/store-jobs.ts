@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
-import type { LedgerAlarm } from '../../ports/store.ts';
+import type { LeaseExchange } from '../../ports/leases.ts';
+import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { CredentialWriter } from '../credentials.ts';
@@ -15,6 +16,7 @@ import type { Schema } from '../schema.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
+import { Leases } from './leases.ts';
 import { migrate, newestVersion, versionOf } from './migrations.ts';
 import {
   refuseForeign,
@@ -64,7 +66,12 @@ function openStore(file: string): DatabaseSync {
 
 function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm: LedgerAlarm) => void) {
   const feeder = new Feeder({ database, file, now: Date.now, onAlarm });
+  const leases = new Leases(database, () => feeder.suspect());
   return {
+    exchangeLeases: (exchange: LeaseExchange) => {
+      if (feeder.run === null) throw new StoreUnavailable('leases belong to a run, and none has begun');
+      return leases.exchange(feeder.run, exchange);
+    },
     begin: () => feeder.begin(),
     catchUpStep: feeder.catchUpStep.bind(feeder),
     replay: () => feeder.replay(),

@@ -53,6 +53,16 @@ test.each([
   ['spend-agrees-with-calls', 'UPDATE spend_slots SET calls = calls + 1'],
   ['spend-agrees-with-calls', "DELETE FROM spend_slots WHERE kind = 'tag'"],
   ['spend-agrees-with-calls', "UPDATE calls SET tag = 'green' WHERE rowid = 1"],
+  ['spending-agrees-with-sums', 'UPDATE spending SET charge_nano_usd = charge_nano_usd + 1'],
+  ['spending-agrees-with-sums', "DELETE FROM spending WHERE subject = 'key:key-1'"],
+  [
+    'leases-belong-to-a-run',
+    "INSERT INTO leases (subject, measure, run, outstanding) VALUES ('key:k', 'money', 999, 0)",
+  ],
+  [
+    'leases-stay-within-limits',
+    "INSERT INTO leases (subject, measure, run, outstanding, ceiling) SELECT 'key:k', 'money', id, 6, 5 FROM runs LIMIT 1",
+  ],
   ['costs-are-posted-once', "UPDATE calls SET attempts = '[]' WHERE rowid = 1"],
   [
     'costs-are-posted-once',
