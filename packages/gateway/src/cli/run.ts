@@ -20,6 +20,7 @@ import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
 import { pricesCommands } from './prices-commands.ts';
+import { reconcileCommand } from './reconcile-command.ts';
 import { restartCommand } from './restart-command.ts';
 import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
@@ -42,6 +43,7 @@ const commands: readonly Command[] = [
   ...eventsCommands,
   doctorCommand,
   ...ledgerCommands,
+  reconcileCommand,
 ];
 
 /** The process that a command runs in. */

@@ -5,6 +5,8 @@ export interface EntryFilter {
   readonly accountId?: string;
   readonly keyId?: string;
   readonly channelId?: string;
+  /** A channel that was tried, whether or not it answered. */
+  readonly triedChannelId?: string;
   readonly model?: string;
   /** The caller's own label. */
   readonly tag?: string;

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { readRecord } from './columns.ts';
 import { modelColumn } from './model-names.ts';
@@ -12,7 +12,7 @@ export async function readRecords(
   filter: EntryFilter,
   afterTraceId: string,
 ): Promise<readonly LedgerRecord[]> {
-  const { accountId, keyId, channelId, model, tag, status, fromMs, toMs } = filter;
+  const { accountId, keyId, channelId, triedChannelId: tried, model, tag, status, fromMs, toMs } = filter;
   const rows = await database
     .selectFrom('calls')
     .selectAll()
@@ -20,6 +20,10 @@ export async function readRecords(
     .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
     .$if(channelId !== undefined, (query) => query.where('channel_id', '=', channelId ?? ''))
+    // In an attempt's array the channel is the second of its members.
+    .$if(tried !== undefined, (query) =>
+      query.where(sql<boolean>`instr(attempts, ${`,${JSON.stringify(tried)},`}) > 0`),
+    )
     .$if(model !== undefined, (query) => query.where(modelColumn(model), '=', model ?? ''))
     .$if(tag !== undefined, (query) => query.where('tag', '=', tag ?? ''))
     .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'open'))
