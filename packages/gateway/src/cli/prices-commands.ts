@@ -1,17 +1,22 @@
 import {
-  disputedPrices,
   type ModelPrice,
   modelPrices,
   originSentence,
   originText,
-  type PriceDifference,
+  type PriceHistory,
   perMillion,
-  priceDifferences,
 } from '../admin/model-prices.ts';
+import {
+  disputedPrices,
+  type PriceDifference,
+  priceDifferences,
+  shortPrices,
+} from '../admin/price-differences.ts';
 import { type ListPrice, versionAt } from '../catalogue/price-book.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import type { PriceTier } from '../money/price.ts';
-import { isPiece, type PriceClass, type PriceTierText, writePriceTiers } from '../money/price-terms.ts';
+import { isPiece, type PriceTierText, writePriceTiers } from '../money/price-terms.ts';
+import type { StoredPrice } from '../ports/configuration-store.ts';
 import {
   type Command,
   type CommandContext,
@@ -21,7 +26,8 @@ import {
   printResult,
 } from './command.ts';
 import { csvText } from './csv.ts';
-import { cut, right, tableText } from './table.ts';
+import { momentText } from './set-prices-commands.ts';
+import { cut, right, tableText, tableWithNotes } from './table.ts';
 import { type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 const csv = { placeholder: null, help: 'As a table for programs' };
@@ -56,7 +62,7 @@ export const pricesCommands: readonly Command[] = [
 
 async function pricesOf(workspace: Workspace): Promise<readonly ModelPrice[]> {
   const { catalogue } = await workspaceCatalogue(workspace);
-  return modelPrices(catalogue, await workspace.store.configuration.load());
+  return modelPrices(catalogue, await workspace.store.configuration.load(), workspace.clock.now());
 }
 
 function listPrices(context: CommandContext): Promise<ExitReason> {
@@ -82,30 +88,72 @@ function listPrices(context: CommandContext): Promise<ExitReason> {
     const text =
       rows.length === 0
         ? 'There are no models yet.'
-        : `${tableText(
+        : `${tableWithNotes(
             columns,
             rows.map(([id = '', ...rest]) => [cut(id, 25), ...rest]),
-            output.color,
+            prices.map(({ later }) => laterText(later)),
+            output,
             '  ',
-          )}\n\nUSD per million tokens. All of one: headgate prices show MODEL`;
+          )}\n\n${listLegend}`;
     printResult(output, { prices: prices.map(viewOf) }, text);
     return 'ok';
   });
 }
 
-function viewOf({ model, stored, costs }: ModelPrice): object {
+const listLegend =
+  'USD per million tokens. Yours: as the file says; set: as a command does.\nAll of one, and its history: headgate prices show MODEL';
+
+function viewOf({ model, costs, ...history }: ModelPrice): object {
   return {
     model: model.id,
     offered: model.isOffered,
-    version: stored?.version ?? null,
-    since: stored === null ? null : new Date(stored.effectiveFromMs).toISOString(),
-    origin: stored?.origin ?? null,
-    tiers: stored === null ? null : writePriceTiers(stored.tiers),
-    costs: costs.map(({ tiers, ...cost }) => ({
-      ...cost,
+    ...historyView(history),
+    costs: costs.map(({ channel, upstreamModel, tiers, ...cost }) => ({
+      channel,
+      upstreamModel,
+      ...historyView(cost),
       tiers: tiers === null ? null : writePriceTiers(tiers),
     })),
   };
+}
+
+function historyView({ stored, later, versions }: PriceHistory): object {
+  return {
+    ...versionView(stored),
+    planned: later.map(({ fromMs, price }) => ({ from: isoTime(fromMs), ...versionView(price) })),
+    history: versions.map(versionView),
+  };
+}
+
+function versionView(price: StoredPrice | null): object {
+  return {
+    version: price?.version ?? null,
+    since: price === null ? null : isoTime(price.effectiveFromMs),
+    writtenAt: price === null ? null : isoTime(price.writtenAtMs),
+    source: price?.source ?? null,
+    origin: price?.origin ?? null,
+    tiers: price === null || price.tiers.length === 0 ? null : writePriceTiers(price.tiers),
+  };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** `from 2026-12-01: 1.10 in, 8.00 out (set 2026-11-23)`; null where nothing is planned. */
+function laterText(later: PriceHistory['later']): string | null {
+  if (later.length === 0) return null;
+  return later
+    .map(({ fromMs, price }) => {
+      const said = price === null ? 'no price' : `${plainText(price)} (${originText(price)})`;
+      return `from ${momentText(isoTime(fromMs))}: ${said}`;
+    })
+    .join('; ');
+}
+
+function plainText({ tiers }: StoredPrice): string {
+  const classes = tiers[0]?.classes;
+  return `${perMillion(classes?.input ?? 0n)} in, ${perMillion(classes?.output ?? 0n)} out`;
 }
 
 function showPrice(context: CommandContext): Promise<ExitReason> {
@@ -144,12 +192,14 @@ function listView({ list, model }: ListPrice, nowMs: number): object {
 }
 
 function showText(price: ModelPrice, list: ListPrice | null, nowMs: number, color: boolean): string {
-  const { model, stored, costs } = price;
+  const { model, stored, costs, later, versions } = price;
   const since =
     stored === null
       ? ''
       : ` since ${new Date(stored.effectiveFromMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const head = stored === null ? `${model.id} has no price` : `${model.id}: ${originSentence(stored.origin)}`;
+  const how = stored?.source === 'operator' ? ', set by a command' : '';
+  const head =
+    stored === null ? `${model.id} has no price` : `${model.id}: ${originSentence(stored.origin)}${how}`;
   const fate =
     stored !== null
       ? `in force${since} as ${stored.version}`
@@ -161,19 +211,44 @@ function showText(price: ModelPrice, list: ListPrice | null, nowMs: number, colo
     tiers === null ? '' : perMillion(tiers[0]?.classes.output ?? 0n),
     cut(channel, 40),
   ]);
+  const planned = laterText(later);
+  const costTable = tableWithNotes(
+    [right('cost in'), right('cost out'), 'channel'],
+    costRows,
+    costs.map((cost) => laterText(cost.later)),
+    { color },
+    '  ',
+  );
   return [
-    `${head}\n${fate}`,
+    `${head}\n${fate}${planned === null ? '' : `\n${planned}`}`,
     ...(stored === null ? [] : [tiersText(stored.tiers, color)]),
-    tableText([right('cost in'), right('cost out'), 'channel'], costRows, color, '  '),
+    costTable,
+    ...(versions.length < 2 ? [] : [historyText(versions, color)]),
     listText(list, nowMs),
     changeText(model.id, list === null),
   ].join('\n\n');
 }
 
+/** Versions that a terminal shows; `--json` has all. */
+const versionsShown = 10;
+
+function historyText(versions: readonly StoredPrice[], color: boolean): string {
+  const rows = versions
+    .slice(-versionsShown)
+    .map((price) => [
+      `@${price.version.slice(price.version.lastIndexOf('@') + 1)}`,
+      momentText(isoTime(price.writtenAtMs)),
+      momentText(isoTime(price.effectiveFromMs)),
+      price.tiers.length === 0 ? 'taken back' : plainText(price),
+      price.source === 'operator' ? 'set' : cut(originText(price), 24),
+    ]);
+  return tableText(['version', 'written', 'from', 'price', 'by'], rows, color, '  ');
+}
+
 /** The classes that say something: the others follow from them. */
 function tiersText(tiers: readonly PriceTier[], color: boolean): string {
   const rows = writePriceTiers(tiers).flatMap((tier) =>
-    shortRow(tier).map(([name, price]) => [
+    shortPrices(tier).map(([name, price]) => [
       rowName(tier),
       name,
       price,
@@ -186,26 +261,6 @@ function tiersText(tiers: readonly PriceTier[], color: boolean): string {
 function rowName({ service, aboveInputTokens }: PriceTierText): string {
   const above = aboveInputTokens === 0 ? '' : `over ${aboveInputTokens.toLocaleString('en')} tokens`;
   return [service, above].filter((word) => word !== undefined && word !== '').join(', ') || 'any call';
-}
-
-const follows: Readonly<Partial<Record<PriceClass, PriceClass>>> = {
-  cacheRead: 'input',
-  cacheWrite5m: 'input',
-  cacheWrite1h: 'cacheWrite5m',
-  audioInput: 'input',
-  imageInput: 'input',
-  audioOutput: 'output',
-  imageOutput: 'output',
-};
-
-function shortRow({ prices }: PriceTierText): readonly (readonly [PriceClass, string])[] {
-  // The members of a price are its classes.
-  const all = Object.entries(prices) as [PriceClass, string][];
-  return all.filter(([name, price]) => {
-    const plain = follows[name];
-    if (plain !== undefined) return price !== prices[plain];
-    return price !== '0' || name === 'input' || name === 'output';
-  });
 }
 
 function listText(list: ListPrice | null, nowMs: number): string {
@@ -224,7 +279,7 @@ function changeText(id: string, isUnknown: boolean): string {
   const other = isUnknown
     ? `\nor, where it is a model of the catalogue by another name:\n  models:\n    ${id}: { pricedAs: NAME }`
     : '';
-  return `To set it, write in headgate.yaml (USD per million tokens):\n  prices:\n    ${id}: { input: 1.25, output: 10 }${other}`;
+  return `To set it (USD per million tokens):\n  headgate prices set ${id} input=1.25 output=10\nor write in headgate.yaml, of which what was set by a command stands before:\n  prices:\n    ${id}: { input: 1.25, output: 10 }${other}`;
 }
 
 function diffPrices(context: CommandContext): Promise<ExitReason> {
@@ -238,15 +293,23 @@ function diffPrices(context: CommandContext): Promise<ExitReason> {
     const differences = [...found, ...all.filter(({ model }) => !known.has(model))];
     const { output } = context;
     const rows = differences.map(cellsOf);
-    const titles = ['model', 'of', 'in_force', 'says', 'other', 'other_says'];
+    const titles = ['model', 'of', 'in_force', 'says', 'other', 'other_says', 'applies'];
+    const coming = [...new Set(differences.filter(({ applies }) => applies).map(({ model }) => model))];
     if (context.options['csv'] !== undefined) output.write(csvText(titles, rows));
-    else printResult(output, { differences }, diffText(rows, output.color));
+    else printResult(output, { differences }, `${diffText(rows, output.color)}${comingText(coming)}`);
     return 'ok';
   });
 }
 
-function cellsOf({ model, what, inForce, inForceBy, other, otherBy }: PriceDifference): readonly string[] {
-  return [model, what, inForce ?? '–', inForceBy, other ?? '–', otherBy];
+function cellsOf(difference: PriceDifference): readonly string[] {
+  const { model, what, inForce, inForceBy, other, otherBy, applies } = difference;
+  return [model, what, inForce ?? '–', inForceBy, other ?? '–', otherBy, String(applies)];
+}
+
+/** The models that a newer list changes by itself; all others stay as they are until somebody sets them. */
+function comingText(models: readonly string[]): string {
+  if (models.length === 0) return '';
+  return `\n\nThe next start, or \`headgate apply\`, takes the list price for:\n  ${models.map((id) => cut(id, 76)).join('\n  ')}`;
 }
 
 /** A name and a day, of which the day is never cut. */

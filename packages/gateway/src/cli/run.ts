@@ -25,6 +25,7 @@ import { restartCommand } from './restart-command.ts';
 import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
 import { serveCommand } from './serve-command.ts';
+import { setPricesCommands } from './set-prices-commands.ts';
 import { spendCommand } from './spend-command.ts';
 import { transferCommands } from './transfer-commands.ts';
 
@@ -36,6 +37,7 @@ const commands: readonly Command[] = [
   ...credentialsCommands,
   ...modelsCommands,
   ...pricesCommands,
+  ...setPricesCommands,
   ...routeCommands,
   ...transferCommands,
   ...callsCommands,

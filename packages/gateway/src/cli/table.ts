@@ -55,8 +55,9 @@ export function tableWithNotes(
   rows: Parameters<typeof tableText>[1],
   notes: readonly (string | null)[],
   { color, columns = widthUsual }: { readonly color: boolean; readonly columns?: number | undefined },
+  gap = usualGap,
 ): string {
-  const [head = '', ...lines] = tableText(titles, rows, color).split('\n');
+  const [head = '', ...lines] = tableText(titles, rows, color, gap).split('\n');
   const body = lines.flatMap((line, index) => {
     const words = wrapped(notes[index] ?? '', columns - 2).map((part) => `  ${part}`);
     return [line, ...words.map((part) => (color ? dim(part) : part))];

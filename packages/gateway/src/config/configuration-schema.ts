@@ -88,7 +88,8 @@ const moment = z
     'must be a day such as 2026-12-01, or a time such as 2026-12-01T00:00:00+08:00',
   );
 
-const price = z.strictObject({
+/** A price, as it is written for one moment. */
+export const priceEntry = z.strictObject({
   from: moment
     .exactOptional()
     .describe(
@@ -142,8 +143,9 @@ const price = z.strictObject({
     ),
 });
 
-const prices = z.union(
-  [price, z.array(price).min(1).max(100)],
+/** A price, or several with the moments from which they hold. */
+export const writtenPrices = z.union(
+  [priceEntry, z.array(priceEntry).min(1).max(100)],
   'must be a price, or a list of prices, each with the moment from which it holds',
 );
 
@@ -151,7 +153,7 @@ const model = z.strictObject(membersOf(modelFields));
 
 const channelModel = z.strictObject({
   ...membersOf(channelModelFields),
-  cost: prices
+  cost: writtenPrices
     .exactOptional()
     .describe('What the provider charges; what is left out is as its price list has it.'),
 });
@@ -278,7 +280,7 @@ export const configurationSchema = z.strictObject({
     .exactOptional()
     .describe('What models are, where the catalogue does not know it or is wrong.'),
   prices: z
-    .record(modelId, prices)
+    .record(modelId, writtenPrices)
     .exactOptional()
     .describe(
       'What callers pay, by model; the list price of the model where left out. Several, each with the moment from which it holds, are a list.',
@@ -300,7 +302,7 @@ export const configurationSchema = z.strictObject({
 });
 
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
-export type PriceShape = z.infer<typeof price>;
-export type WrittenPrice = z.infer<typeof prices>;
+export type PriceShape = z.infer<typeof priceEntry>;
+export type WrittenPrice = z.infer<typeof writtenPrices>;
 export type ChannelShape = z.infer<typeof channel>;
 export type KeyShape = z.infer<typeof key>;

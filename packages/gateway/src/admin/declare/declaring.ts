@@ -32,14 +32,14 @@ export function complain({ file, problems }: Placed, path: YamlPath, message: st
 
 /** Complains unless the name is one of the known ones. */
 export function requireKnown(
-  declaring: Declaring,
+  placed: Placed,
   path: YamlPath,
   kind: string,
   name: string,
   known: Iterable<string>,
 ): void {
   const names = new Set(known);
-  if (!names.has(name)) complain(declaring, path, `there is no ${kind} "${name}"${didYouMean(name, names)}`);
+  if (!names.has(name)) complain(placed, path, `there is no ${kind} "${name}"${didYouMean(name, names)}`);
 }
 
 /** Finds providers: the file's own, the catalogue's with the file's changes, and the catalogue's as they are. */

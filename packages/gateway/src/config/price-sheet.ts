@@ -1,0 +1,116 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { z } from 'zod';
+import { identifier, modelId } from '../catalogue/entities.ts';
+import { shapeProblems } from './configuration-file.ts';
+import { priceEntry, writtenPrices } from './configuration-schema.ts';
+import { plainSource } from './plain-source.ts';
+import { readPriceTable } from './price-table.ts';
+import { type ConfigurationProblem, readYaml, type YamlSource } from './yaml-source.ts';
+
+const schema = z.strictObject({
+  prices: z.record(modelId, writtenPrices).exactOptional(),
+  costs: z.record(identifier, z.record(modelId, writtenPrices)).exactOptional(),
+});
+
+/** Prices that an operator writes by a command: what callers pay by model, and what channels cost by channel and model. */
+export interface PriceSheet {
+  readonly shape: z.infer<typeof schema>;
+  readonly source: YamlSource;
+}
+
+type Read<Value> = Result<Value, readonly ConfigurationProblem[]>;
+
+/** Reads a file by its name's ending: YAML and JSON have the shape above, CSV has a row for each price. */
+export function readPriceSheet(text: string, name: string): Read<PriceSheet> {
+  const source = sourceOf(text, name);
+  if (!source.ok) return source;
+  const shape = checked(schema, source.value);
+  if (!shape.ok) return shape;
+  const { prices = {}, costs = {} } = shape.value;
+  if (Object.keys(prices).length + Object.keys(costs).length > 0)
+    return succeed({ shape: shape.value, source: source.value });
+  return refused(
+    `${name}:1:1`,
+    'names no price; write them under prices, by model, or under costs, by channel and model',
+  );
+}
+
+function sourceOf(text: string, name: string): Read<YamlSource> {
+  switch (/\.(\w+)$/.exec(name)?.[1]?.toLowerCase()) {
+    case 'csv':
+      return readPriceTable(text, name);
+    case 'yaml':
+    case 'yml':
+    case 'json':
+      return readYaml(text, name);
+    default:
+      return refused(name, 'must end in .yaml, .yml, .json or .csv, so that it is known how to read it');
+  }
+}
+
+/** Reads the price of one model as it is written after `prices set`: words such as `input=1.25`, or one map as in a file. */
+export function readPriceWords(
+  words: readonly string[],
+  place: { readonly model: string; readonly channel: string | null; readonly from: string | null },
+): Read<PriceSheet> {
+  const { model, channel, from } = place;
+  const written =
+    words.length === 1 && words[0]?.startsWith('{') === true ? readMap(words[0]) : readPairs(words);
+  if (!written.ok) return written;
+  const entry = { ...(from === null ? {} : { from }), ...written.value.members };
+  const plain =
+    channel === null ? { prices: { [model]: entry } } : { costs: { [channel]: { [model]: entry } } };
+  const depth = channel === null ? 2 : 3;
+  const { inner } = written.value;
+  const outer = plainSource(plain, (path) => String(path.at(depth) ?? model));
+  // A map is read from its own text: a float has no say in it.
+  const source: YamlSource =
+    inner === null
+      ? outer
+      : { ...outer, exactText: (path) => inner.exactText(path.slice(depth)) ?? outer.exactText(path) };
+  const shape = checked(schema, source);
+  return shape.ok ? succeed({ shape: shape.value, source }) : shape;
+}
+
+interface Words {
+  readonly members: object;
+  readonly inner: YamlSource | null;
+}
+
+function readMap(text: string): Read<Words> {
+  const inner = readYaml(text, 'PRICE');
+  if (!inner.ok) return inner;
+  const { plain } = inner.value;
+  if (typeof plain === 'object' && plain !== null) return succeed({ members: plain, inner: inner.value });
+  return refused('PRICE', 'must be a map such as { input: 1.25, output: 10 }');
+}
+
+const memberNames = Object.keys(priceEntry.shape);
+
+function readPairs(words: readonly string[]): Read<Words> {
+  const members: Record<string, unknown> = {};
+  for (const word of words) {
+    const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(word) ?? [];
+    if (!memberNames.includes(name))
+      return refused(
+        word,
+        'must be a price such as input=1.25, or one map such as { input: 1.25, output: 10 }',
+      );
+    if (Object.hasOwn(members, name)) return refused(word, `says ${name} again`);
+    members[name] = name === 'whole' ? readWord(value) : value;
+  }
+  return succeed({ members, inner: null });
+}
+
+function readWord(text: string): unknown {
+  return text === 'true' ? true : text === 'false' ? false : text;
+}
+
+function checked<Shape>(given: z.ZodType<Shape>, source: YamlSource): Read<Shape> {
+  const read = given.safeParse(source.plain ?? {});
+  return read.success ? succeed(read.data) : fail(shapeProblems(source, given, read.error));
+}
+
+function refused<Value>(where: string, message: string): Read<Value> {
+  return fail([{ where, path: '', message }]);
+}
