@@ -1,6 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
-import { identifier, modelId } from '../catalogue/entities.ts';
+import { identifier, modelId } from '../catalogue/identifiers.ts';
 import { shapeProblems } from './configuration-file.ts';
 import { priceEntry, writtenPrices } from './configuration-schema.ts';
 import { plainSource } from './plain-source.ts';
