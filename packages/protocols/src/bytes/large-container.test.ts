@@ -124,3 +124,58 @@ test('nesting is bounded as elsewhere', () => {
         padding,
     );
 });
+
+/** The end of a string by the rule itself, one byte after the other. */
+function stringEnd(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== 0x22) at += bytes[at] === 0x5c ? 2 : 1;
+  return at < bytes.length ? at + 1 : -1;
+}
+
+test('a long string of quotes and backslashes ends where it does byte by byte', () => {
+  const piece = fc.oneof(
+    fc.tuple(
+      fc.constantFrom('\\"', '\\\\', 'a', '\\"a', '\\"\\\\', 'a b\\"'),
+      fc.integer({ min: 1, max: 9_000 }),
+    ),
+    fc.tuple(fc.constantFrom('x', '\\"x', '\\\\\\"'), fc.integer({ min: 1, max: 40 })),
+  );
+  const tail = fc.constantFrom('"', '"]', '\\', '\\"', '');
+  fc.assert(
+    fc.property(
+      fc.nat(40),
+      fc.array(piece, { maxLength: 8 }),
+      tail,
+      fc.boolean(),
+      (before, pieces, end, isCut) => {
+        const said = pieces.map(([each, count]) => each.repeat(count)).join('');
+        const text = `${' '.repeat(before)}"${isCut ? said.slice(1) : said}${end}`;
+        const bytes = encoder.encode(text);
+        const reader = new JsonReader(bytes, before);
+        expect(reader.skip()).toBe(stringEnd(bytes, before));
+        expect(reader.failure?.kind).toBe(stringEnd(bytes, before) === -1 ? 'truncated' : undefined);
+      },
+    ),
+    { numRuns: numRuns / 20 },
+  );
+});
+
+test.each([
+  ['white space', ' \n\r\t', '[1,', '2]'],
+  ['digits', '0123456789', '[1', ',2]'],
+])('a long row of %s ends where it does byte by byte', (_, alphabet, before, behind) => {
+  for (const length of [90, 95, 96, 97, 110, 8_190, 8_287, 8_288, 8_289, 16_480, 100_000]) {
+    const row = Array.from({ length }, (_each, place) => alphabet.charAt(place % alphabet.length)).join('');
+    const reader = new JsonReader(encoder.encode(before + row + behind));
+    expect(reader.enterArray()).toBe(true);
+    let elements = 0;
+    while (reader.nextElement() && reader.skip() !== -1) elements += 1;
+    expect([elements, reader.failure]).toEqual([2, null]);
+    for (const other of ['x', '\v', '/', ':']) {
+      const broken = new JsonReader(encoder.encode(before + row + other + behind));
+      broken.enterArray();
+      while (broken.nextElement() && broken.skip() !== -1);
+      expect(broken.failure).toEqual({ kind: 'unexpected', at: before.length + row.length });
+    }
+  }
+});

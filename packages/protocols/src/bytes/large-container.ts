@@ -39,7 +39,10 @@ interface Exports {
   readonly longerThan: Cell;
   readonly mark: Cell;
   readonly marks: Cell;
+  readonly escaped: Cell;
   skip(length: number, isWatched: boolean): number;
+  closingQuote(length: number): number;
+  rowEnd(length: number, ofDigits: boolean): number;
 }
 
 const exports = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.fromBase64(compiled.wasm)))
@@ -101,6 +104,39 @@ export function skipLargeContainer(
     if (watch !== null) byOne.look(watch, bytes, reached + 1, at - 1);
   }
   return ~bytes.length;
+}
+
+/**
+ * Finds the quote that closes a string from within it, where escaped quotes are too near each other for `indexOf`. `isEscaped`: the
+ * byte at `start` is. The text's length where there is none.
+ */
+export function findClosingQuote(bytes: Uint8Array, start: number, isEscaped: boolean): number {
+  exports.escaped.value = isEscaped ? 1 : 0;
+  return inChunks(bytes, start, closingQuote);
+}
+
+const closingQuote = (length: number): number => exports.closingQuote(length);
+
+/** Tells where a long row of white space ends, or of digits. */
+export function findRowEnd(bytes: Uint8Array, start: number, kind: 'space' | 'digits'): number {
+  return inChunks(bytes, start, rowEnds[kind]);
+}
+
+const rowEnds = {
+  space: (length: number): number => exports.rowEnd(length, false),
+  digits: (length: number): number => exports.rowEnd(length, true),
+};
+
+/** The first byte that the compiled code finds in one of the chunks; the text's length where it finds none. */
+function inChunks(bytes: Uint8Array, start: number, find: (length: number) => number): number {
+  const chunk = new Uint8Array(exports.memory.buffer, 0, chunkBytes);
+  for (let at = start; at < bytes.length; at += chunkBytes) {
+    const piece = bytes.subarray(at, at + chunkBytes);
+    chunk.set(piece);
+    const found = find(piece.length);
+    if (found < piece.length) return at + found;
+  }
+  return bytes.length;
 }
 
 /** The last step may have gone some strings beyond the end of the container. */

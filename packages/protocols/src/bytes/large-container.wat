@@ -1,5 +1,5 @@
-;; Finds the end of a JSON object or array, thirty-two bytes in a step. The text comes in chunks, each of which begins outside a
-;; string; what is open is kept from one chunk to the next. `node tools/generate/large-container.ts` compiles it.
+;; Finds the ends of JSON values, thirty-two bytes in a step. The text comes in chunks. Those of an object or array begin outside
+;; a string each; what is open is kept from one chunk to the next. `node tools/generate/large-container.ts` compiles it.
 (module
   ;; 0: the chunk, and room behind it for the last step's reading · 16384: what is open, a byte per level · 24576: noted strings
   (memory (export "memory") 1 1)
@@ -166,4 +166,78 @@
         (br $step)))
     (i32.shl
       (select (local.get $open) (local.get $length) (local.get $in))
-      (i32.const 2))))
+      (i32.const 2)))
+
+  ;; 1 where the byte behind the chunk at hand is escaped by the last one of it.
+  (global $escaped (export "escaped") (mut i32) (i32.const 0))
+
+  ;; Goes on inside a string. The result is the position of the quote that closes it, or the length where there is none. All
+  ;; chunks but the last one of a text are whole steps. Backslashes are paired by a subtraction that borrows over each row of
+  ;; them, sixteen pairs at a time.
+  (func (export "closingQuote") (param $length i32) (result i32)
+    (local $at i32) (local $quotes i32) (local $slashes i32) (local $open i32) (local $codes i32)
+    (local $low v128) (local $high v128)
+    (loop $step
+      (if (i32.ge_u (local.get $at) (local.get $length)) (then (return (local.get $length))))
+      (local.set $low (v128.load (local.get $at)))
+      (local.set $high (v128.load offset=16 (local.get $at)))
+      (local.set $quotes
+        (i32.or
+          (i8x16.bitmask (i8x16.eq (local.get $low) (i8x16.splat (i32.const 0x22))))
+          (i32.shl (i8x16.bitmask (i8x16.eq (local.get $high) (i8x16.splat (i32.const 0x22)))) (i32.const 16))))
+      (local.set $slashes
+        (i32.or
+          (i8x16.bitmask (i8x16.eq (local.get $low) (i8x16.splat (i32.const 0x5c))))
+          (i32.shl (i8x16.bitmask (i8x16.eq (local.get $high) (i8x16.splat (i32.const 0x5c)))) (i32.const 16))))
+      ;; Backslashes that are not escaped by the step before, and what they escape.
+      (local.set $open (i32.and (local.get $slashes) (i32.xor (global.get $escaped) (i32.const -1))))
+      (local.set $codes
+        (i32.xor
+          (i32.sub
+            (i32.or (i32.shl (local.get $open) (i32.const 1)) (i32.const 0xaaaaaaaa))
+            (local.get $open))
+          (i32.const 0xaaaaaaaa)))
+      (local.set $quotes
+        (i32.and
+          (local.get $quotes)
+          (i32.xor
+            (i32.xor (local.get $codes) (i32.or (local.get $slashes) (global.get $escaped)))
+            (i32.const -1))))
+      (global.set $escaped (i32.shr_u (i32.and (local.get $codes) (local.get $slashes)) (i32.const 31)))
+      (if (local.get $quotes)
+        (then
+          (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $quotes))))
+          ;; Behind the end of the chunk is what an earlier one left.
+          (return (select (local.get $at) (local.get $length) (i32.lt_u (local.get $at) (local.get $length))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 32)))
+      (br $step))
+    (unreachable))
+
+  ;; Tells where a row of white space, or of digits, ends: the length where all of the chunk belongs to it.
+  (func (export "rowEnd") (param $length i32) (param $ofDigits i32) (result i32)
+    (local $at i32) (local $others i32) (local $bytes v128)
+    (loop $step
+      (if (i32.ge_u (local.get $at) (local.get $length)) (then (return (local.get $length))))
+      (local.set $bytes (v128.load (local.get $at)))
+      (local.set $others
+        (i32.xor
+          (i8x16.bitmask
+            (if (result v128) (local.get $ofDigits)
+              (then
+                (i8x16.lt_u (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x30))) (i8x16.splat (i32.const 10))))
+              (else
+                (v128.or
+                  (v128.or
+                    (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x20)))
+                    (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x0a))))
+                  (v128.or
+                    (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x0d)))
+                    (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x09))))))))
+          (i32.const 0xffff)))
+      (if (local.get $others)
+        (then
+          (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $others))))
+          (return (select (local.get $at) (local.get $length) (i32.lt_u (local.get $at) (local.get $length))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $step))
+    (unreachable)))

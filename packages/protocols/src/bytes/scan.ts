@@ -1,10 +1,12 @@
 import {
+  findRowEnd,
   largeBytesMin,
   marksMax,
   marksSkipped,
   type StringWatch,
   skipLargeContainer,
 } from './large-container.ts';
+import { skipLongString } from './long-string.ts';
 
 export type { StringWatch } from './large-container.ts';
 
@@ -42,13 +44,13 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return at < bytes.length && (bytes[at] ?? 0) > 0x20 ? at : skipSpaces(bytes, at);
 }
 
-function skipSpaces(bytes: Uint8Array, at: number): number {
-  while (at < bytes.length) {
+function skipSpaces(bytes: Uint8Array, start: number): number {
+  const near = Math.min(start + nearBytes, bytes.length);
+  for (let at = start; at < near; at++) {
     const byte = bytes[at];
     if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
-    at++;
   }
-  return at;
+  return near === bytes.length ? near : findRowEnd(bytes, near, 'space');
 }
 
 function skipValue(bytes: Uint8Array, at: number, depth: number, watch: StringWatch | null): number {
@@ -79,54 +81,6 @@ export function skipString(bytes: Uint8Array, at: number): number {
     from += byte === backslash ? 2 : 1;
   }
   return from < bytes.length ? skipLongString(bytes, from) : ~bytes.length;
-}
-
-/** Code and JSON in a string have an escaped quote in every line: there `indexOf` would be called for each of them. */
-function skipLongString(bytes: Uint8Array, start: number): number {
-  let from = start;
-  for (;;) {
-    const found = bytes.indexOf(quote, from);
-    if (found === -1) return ~bytes.length;
-    if (!isEscaped(bytes, start, found)) return found + 1;
-    from = skipQuotes(bytes, found + 1);
-    if (from < 0) return -from;
-  }
-}
-
-/** Words of four bytes without a quote from which on `indexOf` is the faster one. */
-const sparseWords = 128;
-
-/**
- * Goes on behind an escaped quote, four bytes in a step, for as long as quotes are near each other. Returns the negative of the
- * position after the closing quote, or a position from where it is worth calling `indexOf` again.
- */
-function skipQuotes(bytes: Uint8Array, start: number): number {
-  const offset = (bytes.byteOffset + start + 3) & ~3;
-  const base = Math.min(offset - bytes.byteOffset, bytes.length);
-  for (let at = start; at < base; at++)
-    if (bytes[at] === quote && !isEscaped(bytes, start, at)) return -(at + 1);
-  if (base === bytes.length) return base;
-  const words = new Int32Array(bytes.buffer, offset, (bytes.length - base) >> 2);
-  let end = Math.min(words.length, sparseWords);
-  for (let index = 0; index < end; index++) {
-    // A byte of the difference is zero where the word has a quote, and the highest bit of the mask's byte is set there.
-    const difference = (words[index] ?? 0) ^ 0x2222_2222;
-    let mask = (difference - 0x0101_0101) & ~difference & 0x8080_8080;
-    if (mask === 0) continue;
-    end = Math.min(words.length, index + sparseWords);
-    for (; mask !== 0; mask &= mask - 1) {
-      const at = base + index * 4 + ((31 - Math.clz32(mask & -mask)) >> 3);
-      if (bytes[at] === quote && !isEscaped(bytes, start, at)) return -(at + 1);
-    }
-  }
-  return base + end * 4;
-}
-
-/** An odd number of backslashes stands right before `at`; none before `from` counts. */
-function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
-  let start = at;
-  while (start > from && bytes[start - 1] === backslash) start--;
-  return (at - start) % 2 === 1;
 }
 
 /** Levels of nesting that fit into the bits of a small integer. */
@@ -220,13 +174,13 @@ function skipSomeDigits(bytes: Uint8Array, at: number): number {
   return end === at ? ~Math.min(at, bytes.length) : end;
 }
 
-function skipDigits(bytes: Uint8Array, at: number): number {
-  while (at < bytes.length) {
+function skipDigits(bytes: Uint8Array, start: number): number {
+  const near = Math.min(start + nearBytes, bytes.length);
+  for (let at = start; at < near; at++) {
     const byte = bytes[at] ?? 0;
     if (byte < 0x30 || byte > 0x39) return at;
-    at++;
   }
-  return at;
+  return near === bytes.length ? near : findRowEnd(bytes, near, 'digits');
 }
 
 /** The kind of a value, by its first byte. `none`: no JSON value begins so. */

@@ -29,6 +29,8 @@ export function termAsks<Name extends string>(
 }
 
 const typeName = new KeyNames(['type']);
+/** Nearly all tools are the caller's own. */
+const ownTypes = new KeyNames(['function', 'custom']);
 
 /** The tools of a list whose `type` begins so. */
 export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly Ask[] {
@@ -36,9 +38,10 @@ export function toolAsks(reader: JsonReader | null, tools: FeeTools): readonly A
     const isType = typeName.findDecoded(member.bytes, member.keyStart, member.keyEnd) !== null;
     const start = member.at;
     const end = member.skip();
-    const type = isType && end !== -1 ? decodeString(member.bytes, start, end) : null;
+    if (!isType || end === -1 || ownTypes.find(member.bytes, start + 1, end - 1) !== null) return null;
+    const type = decodeString(member.bytes, start, end);
     const found =
-      type == null ? undefined : tools.find(([beginning]) => plainType(type).startsWith(beginning));
+      type === null ? undefined : tools.find(([beginning]) => plainType(type).startsWith(beginning));
     return found === undefined
       ? null
       : {
