@@ -63,6 +63,8 @@ const usageAnswer = z.object({
   balance: z.string(),
   balance_nano_usd: amount,
   balance_of: z.enum(['key', 'account']),
+  key: z.string(),
+  searched_to: z.null(),
   usage: z.object({ today: totals, total: totals }),
   daily_usage: z.array(totals.extend({ date: z.iso.date() })),
   model_stats: z.array(totals.extend({ model: z.string() })),
@@ -103,7 +105,10 @@ beforeAll(async () => {
     channels: [{ id: 'a', origin: simulator.origin, models, cost: '0.02' }],
     prices: Object.fromEntries(Object.keys(models).map((id) => [id, price])),
     multiplier: '1.234567',
-    moreKeys: { paged: {}, inventive: {}, other: {}, one: { account: 'open' }, two: { account: 'open' } },
+    moreKeys: {
+      ...{ paged: {}, inventive: {}, other: {}, mixed: {}, closed: { account: 'shut' } },
+      ...{ one: { account: 'open' }, two: { account: 'open' }, twin: { account: 'open', name: 'two' } },
+    },
     openAccounts: ['open'],
   });
 });
@@ -297,6 +302,108 @@ test('pages by cursor give every call once, newest first', async () => {
   } while (cursor !== null);
   expect(sizes).toEqual([3, 3, 1]);
   expect(seen).toEqual(expected.toReversed());
+});
+
+describe('calls that a filter lets through', () => {
+  const key = () => gateway.moreKeys['mixed'] ?? '';
+  const models = ['plain', 'failing', 'plain', 'nonesuch', 'cached', 'plain', '=HYPERLINK("http://x")'];
+
+  beforeAll(async () => {
+    for (const model of models)
+      await exchange(
+        gateway.apiOrigin,
+        chatRequest(key(), { model, messages: [{}] }, ['x-client-request-id: @SUM(1)']),
+      );
+  });
+
+  test.each([
+    ['?model=plain', 3],
+    ['?model=plain&billed=false', 0],
+    ['?model=nonesuch', 1],
+    ['?model=(unknown)', 2],
+    ['?model=nobody-asked-for-it', 0],
+    ['?billed=true', 4],
+    ['?billed=false', 3],
+    ['?status=complete', 4],
+    ['?status=failed', 3],
+    ['?status=failed&billed=true', 0],
+    ['?status=open', 0],
+    ['?model=failing&status=failed&billed=false&days=1', 1],
+  ])('%s', async (query, count) => {
+    const { data, has_more, next_cursor, usage: sums } = await usage(query, key());
+    expect([data.length, has_more, next_cursor]).toEqual([count, false, null]);
+    // Sums are of all calls, whichever of them are shown.
+    expect(sums.total.calls).toBe(models.length);
+  });
+
+  test('come in pages, each of them once', async () => {
+    const first = await usage('?model=plain&limit=2', key());
+    expect([first.data.length, first.has_more]).toEqual([2, true]);
+    const second = await usage(`?model=plain&limit=2&cursor=${first.next_cursor}`, key());
+    expect([second.data.length, second.has_more]).toEqual([1, false]);
+    expect(first.data.map(({ trace_id }) => trace_id)).not.toContain(second.data[0]?.trace_id);
+  });
+
+  test('as a table that spreadsheets open without running what callers wrote', async () => {
+    const answer = await ask('?format=csv', key());
+    const today = new Date().toISOString().slice(0, 10);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(answer.headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename="usage-\\d{4}-\\d\\d-\\d\\d-${today}.csv"$`),
+    );
+    const [titles = '', ...lines] = answer.body.toString().split('\r\n');
+    expect(lines.pop()).toBe('');
+    expect(lines).toHaveLength(models.length);
+    expect(titles).toMatch(/^trace_id,started_at,.*,charge_usd,charge_nano_usd,/);
+    expect(lines[0]).toContain(`"'=HYPERLINK(""http://x"")"`);
+    for (const line of lines) expect(line).toContain(",'@SUM(1),");
+    const place = titles.split(',').indexOf('charge_nano_usd');
+    const charges = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[place]), 0);
+    expect(charges).toBe((await usage('', key())).usage.total.charge_nano_usd);
+    const part = await ask('?format=csv&limit=4', key());
+    const cursor = part.headers.get('x-headgate-next-cursor');
+    const rest = await ask(`?format=csv&limit=4&cursor=${cursor}`, key());
+    expect(rest.headers.get('x-headgate-next-cursor')).toBeUndefined();
+    const both = [part, rest].flatMap(({ body }) => body.toString().split('\r\n').slice(1, -1));
+    expect(both).toEqual(lines);
+  });
+});
+
+describe('the keys of an account', () => {
+  const refused = async (query: string, key = '') => {
+    const answer = await ask(query, key);
+    const { error } = JSON.parse(answer.body.toString()) as { error: { param: string; message: string } };
+    return [answer.status, error.param, error.message];
+  };
+
+  test('read about each other by name or id where the account says so', async () => {
+    const { one = '', two = '' } = gateway.moreKeys;
+    const own = await usage('', one);
+    expect(own.usage.total.calls).toBeGreaterThan(0);
+    for (const query of ['?key=one', '?key=one&days=3']) {
+      const seen = await usage(query, two);
+      expect([seen.key, seen.usage.total, seen.data]).toEqual(['one', own.usage.total, own.data]);
+    }
+    expect((await usage('?key=two', two)).key).toBe('two');
+  });
+
+  test('a name that several have is refused with their ids', async () => {
+    const { one = '' } = gateway.moreKeys;
+    expect(await refused('?key=two', one)).toEqual([400, 'key', expect.stringMatching(/: twin, two\.$/)]);
+    expect((await usage('?key=twin', one)).key).toBe('two');
+  });
+
+  test('a key of another account is none, and no key learns of others where the account does not say so', async () => {
+    const { one = '', closed = '', other = '' } = gateway.moreKeys;
+    expect(await refused('?key=closed', one)).toEqual([400, 'key', expect.stringMatching(/same account/)]);
+    for (const query of ['?key=one', '?key=paged', '?key=nonesuch'])
+      expect(await refused(query, closed)).toEqual([
+        400,
+        'key',
+        "'key' can only be the calling key's own name or id: its account does not show its keys to each other.",
+      ]);
+    expect((await usage('?key=other', other)).key).toBe('other');
+  });
 });
 
 describe('days', () => {

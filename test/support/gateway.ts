@@ -66,13 +66,14 @@ export interface TestGatewayOptions {
   readonly multiplier?: string;
   /** A lane of a test's own to the store. */
   readonly openLane?: OpenLane;
-  /** Accounts whose keys see their balance. */
+  /** Accounts whose keys see their balance and each other. */
   readonly openAccounts?: readonly string[];
   /** More keys of the completions group, by id. */
   readonly moreKeys?: Readonly<
     Record<
       string,
       {
+        readonly name?: string;
         readonly models?: readonly string[];
         readonly expires?: string;
         readonly strict?: boolean;
@@ -212,7 +213,12 @@ export function configurationText({
         Object.values(moreKeys ?? {}).flatMap(({ account }) =>
           account === undefined
             ? []
-            : [[account, openAccounts?.includes(account) === true ? { showBalance: true } : {}]],
+            : [
+                [
+                  account,
+                  openAccounts?.includes(account) === true ? { showBalance: true, showKeys: true } : {},
+                ],
+              ],
         ),
       ),
       keys: {

@@ -65,6 +65,15 @@ export const accountFields = {
     flag,
     () => false,
   ),
+  showKeys: field(
+    z
+      .boolean()
+      .describe(
+        'Whether GET /v1/usage answers each of its keys about its other keys too, by their names; false if left out: then a key sees its own calls alone.',
+      ),
+    flag,
+    () => false,
+  ),
   prepaid: field(
     z
       .boolean()

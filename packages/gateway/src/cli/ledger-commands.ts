@@ -1,5 +1,6 @@
 import { counted } from '../admin/banner.ts';
 import { formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
+import { csvCell } from '../ports/csv.ts';
 import type { CallStatus } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
 import { decodeRoute } from '../route/explain.ts';
@@ -13,7 +14,6 @@ import {
   printResult,
   readTime,
 } from './command.ts';
-import { csvCell } from './csv.ts';
 import { statusText, tableText } from './table.ts';
 import { withLedger } from './workspace.ts';
 

@@ -17,6 +17,7 @@ import { didYouMean } from '../config/suggestion.ts';
 import type { PriceTier } from '../money/price.ts';
 import { isPiece, type PriceTierText, writePriceTiers } from '../money/price-terms.ts';
 import type { StoredPrice } from '../ports/configuration-store.ts';
+import { csvText } from '../ports/csv.ts';
 import {
   type Command,
   type CommandContext,
@@ -25,7 +26,6 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
-import { csvText } from './csv.ts';
 import { momentText } from './set-prices-commands.ts';
 import { cut, right, tableText, tableWithNotes } from './table.ts';
 import { type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';

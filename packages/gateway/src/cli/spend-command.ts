@@ -1,9 +1,9 @@
 import { counted } from '../admin/banner.ts';
 import { formatNanoUsd, nanoUsd } from '../money/money.ts';
 import { type CallFilter, type Spend, type SpendDimension, spendDimensions } from '../ports/call-reports.ts';
+import { csvText } from '../ports/csv.ts';
 import { callFilterOptions, readCallFilter, readCount } from './call-filter.ts';
 import { type CommandContext, command, type ExitReason, printFailure, printResult } from './command.ts';
-import { csvText } from './csv.ts';
 import { behindText } from './ledger-commands.ts';
 import { cut, right, tableText } from './table.ts';
 import { marginPercent, usd } from './usd.ts';

@@ -38,7 +38,8 @@ function deskOf(catchUp: () => Promise<number | null> = () => Promise.resolve(nu
     totals: () => Promise.resolve(none),
     series: () => Promise.resolve([]),
     byModel: () => Promise.resolve({ models: [], nextCursor: null }),
-    page: () => Promise.resolve({ entries: [], nextCursor: null }),
+    page: () => Promise.resolve({ entries: [], next: null, searchedToMs: null }),
+    sisters: () => Promise.resolve(null),
     find: () => Promise.resolve(null),
     balance: () => Promise.resolve({ balanceNanoUsd: nanoUsd(0n), limited: false, isShown: false }),
   };

@@ -3,7 +3,7 @@ import type { Caller } from '../catalogue/catalogue.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StoreUnavailable } from '../ports/store.ts';
 import type { UsageReports } from '../ports/usage-report.ts';
-import { answerUsage } from './usage.ts';
+import { answerUsage, type UsageAnswer } from './usage.ts';
 
 /** Reports that may be under way at once: of a key, of all keys of an account, and of all callers. */
 const [keyMax, accountMax, allMax] = [2, 4, 32];
@@ -35,7 +35,7 @@ export class ReportDesk {
     search: string,
     caller: Caller,
     onTrouble: (error: StoreUnavailable) => void,
-  ): Promise<Result<object, Fault>> {
+  ): Promise<Result<UsageAnswer, Fault>> {
     const refusal = this.#refusal(caller);
     if (refusal !== null) return fail(refusal);
     this.#move(caller, 1);

@@ -190,7 +190,11 @@ function sendUsage(request: Request, caller: Caller): void {
     context.gateway.observer.alert('ledger-unavailable', { reason: message });
   context.reports
     .usage(search, caller, tellOperator)
-    .then((result) => sendResult(request, result))
+    .then((result) =>
+      result.ok
+        ? request.exchange.send(200, result.value.headers, Buffer.from(result.value.body))
+        : refuse(request, result.error),
+    )
     .catch((error: unknown) => answerBug(request, error));
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { nanoUsd, zeroNanoUsd } from '../money/money.ts';
-import type { ModelPage, UsageEntry, UsagePage, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
-import { attemptColumns, readRecord, readUsage, usageColumns } from './columns.ts';
+import type { ModelPage, SisterKey, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
+import { attemptColumns, readUsage, usageColumns } from './columns.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -18,7 +18,8 @@ export function slotOf(timeMs: number): number {
   return startOf(timeMs, slotMs);
 }
 
-function startOf(timeMs: number, lengthMs: number): number {
+/** Start of the span of this length that holds the moment. */
+export function startOf(timeMs: number, lengthMs: number): number {
   return Math.floor(timeMs / lengthMs) * lengthMs;
 }
 
@@ -29,6 +30,9 @@ export const costOfCall = sql<bigint>`(select coalesce(sum(cast(attempt.value ->
 /** The attempts of a row of `calls` whose cost nobody knows. */
 export const unknownCostsOfCall = sql<bigint>`(select count(*) from json_each(calls.attempts) as attempt
   where attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} is null)`;
+
+/** Keys that are named when several have one name. */
+const sistersMax = 5;
 
 /** Usage as SQL tells it, on any store. */
 export class SqlUsageReports {
@@ -68,34 +72,21 @@ export class SqlUsageReports {
     return { models, nextCursor: rows.length > limit ? (models.at(-1)?.model ?? null) : null };
   }
 
-  async page(keyId: string, period: UsagePeriod, limit: number, cursor: string | null): Promise<UsagePage> {
-    const after = cursor === null ? undefined : await this.#selectCall(keyId, cursor).executeTakeFirst();
-    const rows = await this.#database
-      .selectFrom('calls')
-      .selectAll()
-      .where('key_id', '=', keyId)
-      .where('started_at_ms', '>=', BigInt(period.fromMs))
-      .where('started_at_ms', '<', BigInt(period.toMs))
-      .$if(after !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(
-            refTuple('started_at_ms', 'trace_id'),
-            '<',
-            tuple(after?.started_at_ms ?? 0n, after?.trace_id ?? ''),
-          ),
-        ),
-      )
-      .orderBy('started_at_ms', 'desc')
-      .orderBy('trace_id', 'desc')
-      .limit(limit + 1)
+  async sisters(accountId: string, label: string): Promise<readonly SisterKey[] | null> {
+    const account = await this.#database
+      .selectFrom('accounts')
+      .select('show_keys')
+      .where('id', '=', accountId)
+      .executeTakeFirst();
+    if (account?.show_keys !== 1n) return null;
+    return this.#database
+      .selectFrom('keys')
+      .select(['id', 'name'])
+      .where('account_id', '=', accountId)
+      .where(({ eb }) => eb.or([eb('id', '=', label), eb('name', '=', label)]))
+      .orderBy('id')
+      .limit(sistersMax)
       .execute();
-    const entries = rows.slice(0, limit).map(toUsageEntry);
-    return { entries, nextCursor: rows.length > limit ? (entries.at(-1)?.traceId ?? null) : null };
-  }
-
-  async find(keyId: string, traceId: string): Promise<UsageEntry | null> {
-    const row = await this.#selectCall(keyId, traceId).executeTakeFirst();
-    return row === undefined ? null : toUsageEntry(row);
   }
 
   async balance(accountId: string) {
@@ -145,40 +136,6 @@ export class SqlUsageReports {
     const due = this.#database.selectFrom('usage_spans_due').select('key_id').where('key_id', '=', keyId);
     return (await due.executeTakeFirst()) !== undefined;
   }
-
-  #selectCall(keyId: string, traceId: string) {
-    return this.#database
-      .selectFrom('calls')
-      .selectAll()
-      .where('trace_id', '=', traceId)
-      .where('key_id', '=', keyId);
-  }
-}
-
-function toUsageEntry(row: Readonly<Record<string, unknown>>): UsageEntry {
-  const record = readRecord(row);
-  return {
-    traceId: record.traceId,
-    status: record.status,
-    unbilledReason: record.unbilledReason,
-    surface: record.surface,
-    modelRequested: record.modelRequested,
-    modelServed: record.modelServed,
-    stream: record.stream,
-    usage: record.usage,
-    usageSource: record.usageSource,
-    chargeNanoUsd: record.chargeNanoUsd,
-    httpStatus: record.httpStatus,
-    errorCode: record.errorCode,
-    finishReason: record.finishReason,
-    losses: record.losses,
-    ttftMs: record.ttftMs,
-    durationMs: record.finishedAtMs === null ? null : record.durationMs,
-    attempts: record.attempts.length,
-    clientRequestId: record.clientRequestId,
-    startedAtMs: record.startedAtMs,
-    finishedAtMs: record.finishedAtMs,
-  };
 }
 
 const summedColumns = ['calls', 'billed_calls', 'charge_nano_usd', ...usageColumns] as const;

@@ -103,6 +103,8 @@ export interface ChannelModelsTable {
 }
 
 export interface KeysTable extends Declared {
+  name: string;
+  account_id: string;
   status: KeyStatus;
   created_at_ms: Integer;
   retires_at_ms: Integer | null;
@@ -174,7 +176,7 @@ export interface Schema {
   usage_spans_due: { key_id: string };
   prices: PricesTable;
   providers: ProvidersTable;
-  accounts: Declared & { prepaid: Integer; show_balance: Integer };
+  accounts: Declared & { prepaid: Integer; show_balance: Integer; show_keys: Integer };
   groups: Declared;
   models: Declared;
   channels: Declared;

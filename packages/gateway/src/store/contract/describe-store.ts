@@ -6,6 +6,13 @@ import { nanoUsd } from '../../money/money.ts';
 import { type Spend, spendDimensions } from '../../ports/call-reports.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { LedgerAlarm, LedgerRecord, Store } from '../../ports/store.ts';
+import type {
+  UsageEntry,
+  UsageFilter,
+  UsagePage,
+  UsagePeriod,
+  UsagePlace,
+} from '../../ports/usage-report.ts';
 import { describeConfiguration } from './describe-configuration.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLeases } from './describe-leases.ts';
@@ -62,6 +69,22 @@ function byName(rows: readonly Spend[]): readonly unknown[] {
 }
 
 const wholeTime = { fromMs: 0, toMs: epochMs * 2 };
+
+function isWithin({ startedAtMs }: UsageEntry, { fromMs, toMs }: UsagePeriod): boolean {
+  return startedAtMs >= fromMs && startedAtMs < toMs;
+}
+
+function isWanted(entry: UsageEntry, { model, status, billed }: UsageFilter): boolean {
+  const { unbilledReason, modelRequested } = entry;
+  // The samples that were refused ask for made-up models, and nothing else does.
+  const models = modelRequested.startsWith('made-up') ? [modelRequested, '(unknown)'] : [modelRequested];
+  const isBilled = entry.status === 'open' ? null : unbilledReason === null;
+  return (
+    (model === undefined || models.includes(model)) &&
+    (status === undefined || entry.status === status) &&
+    (billed === undefined || isBilled === billed)
+  );
+}
 
 async function recordsOf(store: Store): Promise<LedgerRecord[]> {
   return Array.fromAsync(store.exportEntries({}));
@@ -439,21 +462,72 @@ function describeUsage(createSite: () => StoreSite): void {
     const calls = fc.sample(anyEntry, { numRuns: 57, seed: 3 });
     await settleAll(calls.map((call, index) => (index % 4 === 0 ? { ...call, ...sameMoment } : call)));
     const seen: string[] = [];
-    let cursor: string | null = null;
+    let before: UsagePlace | null = null;
     do {
-      const page = await store.reports.page('key-1', wholeTime, 5, cursor);
+      const page: UsagePage = await store.reports.page('key-1', wholeTime, {}, 5, before);
       expect(page.entries.length).toBeLessThanOrEqual(5);
       seen.push(...page.entries.map((entry) => entry.traceId));
-      cursor = page.nextCursor;
-    } while (cursor !== null);
+      before = page.next;
+    } while (before !== null);
     expect(seen).toEqual(reference.page('key-1', wholeTime));
   });
+
+  test('pages of what a filter lets through are those of all calls that it lets through', async () => {
+    const timed = (call: CallEntry, at: number) => ({ ...call, traceId: traceId(at) });
+    const calls = fc.sample(anyEntry, { numRuns: 250, seed: 5 }).map(timed);
+    await settleAll(calls);
+    for (let at = 0; at < 5; at++)
+      store.ledger.open(
+        openingOf(sampleEntry({ traceId: traceId(900 + at), startedAtMs: epochMs + at * 9_000_000 })),
+      );
+    await store.ledger.flush();
+    await store.catchUp();
+    const everything = await pageThrough({}, wholeTime, 200);
+    expect(everything).toHaveLength(5 + reference.page('key-1', wholeTime).length);
+    const filter = fc.record(
+      {
+        model: fc.constantFrom('alpha', 'beta', 'made-up alpha', 'nothing', '(unknown)'),
+        status: fc.constantFrom('open', 'complete', 'failed', 'timed_out', 'caller_gone', 'interrupted'),
+        billed: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    );
+    const moment = fc.nat(110_000_000).map((offset) => epochMs + offset);
+    await fc.assert(
+      fc.asyncProperty(
+        filter,
+        moment,
+        moment,
+        fc.integer({ min: 1, max: 9 }),
+        async (wanted, a, b, limit) => {
+          const period = { fromMs: Math.min(a, b), toMs: Math.max(a, b) };
+          const expected = everything.filter((entry) => isWanted(entry, wanted) && isWithin(entry, period));
+          expect(await pageThrough(wanted, period, limit)).toEqual(expected);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  async function pageThrough(filter: UsageFilter, period: UsagePeriod, limit: number): Promise<UsageEntry[]> {
+    const seen: UsageEntry[] = [];
+    let before: UsagePlace | null = null;
+    do {
+      const page: UsagePage = await store.reports.page('key-1', period, filter, limit, before);
+      expect(page.entries.length).toBeLessThanOrEqual(limit);
+      seen.push(...page.entries);
+      before = page.next;
+    } while (before !== null);
+    return seen;
+  }
 
   test("never shows another key's calls", async () => {
     await settleAll([sampleEntry({ keyId: 'key-2' })]);
     expect(await store.reports.find('key-1', traceId(1))).toBeNull();
-    expect(await store.reports.page('key-1', wholeTime, 10, null)).toEqual({ entries: [], nextCursor: null });
-    expect((await store.reports.page('key-1', wholeTime, 10, traceId(1))).entries).toEqual([]);
+    const nothing = { entries: [], next: null, searchedToMs: null };
+    expect(await store.reports.page('key-1', wholeTime, {}, 10, null)).toEqual(nothing);
+    const before = { atMs: epochMs, traceId: traceId(1) };
+    expect(await store.reports.page('key-1', wholeTime, {}, 10, before)).toEqual(nothing);
     expect((await store.reports.totals('key-1', null)).calls).toBe(0);
   });
 

@@ -51,6 +51,7 @@ export const declaration: Declaration = {
       ...declare(accountFields, 'account-1', {
         name: 'First',
         showBalance: true,
+        showKeys: true,
         prepaid: true,
         creditLimit: '12.5',
         timezone: 'Europe/Berlin',

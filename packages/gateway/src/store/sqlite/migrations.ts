@@ -332,6 +332,9 @@ ALTER TABLE prices ADD COLUMN source TEXT;
 ALTER TABLE prices ADD COLUMN written_at_ms INTEGER;
 `;
 
+/** Keys read about the other keys of their account only where it says so. */
+const shownKeys = 'ALTER TABLE accounts ADD COLUMN show_keys INTEGER NOT NULL DEFAULT 0;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -358,6 +361,7 @@ const steps: readonly string[] = [
   eventTables,
   limitsOfOwners,
   leaseTables,
+  shownKeys,
 ];
 
 /** The schema that this version writes. */

@@ -72,7 +72,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return {
     ledger,
     catchUp,
-    reports: { catchUp, ...jobsOf(reporter, 'totals', 'series', 'byModel', 'page', 'find', 'balance') },
+    reports: {
+      catchUp,
+      ...jobsOf(reporter, 'totals', 'series', 'byModel', 'page', 'find', 'sisters', 'balance'),
+    },
     configuration: configurationOf(reader, writer, clock),
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),

@@ -13,6 +13,7 @@ import { findRecord, readRecords } from '../records.ts';
 import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
+import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
@@ -117,13 +118,15 @@ function createEventJobs(kysely: Kysely<Schema>) {
 
 function createReadingJobs(kysely: Kysely<Schema>) {
   const reports = new SqlUsageReports(kysely);
+  const pages = new UsagePages(kysely);
   const calls = new SqlCallReports(kysely);
   return {
     totals: reports.totals.bind(reports),
     series: reports.series.bind(reports),
     byModel: reports.byModel.bind(reports),
-    page: reports.page.bind(reports),
-    find: reports.find.bind(reports),
+    page: pages.page.bind(pages),
+    sisters: reports.sisters.bind(reports),
+    find: pages.find.bind(pages),
     balance: reports.balance.bind(reports),
     calls: calls.list.bind(calls),
     spend: calls.spend.bind(calls),
