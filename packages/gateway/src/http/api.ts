@@ -15,6 +15,7 @@ import {
   socketOf,
   stopListening,
 } from './listening.ts';
+import { ModelLists } from './models.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { NodeFeed } from './node-feed.ts';
 import { PlainConnection } from './plain-connection.ts';
@@ -58,8 +59,9 @@ export interface Api {
 export type Answer = (exchange: Exchange, expectation: string | null) => void;
 
 /** Opens the API port. Rejects when the address cannot be had. */
-export function startApi(options: ApiOptions, context: RequestContext): Promise<Api> {
-  const { gateway, random, departure } = context;
+export function startApi(options: ApiOptions, given: Omit<RequestContext, 'models'>): Promise<Api> {
+  const { gateway, random, departure } = given;
+  const context = { ...given, models: new ModelLists(gateway.catalogue, gateway.protocols) };
   const parts = { ...gateway, random, departure };
   const answer: Answer = (exchange, expectation) => answerRequest(exchange, expectation, context);
   return openPort(createPort(options, parts, answer), options);

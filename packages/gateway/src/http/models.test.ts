@@ -4,7 +4,7 @@ import { type Caller, type Catalogue, type Model, plainRouting } from '../catalo
 import { noLimits } from '../catalogue/limits.ts';
 import { type ModelFacts, unknownModel } from '../catalogue/model-facts.ts';
 import { Rights } from '../catalogue/rights.ts';
-import { findModel, listModels, modelView, nativeModelView } from './models.ts';
+import { findModel, ModelLists, modelView, nativeModelView } from './models.ts';
 
 const chat = { 'chat-completions': '/chat/completions' };
 const models: readonly Model[] = [
@@ -48,6 +48,12 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
   };
 }
 
+function listedBy(lists: ModelLists, caller: Caller): readonly string[] {
+  const text = Buffer.from(lists.answerTo(caller)).toString();
+  const { data } = JSON.parse(text) as { readonly data: readonly { readonly id: string }[] }; // As it is documented.
+  return data.map(({ id }) => id);
+}
+
 const served = { 'chat-completions': true, messages: true, images: true };
 
 test.each([
@@ -56,10 +62,42 @@ test.each([
   ['messages', { 'chat-completions': true }, []],
 ] as const)('a %s key is told of what it can call, served %j', (platform, protocols, ids) => {
   const caller = callerOn(platform);
-  expect(listModels(caller, catalogue, protocols)).toMatchObject({ data: ids.map((id) => ({ id })) });
+  const lists = new ModelLists({ current: catalogue }, protocols);
+  expect(listedBy(lists, caller)).toEqual(ids);
+  expect(lists.modelsOf(caller).map(({ id }) => id)).toEqual(ids);
   for (const { id } of models) {
     expect(findModel(id, caller, catalogue, protocols).ok).toBe(ids.some((listed) => listed === id));
   }
+});
+
+test('a list is made once for a group, and for each key with one of its own, until the catalogue is another', () => {
+  const holder = { current: catalogue };
+  const lists = new ModelLists(holder, served);
+  const caller = callerOn('completions');
+  const first = lists.answerTo(caller);
+  expect(lists.answerTo({ ...caller, keyId: 'other' })).toBe(first);
+  expect(lists.modelsOf({ ...caller, keyId: 'other' })).toBe(lists.modelsOf(caller));
+  const own = { ...caller, keyId: 'narrow', models: new Set(['chat-only']) };
+  expect(listedBy(lists, own)).toEqual(['chat-only']);
+  expect(lists.answerTo(own)).toBe(lists.answerTo(own));
+  expect(listedBy(lists, { ...own, keyId: 'narrower', models: new Set() })).toEqual([]);
+  expect(
+    listedBy(lists, { ...caller, group: { ...caller.group, id: 'h', platform: 'messages' } }),
+  ).not.toContain('images-only');
+  holder.current = { ...catalogue, models: new Map(models.slice(0, 1).map((model) => [model.id, model])) };
+  expect(listedBy(lists, caller)).toEqual(['chat-only']);
+});
+
+test('lists that are kept have a bound', () => {
+  const lists = new ModelLists({ current: catalogue }, served);
+  const keyOf = (n: number) => ({
+    ...callerOn('completions'),
+    keyId: `k${n}`,
+    models: new Set(['chat-only']),
+  });
+  const first = lists.modelsOf(keyOf(0));
+  for (let n = 1; n <= 1000; n++) lists.modelsOf(keyOf(n));
+  expect(lists.modelsOf(keyOf(0))).not.toBe(first);
 });
 
 const facts: ModelFacts = {

@@ -20,8 +20,69 @@ import { type ModelFacts, takesReasoning } from '../catalogue/model-facts.ts';
 /** The protocols this build speaks. */
 type Served = Readonly<Partial<Record<ProtocolId, unknown>>>;
 
+/** Bytes of lists that are kept. Keys with lists of their own are few beside groups. */
+const keptBytesMax = 16 * 1024 * 1024;
+/** The same of lists of models, each of which is one reference a model. */
+const keptListsMax = 1_000;
+
+/**
+ * The lists of models that callers ask for again and again, each made once until the catalogue is another: for all keys of a group
+ * together, and for each key that has a list of its own.
+ */
+export class ModelLists {
+  readonly #catalogue: { readonly current: Catalogue };
+  readonly #served: Served;
+  #snapshot: Catalogue | null = null;
+  readonly #models = new Map<string, readonly Model[]>();
+  readonly #texts = new Map<string, Buffer>();
+  #keptBytes = 0;
+
+  constructor(catalogue: { readonly current: Catalogue }, served: Served) {
+    this.#catalogue = catalogue;
+    this.#served = served;
+  }
+
+  /** The models that the caller can call, in the order of their ids. */
+  modelsOf(caller: Caller): readonly Model[] {
+    const owner = this.#ownerOf(caller);
+    const kept = this.#models.get(owner);
+    if (kept !== undefined) return kept;
+    const models = callableModels(caller, this.#catalogue.current, this.#served);
+    if (this.#models.size >= keptListsMax) this.#models.clear();
+    this.#models.set(owner, models);
+    return models;
+  }
+
+  /** The answer to `GET /v1/models`, JSON. */
+  answerTo(caller: Caller): Uint8Array {
+    const owner = this.#ownerOf(caller);
+    const kept = this.#texts.get(owner);
+    if (kept !== undefined) return kept;
+    const text = Buffer.from(JSON.stringify(listModels(caller, this.modelsOf(caller))));
+    if (text.length > keptBytesMax) return text;
+    this.#keptBytes += text.length;
+    if (this.#keptBytes > keptBytesMax) {
+      this.#texts.clear();
+      this.#keptBytes = text.length;
+    }
+    this.#texts.set(owner, text);
+    return text;
+  }
+
+  /** Whose list it is, in the catalogue at hand. Ids have no line ends. */
+  #ownerOf({ group, keyId, models }: Caller): string {
+    if (this.#snapshot !== this.#catalogue.current) {
+      this.#snapshot = this.#catalogue.current;
+      this.#models.clear();
+      this.#texts.clear();
+      this.#keptBytes = 0;
+    }
+    return models === null ? group.id : `${group.id}\n${keyId}`;
+  }
+}
+
 /** Models the key may call, that have a price and that some channel serves on its surface, in the order of their ids. */
-export function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
+function callableModels(caller: Caller, catalogue: Catalogue, served: Served): readonly Model[] {
   const spoken = protocolsOf(caller, served);
   return [...catalogue.models.values()]
     .filter((model) => isCallable(model, caller, spoken))
@@ -45,8 +106,7 @@ function protocolsOf({ group }: Caller, served: Served): readonly ProtocolId[] {
 }
 
 /** `GET /v1/models`: the union of what the completions and messages SDKs expect, and for native keys their own list too. */
-export function listModels(caller: Caller, catalogue: Catalogue, served: Served): object {
-  const models = callableModels(caller, catalogue, served);
+function listModels(caller: Caller, models: readonly Model[]): object {
   const list = {
     object: 'list',
     data: models.map(sharedView),

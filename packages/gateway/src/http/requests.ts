@@ -26,14 +26,7 @@ import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from '
 import type { Callers } from './callers.ts';
 import { type Departure, type Exchange, identityHeaders } from './exchange.ts';
 import type { MemoryBudget } from './memory.ts';
-import {
-  callableModels,
-  findModel,
-  listModels,
-  listNativeModels,
-  modelView,
-  nativeModelView,
-} from './models.ts';
+import { findModel, listNativeModels, type ModelLists, modelView, nativeModelView } from './models.ts';
 import type { ReportDesk } from './report-desk.ts';
 
 /** Everything that answers need, put together once in main.ts. */
@@ -41,6 +34,7 @@ export interface RequestContext {
   readonly gateway: Gateway;
   readonly reports: ReportDesk;
   readonly callers: Callers;
+  readonly models: ModelLists;
   readonly random: Random;
   readonly bodyBytesMax: number;
   readonly memory: MemoryBudget;
@@ -155,8 +149,8 @@ function answer(
   switch (endpoint.kind) {
     case 'models':
       return endpoint.platform === 'native'
-        ? sendResult(request, listNativeModels(search, callableModels(caller, catalogue.current, protocols)))
-        : sendJson(request, listModels(caller, catalogue.current, protocols));
+        ? sendResult(request, listNativeModels(search, context.models.modelsOf(caller)))
+        : sendBytes(request, context.models.answerTo(caller));
     case 'model': {
       const model = findModel(params.model ?? '', caller, catalogue.current, protocols);
       if (!model.ok) return refuse(request, model.error);
@@ -179,8 +173,12 @@ function sendResult(request: Request, result: Result<object, Fault>): void {
   else refuse(request, result.error);
 }
 
-function sendJson({ exchange }: Request, value: object): void {
-  exchange.send(200, ['content-type', 'application/json'], Buffer.from(JSON.stringify(value)));
+function sendJson(request: Request, value: object): void {
+  sendBytes(request, Buffer.from(JSON.stringify(value)));
+}
+
+function sendBytes({ exchange }: Request, body: Uint8Array): void {
+  exchange.send(200, ['content-type', 'application/json'], body);
 }
 
 function sendUsage(request: Request, caller: Caller): void {
