@@ -68,6 +68,8 @@ export interface TestGatewayOptions {
   readonly openLane?: OpenLane;
   /** Accounts whose keys see their balance and each other. */
   readonly openAccounts?: readonly string[];
+  /** What accounts pay less, as a file says it. */
+  readonly discounts?: Readonly<Record<string, unknown>>;
   /** More keys of the completions group, by id. */
   readonly moreKeys?: Readonly<
     Record<
@@ -185,6 +187,7 @@ export function configurationText({
   multiplier,
   moreKeys,
   openAccounts,
+  discounts,
   reasoning,
   hedging,
   rescue = false,
@@ -216,7 +219,12 @@ export function configurationText({
             : [
                 [
                   account,
-                  openAccounts?.includes(account) === true ? { showBalance: true, showKeys: true } : {},
+                  {
+                    ...(openAccounts?.includes(account) === true
+                      ? { showBalance: true, showKeys: true }
+                      : {}),
+                    ...(discounts?.[account] === undefined ? {} : { discount: discounts[account] }),
+                  },
                 ],
               ],
         ),

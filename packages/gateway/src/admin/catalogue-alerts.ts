@@ -42,6 +42,8 @@ export function alertOf({ kind, subject, detail: reason }: CatalogueProblem): [A
       return [kind, { model: subject, reason }];
     case 'orphan-key':
       return ['configuration-incomplete', { subject: `key:${subject}`, problem: kind, reason }];
+    case 'rough-discount':
+      return ['configuration-incomplete', { subject: `account:${subject}`, problem: kind, reason }];
     case 'unknown-provider':
     case 'incomplete-address':
       return ['configuration-incomplete', { subject: `channel:${subject}`, problem: kind, reason }];

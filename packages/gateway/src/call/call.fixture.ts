@@ -330,4 +330,5 @@ export const caller: Caller = {
   strict: false,
   expiresAtMs: null,
   limits: noLimits,
+  multipliers: null,
 };

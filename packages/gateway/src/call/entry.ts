@@ -96,7 +96,15 @@ export function unsettledEntryOf(entry: CallEntry, told: CallEnd): CallEntry {
   };
 }
 
-export function openingOf({ inbound, caller, protocol, request, price, tag }: Call): CallOpening {
+export function openingOf({
+  inbound,
+  caller,
+  protocol,
+  request,
+  price,
+  tag,
+  multiplierPpm,
+}: Call): CallOpening {
   const { traceId, receivedAtMs } = inbound;
   const { model } = request.facts;
   return {
@@ -110,7 +118,7 @@ export function openingOf({ inbound, caller, protocol, request, price, tag }: Ca
     stream: request.facts.stream,
     startedAtMs: receivedAtMs,
     priceVersion: price?.id ?? null,
-    multiplierPpm: caller.group.multiplierPpm,
+    multiplierPpm,
     clientRequestId: inbound.header('x-client-request-id')?.slice(0, 200) ?? null,
     parentTrace: inbound.header('traceparent')?.slice(0, 200) ?? null,
     userAgent: inbound.header('user-agent')?.slice(0, 200) ?? null,
@@ -120,7 +128,7 @@ export function openingOf({ inbound, caller, protocol, request, price, tag }: Ca
 
 /** Builds the one entry of a call: what it used, whether it is billed, and if not, why (ledger.md, "One entry per call"). */
 export function entryOf(call: Call, finish: CallEnd): CallEntry {
-  const { gateway, inbound, caller, request, price, attempts, routes } = call;
+  const { gateway, inbound, request, price, attempts, routes } = call;
   const now = gateway.clock.monotonic();
   const { receivedAt, work } = inbound;
   const estimates = estimatesOf(request);
@@ -167,7 +175,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
     terms: terms === noTerms ? null : terms,
     chargeNanoUsd:
       unbilledReason === null && charged !== null
-        ? priceUsage(usage, charged.price, caller.group.multiplierPpm, terms, parts)
+        ? priceUsage(usage, charged.price, call.multiplierPpm, terms, parts)
         : zeroNanoUsd,
     leased: 0,
     finishReason: reading?.finishReason ?? null,

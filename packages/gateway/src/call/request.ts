@@ -73,6 +73,8 @@ export class Call extends Errand {
   tag: string | null = null;
   /** Fixed as soon as it is known that the caller may call the model; null where that is not so, or it has none. */
   price: PriceVersion | null = null;
+  /** The factor on the price in parts per million, fixed with it. */
+  multiplierPpm: bigint;
   /** The models that answers may name, as they were when the call was admitted. */
   served = noneServed;
   /** Encodes for a target that speaks the caller's protocol, where the body names other models; null where it names none. */
@@ -100,6 +102,7 @@ export class Call extends Errand {
   ) {
     super(gateway, inbound, reply);
     this.caller = caller;
+    this.multiplierPpm = caller.group.multiplierPpm;
     this.protocol = protocol;
     this.#listener = listener;
   }
@@ -168,6 +171,8 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
   // From here on the ledger names the model: it is none that the caller has made up.
   const { price } = model;
   call.price = price;
+  const { multipliers } = caller;
+  if (multipliers !== null) call.multiplierPpm = multipliers.byModel.get(model.id) ?? multipliers.usualPpm;
   const { accountId, group } = caller;
   if (group.models !== null || caller.models !== null) {
     const named = readNames(request, caller, call.protocol.id, rights);

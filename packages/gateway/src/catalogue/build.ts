@@ -25,6 +25,7 @@ import {
   takesReasoning,
   unknownModel,
 } from './model-facts.ts';
+import { multipliersFinder, roughText } from './multipliers.ts';
 import { limitsFinder } from './owner-limits.ts';
 import { pricesInForce, type SteadyTime, steadyTime } from './price-timeline.ts';
 import { Rights } from './rights.ts';
@@ -56,8 +57,9 @@ export interface CatalogueProblem {
     | 'missing-credential'
     | 'unknown-provider'
     | 'incomplete-address'
-    | 'orphan-key';
-  /** Id of the model, channel or key. */
+    | 'orphan-key'
+    | 'rough-discount';
+  /** Id of the model, channel, key or account. */
   readonly subject: string;
   readonly detail: string;
 }
@@ -321,11 +323,18 @@ function buildKeys(
   const keys = new Map<string, KeyRecord>();
   const accounts = new Set(stored.accounts.map(({ id }) => id));
   const limitsOf = limitsFinder(stored.accounts, stored.groups);
+  const multipliers = multipliersFinder(stored.accounts);
   for (const key of stored.keys) {
     const group = groups.get(key.groupId);
     const hasAccount = accounts.has(key.accountId);
     if (group !== undefined && hasAccount)
-      keys.set(key.hash, { caller: callerOf(key, group, limitsOf(key)), status: key.status });
+      keys.set(key.hash, {
+        caller: {
+          ...callerOf(key, group, limitsOf(key)),
+          multipliers: multipliers.find(key.accountId, group.multiplierPpm),
+        },
+        status: key.status,
+      });
     else if (key.status === 'active') {
       problems.push({
         kind: 'orphan-key',
@@ -334,10 +343,12 @@ function buildKeys(
       });
     }
   }
+  for (const rough of multipliers.rough)
+    problems.push({ kind: 'rough-discount', subject: rough.accountId, detail: roughText(rough) });
   return keys;
 }
 
-function callerOf(key: StoredKey, group: Group, limits: Caller['limits']): Caller {
+function callerOf(key: StoredKey, group: Group, limits: Caller['limits']): Omit<Caller, 'multipliers'> {
   return {
     keyId: key.id,
     keyName: key.name,

@@ -12,6 +12,7 @@ import type { PriceVersion } from '../money/price.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
 import type { OwnerLimits } from './limits.ts';
 import type { ModelFacts } from './model-facts.ts';
+import type { Multipliers } from './multipliers.ts';
 
 export type { RoutingPreset } from './entities.ts';
 
@@ -136,6 +137,8 @@ export interface Caller {
   readonly group: Group;
   /** Models this key may call; null is every model of its group. */
   readonly models: ReadonlySet<string> | null;
+  /** The factors on list prices where its account has a discount; null where it has none: then its group's multiplier is the factor. */
+  readonly multipliers: Multipliers | null;
   /** True when its calls may lose nothing in translation: a loss is a 400 then. */
   readonly strict: boolean;
   readonly createdAtMs: number;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatDecimal } from '../money/money.ts';
 import type { PriceTier } from '../money/price.ts';
 import { headersField, proxyField, type timeoutFields } from './channel-way.ts';
+import { discountField } from './discount.ts';
 import {
   type CellForm,
   convertedOrUnset,
@@ -87,6 +88,7 @@ export const accountFields = {
   timeZone: timeZoneField,
   budgets: budgetsField,
   limits: limitsField,
+  discount: discountField,
 };
 
 /** A list as JSON, which for none at all is `null`. */

@@ -118,7 +118,7 @@ function chargeText(call: LedgerRecord, prices: Prices, color: boolean): string 
   ]);
   const columns = [`usage (${usageSource})`, right('units'), right('$ each'), '', right('$')];
   const sum = terms.reduce((total, { units, price, factorPpm }) => total + units * price * factorPpm, 0n);
-  const factor = multiplierPpm === plain ? '' : ` × ${formatDecimal(multiplierPpm, 6)} of its group`;
+  const factor = multiplierPpm === plain ? '' : ` × ${formatDecimal(multiplierPpm, 6)} multiplier`;
   const formula = `$${formatDecimal(sum, 18)}${factor} = $${formatDecimal(sum * multiplierPpm, 24)}`;
   const charged =
     unbilledReason === null ? `charged $${formatNanoUsd(chargeNanoUsd)}` : `not charged: ${unbilledReason}`;

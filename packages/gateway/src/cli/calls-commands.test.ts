@@ -172,7 +172,7 @@ describe('calls show', () => {
       expect(out).toContain('2: translated; edited model');
       expect(out).toMatch(/input +1,000 +[\d.]+ \/ M/);
       expect(out).toMatch(/cache read +30,000 +[\d.]+ \/ M/);
-      expect(out).toContain(' × 1.15 of its group = $');
+      expect(out).toContain(' × 1.15 multiplier = $');
       expect(out).toContain('price model:beta@1');
       expect(out).toContain('Lost in translation: seed, messages[].name');
       expect(isNarrow(out)).toBe(true);

@@ -24,6 +24,7 @@ function callerOf(keyId: string, expiresAtMs: number | null = null): Caller {
     createdAtMs: 0,
     expiresAtMs,
     limits: noLimits,
+    multipliers: null,
   };
 }
 

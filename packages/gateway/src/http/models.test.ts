@@ -45,6 +45,7 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
     strict: false,
     expiresAtMs: null,
     limits: noLimits,
+    multipliers: null,
   };
 }
 

@@ -19,7 +19,7 @@ const group = {
 function callerOf(keyId: string, accountId: string) {
   return {
     ...{ keyId, accountId, group, keyName: keyId, models: null, strict: false },
-    ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits },
+    ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits, multipliers: null },
   };
 }
 

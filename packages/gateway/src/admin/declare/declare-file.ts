@@ -3,6 +3,7 @@ import type { ConfigurationFile } from '../../config/configuration-file.ts';
 import type { ConfigurationProblem } from '../../config/yaml-source.ts';
 import type { Declaration } from '../../ports/configuration-store.ts';
 import { declareChannels } from './declare-channels.ts';
+import { refuseRoughDiscounts } from './declare-discounts.ts';
 import { declareAccounts, declareGroups, declareKeys } from './declare-groups.ts';
 import { declareModels } from './declare-models.ts';
 import { type DeclareTools, type Declaring, declareProviders } from './declaring.ts';
@@ -20,6 +21,7 @@ export function declareFile(
   const accounts = declareAccounts(declaring, modelIds);
   const groups = declareGroups(declaring, modelIds, Object.keys(file.shape.channels ?? {}));
   const keys = declareKeys(declaring, ids(groups), ids(accounts), modelIds);
+  refuseRoughDiscounts(declaring, keys, groups, accounts);
   if (declaring.problems.length > 0) return fail(declaring.problems);
   return succeed({ providers: documents(providers.declared), accounts, groups, models, channels, keys });
 }

@@ -13,6 +13,7 @@ import { isWellFormedKey, keyHint } from '../../catalogue/key.ts';
 import type { KeyShape } from '../../config/configuration-schema.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import { parseDecimal } from '../../money/money.ts';
+import { exactDiscount } from './declare-discounts.ts';
 import { exactLimits } from './declare-limits.ts';
 import { complain, type Declaring, requireKnown } from './declaring.ts';
 
@@ -23,13 +24,22 @@ export function declareAccounts(
   const { file } = declaring;
   const named = Object.entries(file.shape.accounts ?? {}).map(([id, account]) => ({
     id,
-    ...declare(accountFields, id, exactLimits(declaring, ['accounts', id], account ?? {}, modelIds)),
+    ...declare(accountFields, id, exactAccount(declaring, ['accounts', id], account ?? {}, modelIds)),
   }));
   const payers = Object.values(file.shape.keys ?? {}).map((key) =>
     'account' in key ? key.account : defaultAccount,
   );
   const isMissing = payers.includes(defaultAccount) && !named.some(({ id }) => id === defaultAccount);
   return isMissing ? [...named, unnamedAccount] : named;
+}
+
+function exactAccount(
+  declaring: Declaring,
+  path: YamlPath,
+  shape: object,
+  modelIds: readonly string[],
+): object {
+  return exactDiscount(declaring, path, exactLimits(declaring, path, shape, modelIds), modelIds);
 }
 
 /** Who pays for keys that name nobody. */

@@ -35,6 +35,7 @@ const caller = {
   createdAtMs: 0,
   expiresAtMs: null,
   limits: noLimits,
+  multipliers: null,
 };
 
 function catalogueOf(): Catalogue {

@@ -335,6 +335,9 @@ ALTER TABLE prices ADD COLUMN written_at_ms INTEGER;
 /** Keys read about the other keys of their account only where it says so. */
 const shownKeys = 'ALTER TABLE accounts ADD COLUMN show_keys INTEGER NOT NULL DEFAULT 0;';
 
+/** Accounts that pay less than their groups do. */
+const discounts = 'ALTER TABLE accounts ADD COLUMN discount TEXT;';
+
 /** Forward only: a released step never changes, a new one is appended. The file's `user_version` counts those done. */
 const steps: readonly string[] = [
   ledger + configuration,
@@ -362,6 +365,7 @@ const steps: readonly string[] = [
   limitsOfOwners,
   leaseTables,
   shownKeys,
+  discounts,
 ];
 
 /** The schema that this version writes. */
