@@ -39,6 +39,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     packages: [],
   },
   [`${gateway}/ports`]: { imports: [protocols, ...core], packages: [] },
+  [`${gateway}/limits`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
   [`${gateway}/call`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
   [`${gateway}/store`]: {
     imports: [protocols, ...core, ...inGateway('ports')],
@@ -115,7 +116,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
 export const pureFolders = [protocols, ...core].map((folder) => `${folder}/`);
 
 /** Folders into which time and chance are passed, so that tests and simulations own them. */
-export const timelessFolders = [...pureFolders, `${gateway}/call/`];
+export const timelessFolders = [...pureFolders, `${gateway}/call/`, `${gateway}/limits/`];
 
 /** Folders that a call passes through. */
 export const dataPath = [...timelessFolders, `${gateway}/upstream/`, `${gateway}/http/`];

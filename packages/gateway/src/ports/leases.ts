@@ -98,12 +98,14 @@ export interface LeaseWant extends LeaseName {
 
 /** News of a limit of money that nobody was told before, in any process. */
 export interface LimitAlert {
-  readonly kind: 'budget-threshold' | 'budget-exhausted' | 'balance-exhausted';
+  /** `balance-over`: there is money again after the balance was exhausted. */
+  readonly kind: 'budget-threshold' | 'budget-exhausted' | 'balance-exhausted' | 'balance-over';
   readonly subject: LimitSubject;
   /** Null for a balance. */
-  readonly span: BudgetSpan | null;
+  readonly window: Pick<BudgetWindow, 'span' | 'fromMs' | 'toMs'> | null;
+  /** The whole budget; of a balance the credit limit. */
   readonly amount: bigint;
-  /** Spent of a budget; of a balance what is left, which may be below zero. */
+  /** Spent of a budget; of a balance what is left with the credit limit, which may be below zero. */
   readonly standing: bigint;
 }
 

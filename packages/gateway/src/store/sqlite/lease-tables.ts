@@ -92,3 +92,9 @@ CREATE TRIGGER credits_end_silence AFTER INSERT ON postings WHEN NEW.debit = 'cr
   DELETE FROM limit_alerts WHERE subject = NEW.credit AND kind = 'balance-exhausted';
 END;
 `;
+
+/** Who tells that a balance has money again has to know how much it had. */
+export const balanceNews = `
+DROP TRIGGER credits_end_silence;
+ALTER TABLE limit_alerts ADD COLUMN standing INTEGER NOT NULL DEFAULT 0;
+`;

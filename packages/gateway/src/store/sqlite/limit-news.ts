@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { LeaseGrant, LimitAlert, MoneyTerms } from '../../ports/leases.ts';
+import type { BudgetWindow, LeaseGrant, LimitAlert, MoneyTerms } from '../../ports/leases.ts';
 
 /** How long it is remembered that something was told: longer than the longest window. */
 const rememberedMs = 100 * 86_400_000;
@@ -8,54 +8,68 @@ const rememberedMs = 100 * 86_400_000;
 export class LimitNews {
   readonly #tell: StatementSync;
   readonly #forget: StatementSync;
+  readonly #isOver: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#tell = database.prepare(
-      `INSERT OR IGNORE INTO limit_alerts (subject, kind, span, from_ms, at_ms) VALUES (?, ?, ?, ?, ?)`,
+      'INSERT OR IGNORE INTO limit_alerts (subject, kind, span, from_ms, at_ms, standing) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#forget = database.prepare(
       "DELETE FROM limit_alerts WHERE subject = ? AND span IN ('day', 'month') AND at_ms < ?",
+    );
+    // Charges only take from a balance, so one that has more than when it was told of has been given some.
+    this.#isOver = database.prepare(
+      "DELETE FROM limit_alerts WHERE subject = ? AND kind = 'balance-exhausted' AND standing < ?",
     );
   }
 
   /** News of an owner's money in the transaction that found it so. */
   of(terms: MoneyTerms, { verdict, spent, balance }: LeaseGrant, nowMs: number): readonly LimitAlert[] {
-    const { subject, creditLimit, budgets } = terms;
-    const isRefused = verdict === 'refused';
-    const alerts: LimitAlert[] = [];
-    // A call is refused for the least of what is left.
-    let least = balance === null ? null : balance + (creditLimit ?? 0n);
-    for (const [at, { amount }] of budgets.entries()) {
-      const left = amount - (spent[at] ?? 0n);
-      if (least === null || left < least) least = left;
-    }
-    for (const [at, { span, amount, alertAt, fromMs }] of budgets.entries()) {
-      const standing = spent[at] ?? 0n;
-      const isExhausted = standing >= amount || (isRefused && amount - standing === least);
-      const kinds = [
-        ...(standing >= alertAt ? (['budget-threshold'] as const) : []),
-        ...(isExhausted ? (['budget-exhausted'] as const) : []),
-      ];
-      for (const kind of kinds)
-        if (this.#isNew(subject, kind, span, fromMs, nowMs))
-          alerts.push({ kind, subject, span, amount, standing });
-    }
+    const { creditLimit, budgets } = terms;
     const left = balance === null ? null : balance + (creditLimit ?? 0n);
-    const isEmpty = left !== null && (left <= 0n || (isRefused && left === least));
-    if (isEmpty && left !== null && this.#isNew(subject, 'balance-exhausted', '', 0, nowMs))
-      alerts.push({
-        kind: 'balance-exhausted',
-        subject,
-        span: null,
-        amount: creditLimit ?? 0n,
-        standing: left,
-      });
-    return alerts;
+    const lefts = budgets.map(({ amount }, at) => amount - (spent[at] ?? 0n));
+    // A call is refused for the least of what is left.
+    const least = [...lefts, ...(left === null ? [] : [left])].reduce((a, b) => (b < a ? b : a));
+    const isBinding = (amount: bigint) => amount <= 0n || (verdict === 'refused' && amount === least);
+    const ofBudgets = budgets.flatMap((budget, at) => {
+      const spentOf = spent[at] ?? 0n;
+      return [
+        ...(spentOf >= budget.alertAt ? this.#budget('budget-threshold', terms, budget, spentOf, nowMs) : []),
+        ...(isBinding(budget.amount - spentOf)
+          ? this.#budget('budget-exhausted', terms, budget, spentOf, nowMs)
+          : []),
+      ];
+    });
+    return left === null ? ofBudgets : [...ofBudgets, ...this.#balance(terms, left, isBinding(left), nowMs)];
   }
 
-  #isNew(subject: string, kind: LimitAlert['kind'], span: string, fromMs: number, nowMs: number): boolean {
-    const isNew = Number(this.#tell.run(subject, kind, span, fromMs, nowMs).changes) === 1;
-    if (isNew) this.#forget.run(subject, nowMs - rememberedMs);
-    return isNew;
+  #budget(
+    kind: LimitAlert['kind'],
+    { subject }: MoneyTerms,
+    { span, amount, fromMs, toMs }: BudgetWindow,
+    standing: bigint,
+    nowMs: number,
+  ): readonly LimitAlert[] {
+    if (!hasChanged(this.#tell, subject, kind, span, fromMs, nowMs, standing)) return [];
+    this.#forget.run(subject, nowMs - rememberedMs);
+    return [{ kind, subject, window: { span, fromMs, toMs }, amount, standing }];
   }
+
+  #balance(
+    { subject, creditLimit }: MoneyTerms,
+    left: bigint,
+    isExhausted: boolean,
+    nowMs: number,
+  ): readonly LimitAlert[] {
+    const news = { subject, window: null, amount: creditLimit ?? 0n, standing: left };
+    const isOver = left > 0n && hasChanged(this.#isOver, subject, left);
+    const alerts: LimitAlert[] = isOver ? [{ kind: 'balance-over', ...news }] : [];
+    if (isExhausted && hasChanged(this.#tell, subject, 'balance-exhausted', '', 0, nowMs, left))
+      alerts.push({ kind: 'balance-exhausted', ...news });
+    return alerts;
+  }
+}
+
+function hasChanged(statement: StatementSync, ...values: (string | number | bigint)[]): boolean {
+  return Number(statement.run(...values).changes) > 0;
 }

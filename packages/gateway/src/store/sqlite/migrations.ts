@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
 import { eventTables } from './event-tables.ts';
-import { leaseTables } from './lease-tables.ts';
+import { balanceNews, leaseTables } from './lease-tables.ts';
 import { limitsOfOwners } from './limits-migration.ts';
 import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
@@ -366,6 +366,7 @@ const steps: readonly string[] = [
   leaseTables,
   shownKeys,
   discounts,
+  balanceNews,
 ];
 
 /** The schema that this version writes. */
