@@ -103,7 +103,7 @@ export const alerts = {
   },
   'webhook-failing': {
     when: 'A webhook has not taken an event in several attempts. It is tried on, later and later, for a day.',
-    what: 'The event says what its receiver answers. The event ends with the next one that it takes.',
+    what: '`headgate events webhooks` says what its receiver answers. The event ends with the next one that it takes.',
   },
 } satisfies Readonly<Record<AlertKind, Advice>>;
 
@@ -123,6 +123,7 @@ export async function metricFamilies(): Promise<readonly Family[]> {
   const { traceId } = completeEntry;
   metrics.refused({ platform: 'completions', code: 'invalid_api_key', status: 401, traceId });
   metrics.alertRaised('bug');
+  metrics.webhookTried('ops', true);
   metrics.rescued('whole');
   metrics.service.probed('channel', 'answered');
   metrics.service.ejected('channel');

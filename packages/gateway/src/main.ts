@@ -1,8 +1,9 @@
 import { fail, protocols, type Result, succeed } from '@headgate/protocols';
 import { LazySimulator } from '@headgate/simulator';
+import { channelsWithoutCredential, standingAlerts } from './admin/catalogue-alerts.ts';
 import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
-import { explainRoute, plannerOptions } from './admin/explain-route.ts';
+import { plannerOptions } from './admin/explain-route.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
@@ -11,18 +12,19 @@ import { HangUps } from './call/detours/hang-up.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
-import type { CatalogueProblem } from './catalogue/build.ts';
+import type { BuiltCatalogue } from './catalogue/build.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { Wires } from './catalogue/wire.ts';
 import { callLimits } from './config/call-limits.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
+import { endStale } from './events/end-stale.ts';
 import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
 import { type Api, startApi } from './http/api.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
-import type { ApiSources } from './http/console/operations-api.ts';
+import { consoleSources } from './http/console/console-sources.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
@@ -111,12 +113,14 @@ export async function startGateway(
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
   const memory = new MemoryBudget(settings.memoryBytesMax);
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
-  const events = openEvents({ log, clock: systemClock, newId: traceIds(systemClock.now) });
-  const store = opened.adopt(await openStore(settings, log, metrics, events.queue, given), (it) =>
-    it.close(),
-  );
-  events.queue.keepIn(store);
-  opened.defer(() => events.queue.close());
+  const events = openEvents({
+    ...{ log, metrics, clock: systemClock, newId: traceIds(systemClock.now), uniform: Math.random },
+    deployment: settings.deploymentName,
+    client: new HttpClient({ connectTimeoutMs: settings.connectTimeoutMs }),
+  });
+  const store = opened.adopt(await openStore(settings, log, metrics, events, given), (it) => it.close());
+  events.keepIn(store);
+  opened.defer(() => events.close());
   await recover(store, log.logger, systemClock);
   // Before anything listens: what cannot be written down is not to be served.
   await store.prepare();
@@ -129,11 +133,13 @@ export async function startGateway(
     store: store.configuration,
     clock: systemClock,
     logger: log.logger,
-    alerts: countedAlerts(events.queue, metrics),
+    alerts: countedAlerts(events, metrics),
     variable: (name: string) => (name === 'simulator' ? simulator.origin() : Promise.resolve(null)),
-    onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => {
-      log.sink.setSecrets([tokens.value.operator, tokens.value.scrape, ...live.take(catalogue)]);
-      metrics.service.lacksCredentials(problems.flatMap(channelWithout));
+    onCatalogue: ({ catalogue, problems, webhooks }: BuiltCatalogue) => {
+      const { operator, scrape } = tokens.value;
+      log.sink.setSecrets([operator, scrape, ...live.take(catalogue, webhooks)]);
+      events.useWebhooks(webhooks);
+      metrics.service.lacksCredentials(channelsWithoutCredential(problems));
     },
   };
   const configuration = await openConfigurationService(options, given.file);
@@ -142,7 +148,7 @@ export async function startGateway(
   const { callLog: logsCalls } = settings;
   const onRefused = configuration.value.credentialRefused;
   const observer = createCallObserver({
-    ...{ log, metrics, events: events.queue, clock: systemClock, logsCalls, onRefused },
+    ...{ log, metrics, events, clock: systemClock, logsCalls, onRefused },
   });
   const parts = {
     settings,
@@ -186,11 +192,6 @@ function openStore(
   });
 }
 
-/** The channel that a problem takes a credential from. */
-function channelWithout({ kind, subject }: CatalogueProblem): readonly string[] {
-  return kind === 'missing-credential' ? [subject] : [];
-}
-
 interface Parts {
   readonly settings: Settings;
   readonly log: Log;
@@ -207,7 +208,7 @@ interface Parts {
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
-  const { settings, log, store, configuration } = parts;
+  const { settings, log, store, configuration, events } = parts;
   const { router, keeper } = await openRouter(parts, opened);
   const client = openClient(settings, opened);
   const upstream = openUpstream(client);
@@ -224,6 +225,8 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   let letGo: Promise<void> | null = null;
   const letGoOnce = () => (letGo ??= everything.disposeAsync());
   departure.isStarting = false;
+  const statuses = channelStatuses(configuration.catalogue.current, router, systemClock.now());
+  void endStale(store.events, events, standingAlerts(configuration.problems, statuses));
   return {
     apiOrigin: api.origin,
     consoleOrigin: console.origin,
@@ -361,7 +364,8 @@ function openApi(
 
 function openConsole(parts: Parts, router: Router, departure: Departure & { readonly isStarting: boolean }) {
   const { settings, store, sockets, metrics, observer, tokens } = parts;
-  const routes = routeSources(parts, router);
+  const { catalogue } = parts.configuration;
+  const routes = consoleSources({ ...parts, catalogue, router, clock: systemClock });
   return startConsole({
     host: settings.consoleHost,
     port: settings.consolePort,
@@ -382,18 +386,4 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
     routes,
     onBug: (error) => alertBug(error, 'console', observer),
   });
-}
-
-function routeSources({ store, configuration, events, restart }: Parts, router: Router): ApiSources {
-  return {
-    events: store.events,
-    nextNews: events.nextNews,
-    explainRoute: (question) => {
-      const catalogue = configuration.catalogue.current;
-      return explainRoute(question, { catalogue, router, nowMs: systemClock.now() });
-    },
-    findEntry: store.findEntry,
-    restart,
-    channels: () => channelStatuses(configuration.catalogue.current, router, systemClock.now()),
-  };
 }

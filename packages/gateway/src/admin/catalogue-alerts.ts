@@ -2,6 +2,9 @@ import type { CatalogueProblem } from '../catalogue/build.ts';
 import type { AlertDetail, AlertKind } from '../ports/alert-kinds.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { ChannelStatus } from './channel-status.ts';
+
+type Alert = [AlertKind, AlertDetail];
 
 interface Listeners {
   readonly logger: Logger;
@@ -34,12 +37,14 @@ export function tellProblems(
 }
 
 /** A problem in the words of alerts. */
-export function alertOf({ kind, subject, detail: reason }: CatalogueProblem): [AlertKind, AlertDetail] {
+function alertOf({ kind, subject, detail: reason }: CatalogueProblem): Alert {
   switch (kind) {
     case 'missing-credential':
       return [kind, { channel: subject, reason }];
     case 'unpriced-model':
       return [kind, { model: subject, reason }];
+    case 'webhook-without-secret':
+      return ['configuration-incomplete', { subject: `webhook:${subject}`, problem: kind, reason }];
     case 'orphan-key':
       return ['configuration-incomplete', { subject: `key:${subject}`, problem: kind, reason }];
     case 'rough-discount':
@@ -50,4 +55,22 @@ export function alertOf({ kind, subject, detail: reason }: CatalogueProblem): [A
     default:
       return kind satisfies never;
   }
+}
+
+/** The channels that lack a credential, each once for every one. */
+export function channelsWithoutCredential(problems: readonly CatalogueProblem[]): readonly string[] {
+  return problems.flatMap(({ kind, subject }) => (kind === 'missing-credential' ? [subject] : []));
+}
+
+/** The alerts that would be raised if everything were looked at anew. */
+export function standingAlerts(
+  problems: readonly CatalogueProblem[],
+  channels: readonly ChannelStatus[],
+): readonly Alert[] {
+  const out = channels.flatMap(({ id: channel, models }) =>
+    models.flatMap(({ state, upstreamModel: model }): readonly Alert[] =>
+      state === 'serving' ? [] : [['channel-out-of-service', { channel, model }]],
+    ),
+  );
+  return [...problems.map(alertOf), ...out];
 }

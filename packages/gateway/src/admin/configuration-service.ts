@@ -38,13 +38,15 @@ export interface ConfigurationServiceOptions {
   /** Hears of what an operator should hear of, beside the log. */
   readonly alerts: EventSink;
   /** Hears of every snapshot as it comes into force, and of what it lacks. */
-  readonly onCatalogue: (catalogue: Catalogue, problems: readonly CatalogueProblem[]) => void;
+  readonly onCatalogue: (built: BuiltCatalogue) => void;
 }
 
 /** Keeps the snapshot of configuration that the hot path reads, and brings every change into it. */
 export interface ConfigurationService {
   /** The snapshot in force; a new object at every change. */
   readonly catalogue: { readonly current: Catalogue };
+  /** The things that the snapshot lacks. */
+  readonly problems: readonly CatalogueProblem[];
   /** How authentication hashes a key; null when its checksum is wrong. */
   readonly hashKey: (key: string) => string | null;
   /**
@@ -207,7 +209,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
   let loaded = await loadCatalogue(parts, true);
   let book = parts.catalogueFiles.models();
   const catalogue = { current: loaded.catalogue };
-  parts.onCatalogue(loaded.catalogue, loaded.problems);
+  parts.onCatalogue(loaded);
   tellProblems(parts, loaded.problems, []);
 
   const reload = async (): Promise<void> => {
@@ -216,7 +218,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     // A command may take seconds, and a revoked key must not work as long: what it prints is taken up by a later look.
     loaded = await loadCatalogue(parts, false);
     catalogue.current = loaded.catalogue;
-    parts.onCatalogue(loaded.catalogue, loaded.problems);
+    parts.onCatalogue(loaded);
     logger.info('configuration changed', { revision: loaded.catalogue.revision });
     tellProblems(parts, loaded.problems, previous.problems);
     if (source.file !== null) source.file.pendingText ??= source.file.withheldText;
@@ -245,6 +247,9 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
 
   return {
     catalogue,
+    get problems() {
+      return loaded.problems;
+    },
     hashCredential: credentialHasher(parts.peppers),
     isInStep: () => timer === null || clock.monotonic() - lookedAt < blindMs,
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),

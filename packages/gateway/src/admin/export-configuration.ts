@@ -14,6 +14,7 @@ import {
 import { exported } from '../catalogue/fields.ts';
 import type { LaterPrice, PriceOrigin } from '../catalogue/price-book.ts';
 import { type SecretSource, writeSecretSource } from '../catalogue/secret-source.ts';
+import { type DeclaredWebhook, webhookFields } from '../catalogue/webhooks.ts';
 import type { ProviderDocument } from '../config/provider-document.ts';
 import type { PriceTier } from '../money/price.ts';
 import {
@@ -66,6 +67,7 @@ export function exportConfiguration(
       ),
       ...(keys.length === 0 ? {} : { peppers: fingerprints }),
       keys: byId(keys.map(exportKey)),
+      ...exportWebhooks(stored.webhooks ?? []),
     },
     { lineWidth: 0 },
   );
@@ -81,6 +83,16 @@ function byId<Row extends { readonly id: string }>(
 function providerMembers(json: string): object {
   const { $schema: _, id: __, automatic: ___, ...members } = JSON.parse(json) as ProviderDocument;
   return members;
+}
+
+/** The places of their secrets are written, and no secret. */
+function exportWebhooks(webhooks: readonly DeclaredWebhook[]): object {
+  if (webhooks.length === 0) return {};
+  const written = webhooks.map(({ id, ...webhook }) => ({
+    name: id,
+    ...exported(webhookFields, id, webhook),
+  }));
+  return { alerts: { webhooks: written } };
 }
 
 function exportModel(model: DeclaredModel) {

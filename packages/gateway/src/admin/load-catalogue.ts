@@ -29,7 +29,9 @@ export async function loadCatalogue(
   const stored = await tools.store.load();
   const provider = providerLookup(stored, tools.catalogueFiles);
   const variables = await resolveGaps(stored, provider, tools.variable);
-  await secrets.use([...stored.channels.flatMap(secretPlaces), ...stored.credentials], waitsForCommands);
+  const webhooks = stored.webhooks?.map(({ secret }) => secret) ?? [];
+  const places = [...stored.channels.flatMap(secretPlaces), ...stored.credentials, ...webhooks];
+  await secrets.use(places, waitsForCommands);
   return buildCatalogue({
     stored,
     provider,

@@ -31,6 +31,7 @@ import { pricesInForce, type SteadyTime, steadyTime } from './price-timeline.ts'
 import { Rights } from './rights.ts';
 import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
 import { servedByChannel } from './served.ts';
+import { buildWebhooks, type Webhook } from './webhooks.ts';
 
 /** The sources of a snapshot, beside the stored configuration. */
 export interface CatalogueSources {
@@ -58,8 +59,9 @@ export interface CatalogueProblem {
     | 'unknown-provider'
     | 'incomplete-address'
     | 'orphan-key'
-    | 'rough-discount';
-  /** Id of the model, channel, key or account. */
+    | 'rough-discount'
+    | 'webhook-without-secret';
+  /** Id of the model, channel, key, account or webhook. */
   readonly subject: string;
   readonly detail: string;
 }
@@ -67,6 +69,7 @@ export interface CatalogueProblem {
 export interface BuiltCatalogue {
   readonly catalogue: Catalogue;
   readonly problems: readonly CatalogueProblem[];
+  readonly webhooks: readonly Webhook[];
   /** Its prices are those that hold in this time, in milliseconds since the epoch. */
   readonly steady: SteadyTime;
 }
@@ -95,7 +98,10 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const served = servedByChannel(models.values());
   const rights = new Rights(models.values());
   const catalogue = { revision: stored.revision, keys, groups, models, channels, served, rights };
-  return { catalogue, problems, steady: steadyTime(stored.prices, nowMs) };
+  const { webhooks, gaps } = buildWebhooks(stored.webhooks ?? [], sources);
+  for (const { id: subject, detail } of gaps)
+    problems.push({ kind: 'webhook-without-secret', subject, detail });
+  return { catalogue, problems, webhooks, steady: steadyTime(stored.prices, nowMs) };
 }
 
 function buildGroup(declared: DeclaredGroup): Group {

@@ -8,6 +8,7 @@ import { declareFile } from '../admin/declare/declare-file.ts';
 import { keyHashes } from '../admin/keys.ts';
 import { storeFile } from '../admin/owner-files.ts';
 import { readServingFile, type ServingFacts } from '../admin/serving.ts';
+import { webhookStatuses } from '../admin/webhook-status.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { loadSettings } from '../config/load-settings.ts';
@@ -59,7 +60,7 @@ async function diagnose(context: CommandContext): Promise<ExitReason> {
     const { declaration, diagnoses } = await checkFile(context, workspace);
     within.push(...diagnoses, await checkLedger(workspace));
     const catalogue = await catalogueToBe(workspace, declaration);
-    within.push(...checkCatalogue(catalogue));
+    within.push(...checkCatalogue(catalogue), ...(await checkWebhooks(workspace, catalogue)));
     if (context.options['no-network'] === undefined)
       within.push(...(await checkCredentials(settings, catalogue.catalogue)));
     return 'ok';
@@ -272,6 +273,21 @@ function checkCatalogue({ catalogue, problems }: BuiltCatalogue): readonly Diagn
   const detail = `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`;
   const served: Diagnosis = { check: 'channels', state: 'good', detail };
   return [served, ...lacking];
+}
+
+/** Tells what the receivers of events answered last; nothing is sent. */
+async function checkWebhooks(
+  { store }: Workspace,
+  { webhooks }: BuiltCatalogue,
+): Promise<readonly Diagnosis[]> {
+  return webhookStatuses(webhooks, await store.events.standings()).flatMap((status): Diagnosis[] => {
+    const { name, isReady, problem, waiting, delivered } = status;
+    if (!isReady) return [];
+    const check = `webhook ${name}`;
+    if (problem === null) return [{ check, state: 'good', detail: `${counted(delivered, 'message')} taken` }];
+    const detail = `${problem}; ${counted(waiting, 'message')} wait; try it: headgate events test ${name}`;
+    return [{ check, state: 'warning', detail }];
+  });
 }
 
 /** A provider that says nothing for so long is not asked any longer here. */

@@ -28,6 +28,7 @@ import { serveCommand } from './serve-command.ts';
 import { setPricesCommands } from './set-prices-commands.ts';
 import { spendCommand } from './spend-command.ts';
 import { transferCommands } from './transfer-commands.ts';
+import { webhooksCommands } from './webhooks-commands.ts';
 
 const commands: readonly Command[] = [
   serveCommand,
@@ -43,6 +44,7 @@ const commands: readonly Command[] = [
   ...callsCommands,
   spendCommand,
   ...eventsCommands,
+  ...webhooksCommands,
   doctorCommand,
   ...ledgerCommands,
   reconcileCommand,

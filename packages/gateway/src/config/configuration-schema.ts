@@ -12,6 +12,7 @@ import {
 import { membersOf } from '../catalogue/fields.ts';
 import { decimal, identifier, modelId } from '../catalogue/identifiers.ts';
 import { environmentName, writtenSecret } from '../catalogue/secret-source.ts';
+import { webhookFields } from '../catalogue/webhooks.ts';
 import { readTime } from './moment.ts';
 import { providerOverride } from './provider-document.ts';
 import { settingRows } from './settings-table.ts';
@@ -219,6 +220,11 @@ const sibling = z.strictObject({
   language: z.enum(['en', 'zh-CN']).exactOptional().describe('Its language.'),
 });
 
+const webhook = z.strictObject({
+  name: identifier.describe('Its name, which lists and logs call it by.'),
+  ...membersOf(webhookFields),
+});
+
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a plain value');
 
 type SettingTree = Map<string, SettingTree | z.ZodType>;
@@ -271,6 +277,16 @@ export const configurationSchema = z.strictObject({
     .strictObject(settingMembers('settings'))
     .exactOptional()
     .describe('Addresses, limits, time-outs and logs.'),
+  alerts: z
+    .strictObject({
+      webhooks: z
+        .array(webhook)
+        .max(20)
+        .exactOptional()
+        .describe('Receivers of events: each begins with a signed POST, and ends with another.'),
+    })
+    .exactOptional()
+    .describe('Who is told of what operators should hear of.'),
   providers: z
     .record(identifier, providerOverride)
     .exactOptional()

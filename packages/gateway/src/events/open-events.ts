@@ -1,31 +1,71 @@
+import type { Webhook } from '../catalogue/webhooks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventSink } from '../ports/events.ts';
+import type { Store } from '../ports/store.ts';
+import type { UpstreamClient } from '../ports/upstream.ts';
 import type { Log } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { EventQueue } from './event-queue.ts';
 import { NewsBell } from './news-bell.ts';
+import { WebhookSender } from './webhook-sender.ts';
 
 /** The stream of what operators should hear of, as the parts of a gateway use it. */
-export interface Events {
-  readonly queue: EventQueue;
+export interface Events extends EventSink {
+  /** The webhooks in force from here on. */
+  useWebhooks(webhooks: readonly Webhook[]): void;
+  readonly webhooks: readonly Webhook[];
   /** Resolves when the store has taken news in, or after so long. */
   nextNews(withinMs: number): Promise<void>;
+  /** From here on there is a store; what happened before waits for it. */
+  keepIn(store: Store): void;
+  /** Writes what has not been written. */
+  close(): Promise<void>;
 }
 
 export interface EventsOptions {
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly newId: () => string;
+  readonly uniform: () => number;
+  /** The name of this gateway among others. */
+  readonly deployment: string;
+  readonly client: UpstreamClient;
 }
 
-export function openEvents({ log, clock, newId }: EventsOptions): Events {
+export function openEvents({ log, metrics, newId, ...options }: EventsOptions): Events {
   const bell = new NewsBell();
+  const over: EventSink['over'] = (kind, detail) => queue.over(kind, detail);
+  const raise: EventSink['raise'] = (kind, detail) => queue.raise(kind, detail);
+  const counted = countedAlerts({ raise, over }, metrics);
+  const sender = new WebhookSender({ ...options, events: counted, onAttempt: metrics.webhookTried });
   const queue = new EventQueue({
-    ...{ clock, newId, redact: log.sink.redact, webhooksFor: () => [] },
-    onRecorded: () => bell.ring(),
-    onStuck: () => undefined,
+    ...{ clock: options.clock, newId, redact: log.sink.redact },
+    webhooksFor: (kind) => sender.namesFor(kind),
+    onRecorded: () => {
+      bell.ring();
+      void sender.look();
+    },
+    onStuck: (news) => sender.sendUnstored(news),
   });
-  return { queue, nextNews: (withinMs) => bell.heard(withinMs) };
+  return {
+    raise,
+    over,
+    useWebhooks: (webhooks) => sender.use(webhooks),
+    get webhooks() {
+      return sender.webhooks;
+    },
+    nextNews: (withinMs) => bell.heard(withinMs),
+    keepIn(store) {
+      queue.keepIn(store);
+      sender.start(store);
+    },
+    async close() {
+      await sender.stop();
+      await queue.close();
+      await options.client.close();
+    },
+  };
 }
 
 /** The same sink, whose alerts are counted by the metrics, too. */

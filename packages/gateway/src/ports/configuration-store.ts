@@ -8,6 +8,7 @@ import type {
 } from '../catalogue/entities.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { SealedSecret } from '../catalogue/secret-source.ts';
+import type { DeclaredWebhook } from '../catalogue/webhooks.ts';
 import type { PriceTier } from '../money/price.ts';
 
 /** The source of a declared row. Applying a source replaces what that source declared before, and nothing else. */
@@ -21,6 +22,8 @@ export interface Declaration {
   readonly models: readonly DeclaredModel[];
   readonly channels: readonly DeclaredChannel[];
   readonly keys: readonly DeclaredKey[];
+  /** None where it is left out. */
+  readonly webhooks?: readonly DeclaredWebhook[];
 }
 
 export interface StoredKey extends DeclaredKey {
@@ -79,7 +82,7 @@ export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
 
 /** One line of what applying a declaration changed. */
 export interface ConfigurationChange {
-  readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price';
+  readonly kind: 'provider' | 'account' | 'group' | 'model' | 'channel' | 'key' | 'price' | 'webhook';
   readonly id: string;
   /** `refused`: another source declares a row of this id, or has this very key, or the key was revoked; what it declares was left alone. */
   readonly change: 'added' | 'changed' | 'removed' | 'refused';

@@ -18,6 +18,7 @@ import {
   secretFields,
 } from '../catalogue/entities.ts';
 import { type Cells, writeCells } from '../catalogue/fields.ts';
+import { type DeclaredWebhook, webhookFields } from '../catalogue/webhooks.ts';
 import type {
   ConfigurationChange,
   ConfigurationSource,
@@ -165,6 +166,11 @@ const channelRow = (channel: DeclaredChannel): EntityRow => ({
   ...writeCells(timeoutFields, channel.timeouts),
 });
 
+const webhookRow = (webhook: DeclaredWebhook): EntityRow => ({
+  id: webhook.id,
+  ...writeCells(webhookFields, webhook),
+});
+
 /** A key is looked for by its hash, too. */
 const keyRow = (key: DeclaredKey) => ({
   id: key.id,
@@ -182,6 +188,7 @@ const tableOf = {
   model: 'models',
   channel: 'channels',
   key: 'keys',
+  webhook: 'webhooks',
 } as const satisfies Record<Kind, keyof Schema>;
 
 /** Makes what `source` declares the whole of what it declares, and says what that changed. Runs in one transaction. */
@@ -201,6 +208,7 @@ async function applyDeclaration(
     ...(await replace('group', declaration.groups.map(groupRow))),
     ...(await replace('model', declaration.models.map(modelRow))),
     ...(await replace('channel', declaration.channels.map(channelRow))),
+    ...(await replace('webhook', (declaration.webhooks ?? []).map(webhookRow))),
     ...(await replace('key', declaration.keys.map(keyRow), { status: 'active', created_at_ms: nowMs })),
   ];
   const isRefused = (kind: Kind, id: string) =>

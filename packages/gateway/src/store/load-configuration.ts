@@ -19,6 +19,7 @@ import {
 import { cellReader, type Fields, readCells, type ValuesOf } from '../catalogue/fields.ts';
 import type { LaterPrice, PriceOrigin } from '../catalogue/price-book.ts';
 import { timelineOf } from '../catalogue/price-timeline.ts';
+import { type DeclaredWebhook, webhookFields } from '../catalogue/webhooks.ts';
 import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
 import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import { loadCredentials } from './credentials.ts';
@@ -41,6 +42,7 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
         models: await loadModels(transaction, priceOf),
         channels: await loadChannels(transaction, priceOf),
         keys: await loadKeys(transaction),
+        webhooks: await loadWebhooks(transaction),
         credentials: await loadCredentials(transaction),
         prices,
       };
@@ -110,7 +112,7 @@ async function loadProviders(database: Kysely<Schema>): Promise<Readonly<Record<
 
 async function loadEntities<Table extends Fields>(
   database: Kysely<Schema>,
-  table: 'accounts' | 'groups' | 'models' | 'channels',
+  table: 'accounts' | 'groups' | 'models' | 'channels' | 'webhooks',
   fields: Table,
 ): Promise<readonly (ValuesOf<Table> & { readonly id: string; readonly row: object })[]> {
   const rows = await database.selectFrom(table).selectAll().where('removed', '=', 0n).orderBy('id').execute();
@@ -120,6 +122,11 @@ async function loadEntities<Table extends Fields>(
 async function loadAccounts(database: Kysely<Schema>): Promise<readonly DeclaredAccount[]> {
   const accounts = await loadEntities(database, 'accounts', accountFields);
   return accounts.map(({ row: _, ...account }) => account);
+}
+
+async function loadWebhooks(database: Kysely<Schema>): Promise<readonly DeclaredWebhook[]> {
+  const webhooks = await loadEntities(database, 'webhooks', webhookFields);
+  return webhooks.map(({ row: _, ...webhook }) => webhook);
 }
 
 async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGroup[]> {

@@ -180,6 +180,7 @@ export interface Schema {
   groups: Declared;
   models: Declared;
   channels: Declared;
+  webhooks: Declared;
   channel_models: ChannelModelsTable;
   keys: KeysTable;
   revoked_secrets: { hash: string };

@@ -1,4 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Webhook } from '../catalogue/webhooks.ts';
 
 /** Secrets of earlier snapshots that are still kept out of logs: calls that began with them may still be under way. */
 const formerMax = 1000;
@@ -7,9 +8,9 @@ const formerMax = 1000;
 export class LiveSecrets {
   readonly #words = new Set<string>();
 
-  take(catalogue: Pick<Catalogue, 'channels'>): ReadonlySet<string> {
-    const current = new Set<string>();
-    for (const { credentials, secrets } of catalogue.channels.values()) {
+  take({ channels }: Pick<Catalogue, 'channels'>, webhooks: readonly Webhook[]): ReadonlySet<string> {
+    const current = new Set(webhooks.flatMap(({ secret }) => secret ?? []));
+    for (const { credentials, secrets } of channels.values()) {
       for (const { secret } of credentials) current.add(secret);
       for (const secret of secrets) current.add(secret);
     }

@@ -20,6 +20,8 @@ export interface Metrics {
   refused(refusal: Refusal): void;
   rescued(end: RescueEnd): void;
   alertRaised(kind: AlertKind): void;
+  /** A message was posted to a webhook once. */
+  webhookTried(webhook: string, isTaken: boolean): void;
   readonly service: ServiceMetrics;
   /** One group commit of the ledger became durable. */
   ledgerCommitted(entries: number, durationMs: number): void;
@@ -51,6 +53,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const commits = createHistogram(commitBounds);
   const refusals = new CountTable();
   const alerts = new CountTable();
+  const messages = new CountTable();
   let callsInFlight = 0;
   let entriesCommitted = 0;
   return {
@@ -71,6 +74,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
     alertRaised(kind) {
       alerts.count(kind);
     },
+    webhookTried(webhook, isTaken) {
+      messages.count(webhook, isTaken ? 'taken' : 'failed');
+    },
     ledgerCommitted(entries, durationMs) {
       entriesCommitted += entries;
       recordValue(commits, durationMs / 1000);
@@ -89,25 +95,39 @@ export function createMetrics(sources: MetricsSources): Metrics {
           [],
           [{ labels: [], cell: commits }],
         ),
-        exposeSamples(
-          'counter',
-          'headgate_refusals_total',
-          'Requests answered with an error before they became calls.',
-          ['platform', 'code'],
-          refusals.samples(),
-        ),
-        exposeSamples(
-          'counter',
-          'headgate_alerts_total',
-          'Things an operator should hear of.',
-          ['kind'],
-          alerts.samples(),
-        ),
+        exposeTold(refusals, alerts, messages),
         await process.metrics(),
       ].join('');
       return { contentType: 'text/plain; version=0.0.4; charset=utf-8', text };
     },
   };
+}
+
+/** The things that callers were refused, and that operators were told of. */
+function exposeTold(refusals: CountTable, alerts: CountTable, messages: CountTable): string {
+  return [
+    exposeSamples(
+      'counter',
+      'headgate_refusals_total',
+      'Requests answered with an error before they became calls.',
+      ['platform', 'code'],
+      refusals.samples(),
+    ),
+    exposeSamples(
+      'counter',
+      'headgate_alerts_total',
+      'Things an operator should hear of.',
+      ['kind'],
+      alerts.samples(),
+    ),
+    exposeSamples(
+      'counter',
+      'headgate_webhook_attempts_total',
+      'Attempts to post an event to a webhook.',
+      ['webhook', 'result'],
+      messages.samples(),
+    ),
+  ].join('');
 }
 
 function single(type: 'counter' | 'gauge', name: string, help: string, cell: number): string {

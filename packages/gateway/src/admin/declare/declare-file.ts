@@ -6,6 +6,7 @@ import { declareChannels } from './declare-channels.ts';
 import { refuseRoughDiscounts } from './declare-discounts.ts';
 import { declareAccounts, declareGroups, declareKeys } from './declare-groups.ts';
 import { declareModels } from './declare-models.ts';
+import { declareWebhooks } from './declare-webhooks.ts';
 import { type DeclareTools, type Declaring, declareProviders } from './declaring.ts';
 
 /** Turns a configuration file into what it declares. Everything it refers to must exist; all that does not is reported at once. */
@@ -22,8 +23,17 @@ export function declareFile(
   const groups = declareGroups(declaring, modelIds, Object.keys(file.shape.channels ?? {}));
   const keys = declareKeys(declaring, ids(groups), ids(accounts), modelIds);
   refuseRoughDiscounts(declaring, keys, groups, accounts);
+  const webhooks = declareWebhooks(declaring);
   if (declaring.problems.length > 0) return fail(declaring.problems);
-  return succeed({ providers: documents(providers.declared), accounts, groups, models, channels, keys });
+  return succeed({
+    providers: documents(providers.declared),
+    accounts,
+    groups,
+    models,
+    channels,
+    keys,
+    webhooks,
+  });
 }
 
 function ids(rows: readonly { readonly id: string }[]): readonly string[] {

@@ -16,6 +16,7 @@ const closed = {
     channels: () => [],
     events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
     nextNews: () => Promise.resolve(),
+    webhooks: () => Promise.resolve([]),
     restart: () => Promise.resolve(fail('not here')),
   },
   onBug: () => {},

@@ -31,6 +31,7 @@ afterEach(() => {
 
 const routes = eventsApi({
   nextNews: (withinMs) => bell.heard(withinMs),
+  webhooks: () => Promise.resolve([]),
   events: {
     list: (filter, limit, before) => {
       asked.push({ filter, limit, before });

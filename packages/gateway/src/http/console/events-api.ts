@@ -1,5 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type Context, Hono } from 'hono';
+import type { WebhookStatus } from '../../admin/webhook-status.ts';
 import { alertKindNames } from '../../ports/alert-kinds.ts';
 import { type EventFilter, type EventStore, severities } from '../../ports/events.ts';
 import { type ConsoleProblem, sendProblem } from './operator-gate.ts';
@@ -9,6 +10,7 @@ export interface EventSources {
   readonly events: Pick<EventStore, 'list' | 'follow'>;
   /** Waits for news of events in this process, or so long; rejects never. */
   nextNews(withinMs: number): Promise<void>;
+  webhooks(): Promise<readonly WebhookStatus[]>;
 }
 
 const limitMax = 500;
@@ -21,9 +23,9 @@ const followersMax = 50;
 
 /**
  * Tells what operators should hear of: `GET /events` lists, newest first and in pages; `GET /events/follow` answers as soon as an event has
- * begun or ended since the mark that the answer before gave.
+ * begun or ended since the mark that the answer before gave; `GET /events/webhooks` tells what became of their messages.
  */
-export function eventsApi({ events, nextNews }: EventSources): Hono {
+export function eventsApi({ events, nextNews, webhooks }: EventSources): Hono {
   const routes = new Hono();
   let followers = 0;
   routes.get('/events', async (context) => {
@@ -64,6 +66,7 @@ export function eventsApi({ events, nextNews }: EventSources): Hono {
       followers -= 1;
     }
   });
+  routes.get('/events/webhooks', async (context) => context.json({ webhooks: await webhooks() }));
   return routes;
 }
 

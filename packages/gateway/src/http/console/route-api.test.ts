@@ -56,6 +56,7 @@ function catalogueOf(): Catalogue {
 const noEvents = {
   events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
   nextNews: () => Promise.resolve(),
+  webhooks: () => Promise.resolve([]),
 };
 
 let restarted: Result<Restarted, string> = fail('there is another one');

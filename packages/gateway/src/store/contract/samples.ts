@@ -45,6 +45,18 @@ function priceVersionOf(model: string): PriceVersion {
 
 export const declaration: Declaration = {
   providers: { acme: '{"id":"acme"}' },
+  webhooks: [
+    {
+      ...{
+        id: 'ops',
+        url: 'https://ops.example.com/x?y=1',
+        kinds: ['bug'],
+        severity: 'warning',
+        allowPrivate: true,
+      },
+      secret: { kind: 'file', path: '/run/secrets/ops' },
+    },
+  ],
   accounts: [
     {
       id: 'account-1',

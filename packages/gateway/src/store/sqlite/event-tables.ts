@@ -30,3 +30,17 @@ CREATE INDEX event_deliveries_due ON event_deliveries (webhook, due_at_ms) WHERE
 CREATE INDEX event_deliveries_tried ON event_deliveries (webhook, tried_at_ms);
 INSERT INTO meta (name, value) VALUES ('event_changes', 0);
 `;
+
+/** Receivers of events, as they are declared. */
+export const webhookTable = `
+CREATE TABLE webhooks (
+  id TEXT PRIMARY KEY,
+  source TEXT NOT NULL,
+  removed INTEGER NOT NULL DEFAULT 0,
+  url TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  kinds TEXT,
+  severity TEXT NOT NULL,
+  allow_private INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

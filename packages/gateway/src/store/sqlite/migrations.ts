@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
-import { eventTables } from './event-tables.ts';
+import { eventTables, webhookTable } from './event-tables.ts';
 import { balanceNews, leaseTables } from './lease-tables.ts';
 import { limitsOfOwners } from './limits-migration.ts';
 import { tagsAndSpend } from './spend-migration.ts';
@@ -367,6 +367,7 @@ const steps: readonly string[] = [
   shownKeys,
   discounts,
   balanceNews,
+  webhookTable,
 ];
 
 /** The schema that this version writes. */
