@@ -174,7 +174,7 @@ export interface Ask {
   readonly term:
     | 'service'
     | 'region'
-    | keyof Pick<Usage, 'webSearches' | 'fileSearches' | 'codeSessions' | 'groundings'>;
+    | keyof Pick<Usage, 'webSearches' | 'fileSearches' | 'codeSessions' | 'groundings' | 'pages'>;
   /** The place of the request that asks for it, such as `tools[2].type`. */
   readonly field: string;
   /** A tool that the model may be left without: its place in `tools`, and how losses name it. */

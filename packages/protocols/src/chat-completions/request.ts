@@ -1,7 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
+import { type FeeTools, pluginAsks, termAsks, toolAsks, withPlugins } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -24,7 +24,7 @@ import { askedTerms } from '../request/terms.ts';
 import type { Ask, Facts, Need, SessionClue } from '../request.ts';
 import { type Result, succeed } from '../result.ts';
 import { noTerms } from '../usage.ts';
-import { isRecord, listOf, recordOf } from '../wire-values.ts';
+import { isRecord, recordOf } from '../wire-values.ts';
 import { partNeeds, type RequestMember, requestMembers, thoughtMembers } from './wire.ts';
 
 /** The caller's word about usage in `stream_options`, and its place. */
@@ -101,7 +101,8 @@ function readTerms(members: RequestMembers<RequestMember>): Pick<Facts, 'terms'>
   const { search_context_size: context = null } = recordOf(members.value('web_search_options'));
   const asked = askedTerms(serviceOf(members.value('service_tier')), null, context);
   // A search is asked for, with or without a word on its size.
-  return searchAsks(members).length === 0 ? asked : { terms: asked.terms ?? noTerms };
+  const terms = searchAsks(members).length === 0 ? asked : { terms: asked.terms ?? noTerms };
+  return withPlugins(terms, members);
 }
 
 /** Servers search where one of these members says so. One that is too long to be read may. */
@@ -110,13 +111,7 @@ const searchMembers: readonly (readonly [RequestMember, asks: (value: unknown) =
   ['enable_search', (value) => value === true],
   ['search_parameters', (value) => isRecord(value) && value['mode'] !== 'off'],
   ['web_search', (value) => isRecord(value) && value['enable'] !== false],
-  ['plugins', (value) => listOf(value).some(isSearchPlugin)],
 ];
-
-function isSearchPlugin(plugin: unknown): boolean {
-  const { id, enabled } = recordOf(plugin);
-  return id === 'web' && enabled !== false;
-}
 
 function searchAsks(members: RequestMembers<RequestMember>): readonly Ask[] {
   return searchMembers
@@ -130,6 +125,7 @@ function searchAsks(members: RequestMembers<RequestMember>): readonly Ask[] {
 /** Tools that run at the upstream and have a fee, as compatible servers name them. */
 const feeTools = [
   ['web_search', 'webSearches'],
+  ['web_fetch', 'pages'],
   ['browser_', 'webSearches'],
   ['live_search', 'webSearches'],
   ['x_search', 'webSearches'],
@@ -143,6 +139,7 @@ export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
   return [
     ...termAsks(members, facts.terms, { service: ['service_tier'] }),
     ...searchAsks(members),
+    ...pluginAsks(members),
     ...toolAsks(members.reader('tools'), feeTools),
   ];
 }

@@ -1,7 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
+import { type FeeTools, pluginAsks, termAsks, toolAsks, withPlugins } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -59,7 +59,9 @@ export function readFacts({ body, header, work }: RequestInput): Result<ReadRequ
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...(work === 'answer' ? askedTerms(tierAsked(members), members.value('inference_geo')) : {}),
+    ...(work === 'answer'
+      ? withPlugins(askedTerms(tierAsked(members), members.value('inference_geo')), members)
+      : {}),
     ...askedThought([members.value('thinking'), effortIn(members)]),
     ...continuing(previousId(members), containerId(members)),
     ...(members.kind('thread') === 'object' ? { kept: true as const } : {}),
@@ -82,7 +84,7 @@ export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
     service: ['speed', 'service_tier'],
     region: 'inference_geo',
   });
-  return [...terms, ...toolAsks(members.reader('tools'), feeTools)];
+  return [...terms, ...pluginAsks(members), ...toolAsks(members.reader('tools'), feeTools)];
 }
 
 /** A speed is a tier by another name. */

@@ -14,6 +14,7 @@ export const requestMembers = [
   'tools',
   'tool_choice',
   'metadata',
+  'plugins',
   'thinking',
   'thread',
   'container',

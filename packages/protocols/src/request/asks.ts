@@ -4,7 +4,7 @@ import type { Edit } from '../bytes/splice.ts';
 import type { Ask } from '../request.ts';
 import { plainWord } from '../translate/reading.ts';
 import { noTerms, type UsageTerms } from '../usage.ts';
-import { isRecord } from '../wire-values.ts';
+import { isRecord, listOf, recordOf, stringOf, type WireRecord } from '../wire-values.ts';
 import { type ElementSpan, leaveOut } from './edits.ts';
 import type { RequestMembers } from './members.ts';
 
@@ -26,6 +26,45 @@ export function termAsks<Name extends string>(
       ? []
       : [{ term: 'region' as const, field: fields.region }]),
   ];
+}
+
+/** Parsers of files, and fetchers of pages, that cost nothing by the page. */
+const freeEngines: ReadonlySet<unknown> = new Set(['native', 'pdf-text', 'cloudflare-ai']);
+
+/**
+ * Plugins that servers of others' models run once for each request and bill beside it, in whichever protocol they are called, with
+ * what each is counted as. Those that repair, compress or choose a model cost nothing themselves.
+ */
+const paidPlugins: Readonly<
+  Record<string, readonly [term: ToolTerm, isFree: (plugin: WireRecord) => boolean]>
+> = {
+  web: ['webSearches', () => false],
+  'web-fetch': ['pages', ({ engine }) => freeEngines.has(engine)],
+  // Without a word on the engine it reads files as the server does in any case.
+  'file-parser': ['pages', ({ pdf }) => freeEngines.has(recordOf(pdf)['engine'] ?? 'native')],
+};
+
+/** The paid plugins of a request. A list that is too long to be read may hold one. */
+export function pluginAsks(members: { value(name: 'plugins'): unknown }): readonly Ask[] {
+  const plugins = members.value('plugins');
+  if (plugins === undefined) return [{ term: 'webSearches', field: 'plugins' }];
+  return listOf(plugins).flatMap((value): readonly Ask[] => {
+    const plugin = recordOf(value);
+    const paid = Object.entries(paidPlugins).find(
+      ([id]) => id === stringOf(plugin['id'])?.replaceAll('_', '-'),
+    );
+    if (paid === undefined || plugin['enabled'] === false) return [];
+    const [, [term, isFree]] = paid;
+    return isFree(plugin) ? [] : [{ term, field: 'plugins' }];
+  });
+}
+
+/** The terms of a request that has paid plugins, too: without one, nobody asks what it asks for. */
+export function withPlugins(
+  asked: { readonly terms?: UsageTerms },
+  members: { value(name: 'plugins'): unknown },
+): { readonly terms?: UsageTerms } {
+  return pluginAsks(members).length === 0 ? asked : { terms: asked.terms ?? noTerms };
 }
 
 const typeName = new KeyNames(['type']);

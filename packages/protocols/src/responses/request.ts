@@ -1,7 +1,7 @@
 import { serviceOf } from '../billing.ts';
 import { KeyNames } from '../bytes/json-text.ts';
 import type { Fault } from '../error.ts';
-import { type FeeTools, termAsks, toolAsks } from '../request/asks.ts';
+import { type FeeTools, pluginAsks, termAsks, toolAsks, withPlugins } from '../request/asks.ts';
 import { MediaWatch, mediaParts } from '../request/media-watch.ts';
 import {
   askedThought,
@@ -52,7 +52,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     inputTokensEstimate: watch.estimate(body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
-    ...askedTerms(serviceOf(members.value('service_tier'))),
+    ...withPlugins(askedTerms(serviceOf(members.value('service_tier'))), members),
     ...askedThought(members.valuesOf(thoughtMembers)),
     ...taggedBy(members),
     ...continuing(members.value('previous_response_id'), conversationId(members)),
@@ -71,7 +71,7 @@ const feeTools = [
 
 export function readAsks({ facts, members }: ReadRequest): readonly Ask[] {
   const terms = termAsks(members, facts.terms, { service: ['service_tier'] });
-  return [...terms, ...toolAsks(members.reader('tools'), feeTools)];
+  return [...terms, ...pluginAsks(members), ...toolAsks(members.reader('tools'), feeTools)];
 }
 
 function conversationId(members: RequestMembers<RequestMember>): unknown {

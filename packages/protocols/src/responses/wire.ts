@@ -20,6 +20,7 @@ export const requestMembers = [
   'safety_identifier',
   'user',
   'metadata',
+  'plugins',
   'reasoning',
 ] as const;
 

@@ -71,6 +71,7 @@ const words: Readonly<Record<Ask['term'], string>> = {
   fileSearches: 'a search of files',
   codeSessions: 'code to be run',
   groundings: 'grounding',
+  pages: 'pages to be read',
 };
 
 function isUnpriced(
