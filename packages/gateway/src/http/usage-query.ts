@@ -25,7 +25,7 @@ export interface UsageQuery {
 const daysMax = 90;
 const daysDefault = 30;
 /** Calls of one answer: a table is for programs that take all there is. */
-const limits = { json: { max: 200, usual: 50 }, csv: { max: 5_000, usual: 1_000 } } as const;
+const limits = { json: { max: 200, usual: 50 }, csv: { max: 5_000, usual: 500 } } as const;
 const modelLimitMax = 1000;
 const modelLimitDefault = 100;
 const nameMax = 200;
