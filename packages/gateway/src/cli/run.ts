@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { settingsHelp } from '../config/published-files.ts';
 import { processEnvironment } from '../config.ts';
+import { archiveCommand } from './archive-command.ts';
 import { readArguments } from './arguments.ts';
 import { callsCommands } from './calls-commands.ts';
 import { channelsCommands } from './channels-commands.ts';
@@ -48,6 +49,7 @@ const commands: readonly Command[] = [
   doctorCommand,
   ...ledgerCommands,
   reconcileCommand,
+  archiveCommand,
 ];
 
 /** The process that a command runs in. */

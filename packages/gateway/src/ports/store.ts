@@ -79,6 +79,13 @@ export class StoreUnusable extends StoreUnavailable {
   readonly code = unusable;
 }
 
+/** A file that old calls have been moved to. */
+export interface ArchiveStep {
+  readonly file: string;
+  readonly calls: number;
+  readonly bytes: number;
+}
+
 /** Everything Headgate keeps. */
 export interface Store {
   readonly ledger: Ledger;
@@ -111,6 +118,11 @@ export interface Store {
   /** One entry, for the operator: whose it is does not matter. */
   findEntry(traceId: string): Promise<LedgerRecord | null>;
   verify(): Promise<Verification>;
+  /**
+   * Moves the oldest calls that have ended and began before this moment into a file, some thousand at a time; null when there are no
+   * more. They can be read as before, and postings and sums stay. Whenever it breaks off, nothing is lost.
+   */
+  archive(beforeMs: number): Promise<ArchiveStep | null>;
   /** Writes what is queued and lets go of everything. */
   close(): Promise<void>;
 }

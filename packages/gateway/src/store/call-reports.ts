@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { nanoUsd } from '../money/money.ts';
 import type { CallFilter, FollowMark, Spend, SpendDimension } from '../ports/call-reports.ts';
 import type { LedgerRecord } from '../ports/store.ts';
+import { archivedBetween, type Period, withArchived } from './archive/archived-calls.ts';
 import { readRecord } from './columns.ts';
 import { isOfModel, modelColumn } from './model-names.ts';
 import { costOfCall, slotMs, slotOf, unknownCostsOfCall } from './reports.ts';
@@ -17,6 +18,8 @@ import {
 
 /** Trace ids begin with their time, as UUIDs of version 7 do; calls begin within this time of it. */
 const traceSlackMs = 60_000;
+/** No trace id comes behind it. */
+export const afterAllTraces = '~';
 /** Calls that are named when several end alike. */
 const endingMax = 5;
 /** A page of a follower: more calls than end in the time between two looks are read with the next. */
@@ -33,18 +36,22 @@ export class SqlCallReports {
   }
 
   async list(filter: CallFilter, limit: number, before: string | null): Promise<readonly LedgerRecord[]> {
-    const after = before === null ? sql`` : sql`and trace_id < ${before}`;
+    const last = before ?? afterAllTraces;
+    const where = matches(filter);
     const { rows } = await sql<Readonly<Record<string, unknown>>>`select * from calls
-      where ${matches(filter)} ${after} order by trace_id desc limit ${limit}`.execute(this.#database);
-    return rows.map(readRecord);
+      where ${where} and trace_id < ${last} order by trace_id desc limit ${limit}`.execute(this.#database);
+    const span = { order: 'desc', after: '', before: last, text: textIn(filter) } as const;
+    const page = { ...span, limit, period: periodOf(filter), where };
+    return (await withArchived(this.#database, page, rows)).map(readRecord);
   }
 
   async endingIn(digits: string, fromMs: number): Promise<readonly LedgerRecord[]> {
-    const { rows } = await sql<{ trace_id: string }>`select trace_id from calls
-      where trace_id >= ${traceAt(fromMs)} and trace_id like ${`%${digits}`} limit ${endingMax}`.execute(
-      this.#database,
-    );
-    return this.#named(rows.map((row) => row.trace_id));
+    const where = sql`trace_id >= ${traceAt(fromMs)} and trace_id like ${`%${digits}`}`;
+    const { rows } = await sql<Readonly<Record<string, unknown>>>`select * from calls
+      where ${where} order by trace_id limit ${endingMax}`.execute(this.#database);
+    const span = { order: 'asc', after: traceAt(fromMs), before: afterAllTraces, text: digits } as const;
+    const page = { ...span, limit: endingMax, period: periodOf({ fromMs }), where };
+    return (await withArchived(this.#database, page, rows)).map(readRecord);
   }
 
   async spend(by: SpendDimension, filter: CallFilter): Promise<readonly Spend[]> {
@@ -83,6 +90,16 @@ export class SqlCallReports {
   }
 }
 
+function periodOf({ fromMs, toMs = Number.MAX_SAFE_INTEGER }: CallFilter): Period {
+  return { fromMs, toMs };
+}
+
+/** Every call that the filter lets through has this in its cells. */
+function textIn({ keyId, tag }: CallFilter): string {
+  const known = keyId ?? tag;
+  return known === undefined ? '' : JSON.stringify(known);
+}
+
 function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuilder<unknown> {
   const { accountId, keyId, channelId, tag, status, fromMs, toMs, billed } = filter;
   const isSpan = keyId === undefined;
@@ -109,7 +126,7 @@ function billedIs(billed: boolean): RawBuilder<unknown> {
 }
 
 /** The first trace id of a moment. */
-function traceAt(timeMs: number): string {
+export function traceAt(timeMs: number): string {
   return Math.max(0, timeMs).toString(16).padStart(12, '0').padEnd(32, '0');
 }
 
@@ -205,13 +222,25 @@ function nameOf(by: CallDimension, { startedAt, model }: SummedTable): RawBuilde
 
 function byCall(by: SpendDimension, filter: CallFilter): RawBuilder<unknown> {
   const where = sql`where status <> 'open' and ${matches(filter, 'model_summed')}`;
+  const tables = [sql`calls`, archivedBetween(periodOf(filter))];
+  return sql.join(
+    tables.map((calls) => byCallOf(by, calls, where)),
+    sql` union all `,
+  );
+}
+
+function byCallOf(
+  by: SpendDimension,
+  calls: RawBuilder<unknown>,
+  where: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const ofCall = sql`1 as calls, ${billedCall} as billed, ${inputTokens} as input, ${outputTokens} as output, charge_nano_usd as charge`;
   if (by === 'channel')
-    return sql`select channel_id as name, ${ofCall}, 0 as cost, 0 as unknown from calls ${where}
+    return sql`select channel_id as name, ${ofCall}, 0 as cost, 0 as unknown from ${calls} ${where}
       union all select ${channelOfAttempt}, 0, 0, 0, 0, 0, coalesce(${costOfAttempt}, 0), ${costOfAttempt} is null
-      from calls, json_each(calls.attempts) as attempt ${where}`;
+      from ${calls}, json_each(calls.attempts) as attempt ${where}`;
   const name = by === 'tag' ? summedTag : nameOf(by, { startedAt: 'started_at_ms', model: 'model_summed' });
-  return sql`select ${name} as name, ${ofCall}, ${costOfCall} as cost, ${unknownCostsOfCall} as unknown from calls ${where}`;
+  return sql`select ${name} as name, ${ofCall}, ${costOfCall} as cost, ${unknownCostsOfCall} as unknown from ${calls} ${where}`;
 }
 
 type SpendRow = Readonly<

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { nanoUsd, zeroNanoUsd } from '../money/money.ts';
 import type { ModelPage, SisterKey, UsagePeriod, UsageTotals } from '../ports/usage-report.ts';
+import { archivedBetween } from './archive/archived-calls.ts';
 import { attemptColumns, readUsage, usageColumns } from './columns.ts';
 import type { Schema } from './schema.ts';
 
@@ -187,10 +188,15 @@ function ofSlots(
 
 function ofCalls(keyId: string, periods: readonly UsagePeriod[]): RawBuilder<unknown> {
   const columns = summedColumns.slice(2).map((column) => sql.ref(column));
-  return sql`select started_at_ms as at_ms, model_summed as model, 1 as calls,
+  const ofTable = (
+    calls: RawBuilder<unknown>,
+  ) => sql`select started_at_ms as at_ms, model_summed as model, 1 as calls,
       case when unbilled_reason is null then 1 else 0 end as billed_calls, ${sql.join(columns)}
-    from ${tableOf(periods)} cross join calls
+    from ${tableOf(periods)} cross join ${calls}
     where key_id = ${keyId} and status <> 'open' and started_at_ms >= from_ms and started_at_ms < to_ms`;
+  // No zone in use cuts through a quarter of an hour.
+  if (periods.length === 0) return ofTable(sql`calls`);
+  return sql`${ofTable(sql`calls`)} union all ${ofTable(archivedBetween(...periods))}`;
 }
 
 function listOf(numbers: readonly number[]): RawBuilder<unknown> {

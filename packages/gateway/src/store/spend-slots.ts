@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { everyCall } from './archive/archived-calls.ts';
 import { attemptColumns } from './columns.ts';
 import { costOfCall, slotMs, unknownCostsOfCall } from './reports.ts';
 
@@ -21,7 +22,7 @@ export const inputTokens = sql`(${sql.raw(inputParts.join(' + '))})`;
 export const outputTokens = sql`(${sql.raw(outputParts.join(' + '))})`;
 
 export const billedCall = sql`case when unbilled_reason is null then 1 else 0 end`;
-export const channelOfAttempt = sql`attempt.value ->> ${sql.lit(attemptColumns.indexOf('channel_id'))}`;
+export const channelOfAttempt = sql`(attempt.value ->> ${sql.lit(attemptColumns.indexOf('channel_id'))})`;
 export const costOfAttempt = sql`cast(attempt.value ->> ${sql.lit(attemptColumns.indexOf('cost_nano_usd'))} as integer)`;
 
 const slotOfCall = sql`calls.started_at_ms - calls.started_at_ms % ${sql.lit(slotMs)}`;
@@ -44,14 +45,14 @@ const slotsOfCalls = sql`select kind, slot_start_ms, key_id, name, account_id,
     cast(sum(cost_nano_usd) as bigint) as cost_nano_usd, cast(sum(unknown_costs) as bigint) as unknown_costs
   from (
     select 'channel' as kind, ${slotOfCall} as slot_start_ms, coalesce(channel_id, '') as name, ${ofCall},
-      0 as cost_nano_usd, 0 as unknown_costs from calls where status <> 'open'
+      0 as cost_nano_usd, 0 as unknown_costs from ${everyCall} where status <> 'open'
     union all
     select 'channel', ${slotOfCall}, ${channelOfAttempt}, key_id, account_id, 0, 0, 0, 0, 0,
       coalesce(${costOfAttempt}, 0), ${costOfAttempt} is null
-      from calls, json_each(calls.attempts) as attempt where status <> 'open'
+      from ${everyCall}, json_each(calls.attempts) as attempt where status <> 'open'
     union all
     select 'tag', ${slotOfCall}, ${summedTag}, ${ofCall}, ${costOfCall}, ${unknownCostsOfCall}
-      from calls where status <> 'open' and tag is not null) as spent
+      from ${everyCall} where status <> 'open' and tag is not null) as spent
   group by 1, 2, 3, 4, 5`;
 
 /** Sums by channel and by tag that are other than those of the calls. */

@@ -150,7 +150,7 @@ export class UsagePages {
 }
 
 /** The calls of a key from a moment on, and those of them that are wanted. */
-interface Span {
+export interface Span {
   readonly keyId: string;
   readonly fromMs: number;
   readonly filter: UsageFilter;
@@ -165,16 +165,16 @@ interface LookedRow extends PlaceRow {
   readonly passes: bigint;
 }
 
-const newestFirst = sql`order by started_at_ms desc, trace_id desc`;
+export const newestFirst = sql`order by started_at_ms desc, trace_id desc`;
 
-function isIn({ keyId, fromMs }: Span, before: UsagePlace): RawBuilder<unknown> {
+export function isIn({ keyId, fromMs }: Span, before: UsagePlace): RawBuilder<unknown> {
   const atMs = BigInt(before.atMs);
   return sql`key_id = ${keyId} and started_at_ms >= ${BigInt(fromMs)} and started_at_ms <= ${atMs}
     and (started_at_ms < ${atMs} or trace_id < ${before.traceId})`;
 }
 
 /** Null in the place of a condition would let nothing through, so a filter without one is true. */
-function passes({ model, status, billed }: UsageFilter): RawBuilder<unknown> {
+export function passes({ model, status, billed }: UsageFilter): RawBuilder<unknown> {
   const conditions = [
     ...(model === undefined ? [] : [sql`${model} in (model_requested, model_summed)`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
@@ -200,7 +200,7 @@ function isNeverBilled(status: UsageFilter['status']): boolean {
 }
 
 /** No call is this: the ledger's own rules forbid it. */
-function isContradiction({ status, billed }: UsageFilter): boolean {
+export function isContradiction({ status, billed }: UsageFilter): boolean {
   return (billed === true && isNeverBilled(status)) || (billed === false && status === 'open');
 }
 
@@ -222,7 +222,7 @@ function earlier(one: UsagePlace, other: UsagePlace): UsagePlace {
 }
 
 /** A row of `calls` as its owner may see it. */
-function toUsageEntry(row: Readonly<Record<string, unknown>>): UsageEntry {
+export function toUsageEntry(row: Readonly<Record<string, unknown>>): UsageEntry {
   const record = readRecord(row);
   return {
     traceId: record.traceId,

@@ -3,14 +3,15 @@ import { noTerms } from '@headgate/protocols';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { billableStatuses } from '../money/postings.ts';
 import { type PricedPart, type PriceVersion, priceUsage } from '../money/price.ts';
-import type { Finding, LedgerRecord, Verification } from '../ports/store.ts';
+import { type Finding, type LedgerRecord, StoreUnusable, type Verification } from '../ports/store.ts';
+import { archivedFinder, archivedIn, archivesWhere, everyCall } from './archive/archived-calls.ts';
 import { type Cell, callColumns, readRecord, usageColumns } from './columns.ts';
 import { JournalReader, type Passage } from './journal/reader.ts';
 import { isSameCell, readLine } from './lines.ts';
 import { loadPrices } from './load-configuration.ts';
 import { costOfCall, slotMs, spanMs, unknownCostsOfCall } from './reports.ts';
 import type { Schema } from './schema.ts';
-import { wrongSpendSums } from './spend-slots.ts';
+import { channelOfAttempt, costOfAttempt, wrongSpendSums } from './spend-slots.ts';
 import { spendingOfSlots } from './sqlite/lease-tables.ts';
 import { acquireRun, fedOf, journalDirectory, knownRuns } from './sqlite/runs.ts';
 
@@ -45,7 +46,9 @@ export function verifyLedger(database: Kysely<Schema>): Promise<Omit<Verificatio
     .transaction()
     .setAccessMode('read only')
     .execute(async (transaction) => {
-      const findings: Finding[] = [];
+      const findings: Finding[] = [...(await wrongArchives(transaction))];
+      // Whatever is held against all calls would find those that are missing, one by one.
+      if (findings.length > 0) return { findings, counts: await countRows(transaction, sql`calls`) };
       for (const [rule, breaches] of Object.entries(rules)) {
         const { rows } = await sql<Breach>`
           select * from (${breaches}) as breaches limit ${sql.lit(findingsMax)}`.execute(transaction);
@@ -53,9 +56,38 @@ export function verifyLedger(database: Kysely<Schema>): Promise<Omit<Verificatio
       }
       return {
         findings: [...findings, ...(await wrongCharges(transaction))],
-        counts: await countRows(transaction),
+        counts: await countRows(transaction, everyCall),
       };
     });
+}
+
+/** Every archive is there, is what was written, and holds what the store knows of it. */
+async function wrongArchives(database: Kysely<Schema>): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const archive of await archivesWhere(database, sql`true`, sql`id`)) {
+    const { id, ...known } = archive;
+    try {
+      const { rows } = await sql<
+        typeof known
+      >`select min(trace_id) as first_trace, max(trace_id) as last_trace,
+        min(started_at_ms) as from_ms, max(started_at_ms) as to_ms from ${archivedIn(id)}`.execute(database);
+      const found = rows[0];
+      const isSame = Object.entries(known).every(
+        ([name, value]) => found?.[name as keyof typeof known] === value,
+      );
+      if (!isSame)
+        findings.push(archiveFinding(id, 'its calls are others than those that the store knows of'));
+    } catch (error) {
+      if (!(error instanceof StoreUnusable)) throw error;
+      findings.push(archiveFinding(id, error.message));
+    }
+    if (findings.length >= findingsMax) break;
+  }
+  return findings;
+}
+
+function archiveFinding(id: bigint, detail: string): Finding {
+  return { rule: 'archives-can-be-read', subject: `archive ${id}`, detail };
 }
 
 function toFinding(rule: string, row: Breach): Finding {
@@ -81,7 +113,7 @@ const slotsOfCalls = sql`
     ${sql.join(usageColumns.map((column) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`))},
     cast(sum(charge_nano_usd) as bigint) as charge_nano_usd, cast(sum(${costOfCall}) as bigint) as cost_nano_usd,
     cast(sum(${unknownCostsOfCall}) as bigint) as unknown_costs
-  from calls where status <> 'open' group by 1, 2, 3, 4, 5`;
+  from ${everyCall} where status <> 'open' group by 1, 2, 3, 4, 5`;
 
 const spanSums = ['calls', 'billed_calls', ...usageColumns, 'charge_nano_usd'] as const;
 const spanColumns = sql.join(
@@ -108,27 +140,27 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
       where coalesce(amount, 0) <> coalesce(balance_nano_usd, 0)`,
   'posting-has-a-call': sql`
       select reference as subject, 'posting ' || postings.id || ' belongs to no call' as detail
-      from postings left join calls on trace_id = reference
+      from postings left join ${everyCall} on trace_id = reference
       where trace_id is null and debit <> 'credit' and credit <> 'credit'`,
   'charge-is-posted-once': sql`
       select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
-        select trace_id, 'account:' || account_id as ledger_account, charge_nano_usd as amount from calls
+        select trace_id, 'account:' || account_id as ledger_account, charge_nano_usd as amount from ${everyCall}
         union all
         select reference, debit, -amount_nano_usd from postings where credit = 'revenue') as charges
       group by trace_id, ledger_account having sum(amount) <> 0`,
   'costs-are-posted-once': sql`
       select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
-        select trace_id, 'payable:channel:' || channel_id as ledger_account,
-          cast(cost_nano_usd as bigint) as amount from attempts
+        select trace_id, 'payable:channel:' || ${channelOfAttempt} as ledger_account, ${costOfAttempt} as amount
+          from ${everyCall}, json_each(calls.attempts) as attempt
         union all
         select reference, credit, -amount_nano_usd from postings where credit like 'payable:%') as costs
       group by trace_id, ledger_account having sum(amount) <> 0`,
   'only-served-calls-are-charged': sql`
-      select trace_id as subject, status || ', charge ' || charge_nano_usd as detail from calls
+      select trace_id as subject, status || ', charge ' || charge_nano_usd as detail from ${everyCall}
       where charge_nano_usd < 0 or charge_nano_usd > 0
         and (unbilled_reason is not null or status not in (${billable}))`,
   'unbilled-calls-have-a-reason': sql`
-      select trace_id as subject, status as detail from calls
+      select trace_id as subject, status as detail from ${everyCall}
       where unbilled_reason is null and status not in ('open', ${billable})`,
   'sums-agree-with-calls': sql`
       select key_id as subject, 'slot ' || slot_start_ms || ' of ' || model || ' differs' as detail from (
@@ -163,7 +195,7 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
       select 'run ' || run || ' at ' || place as subject, reason || ': ' || substr(line, 1, 200) as detail
       from set_aside`,
   'routes-can-be-read': sql`
-      select trace_id as subject, 'how it was routed is no record' as detail from calls
+      select trace_id as subject, 'how it was routed is no record' as detail from ${everyCall}
       where route is not null and not json_valid(route)`,
 };
 
@@ -174,24 +206,31 @@ async function wrongCharges(database: Kysely<Schema>): Promise<readonly Finding[
     prices.map((price) => [price.version, { ...price, id: price.version }]),
   );
   const findings: Finding[] = [];
-  let last = '';
-  for (;;) {
-    const rows = await database
-      .selectFrom('calls')
-      .selectAll()
-      .where('trace_id', '>', last)
-      .where(sql<boolean>`status in (${billable})`)
-      .where('unbilled_reason', 'is', null)
-      .orderBy('trace_id')
-      .limit(pageSize)
-      .execute();
-    for (const row of rows) {
-      const detail = wrongCharge(readRecord(row), versions);
-      if (detail !== null) findings.push({ rule: 'charge-follows-its-price', subject: row.trace_id, detail });
-    }
+  for await (const row of billedCalls(database)) {
+    const call = readRecord(row);
+    const detail = wrongCharge(call, versions);
+    if (detail !== null) findings.push({ rule: 'charge-follows-its-price', subject: call.traceId, detail });
+    if (findings.length >= findingsMax) break;
+  }
+  return findings;
+}
+
+type CallRow = Readonly<Record<string, unknown>>;
+
+/** Archived calls come first, file by file. */
+async function* billedCalls(database: Kysely<Schema>): AsyncGenerator<CallRow> {
+  const isBilled = sql`status in (${billable}) and unbilled_reason is null`;
+  for (const { id } of await archivesWhere(database, sql`true`, sql`id`)) {
+    const { rows } = await sql<CallRow>`select * from ${archivedIn(id)} where ${isBilled}`.execute(database);
+    yield* rows;
+  }
+  for (let last = ''; ; ) {
+    const { rows } = await sql<CallRow>`select * from calls where trace_id > ${last} and ${isBilled}
+      order by trace_id limit ${pageSize}`.execute(database);
+    yield* rows;
     const end = rows.at(-1);
-    if (end === undefined || findings.length >= findingsMax) return findings.slice(0, findingsMax);
-    last = end.trace_id;
+    if (end === undefined) return;
+    last = String(end['trace_id']);
   }
 }
 
@@ -209,11 +248,14 @@ function wrongCharge(call: LedgerRecord, versions: ReadonlyMap<string | null, Pr
   return charge === call.chargeNanoUsd ? null : `charged ${call.chargeNanoUsd}, its price gives ${charge}`;
 }
 
-async function countRows(database: Kysely<Schema>): Promise<Verification['counts']> {
+async function countRows(
+  database: Kysely<Schema>,
+  table: RawBuilder<unknown>,
+): Promise<Verification['counts']> {
   const calls = await sql<Record<'calls' | 'open' | 'billed', bigint>>`
     select count(*) as calls, count(case when status = 'open' then 1 end) as open,
       count(case when status <> 'open' and unbilled_reason is null then 1 end) as billed
-    from calls`.execute(database);
+    from ${table}`.execute(database);
   const others = await sql<Record<'postings' | 'prices', bigint>>`
     select (select count(*) from postings) as postings, (select count(*) from prices) as prices`.execute(
     database,
@@ -237,6 +279,8 @@ const passageLines = 2_000;
 export function verifyJournals(database: DatabaseSync, file: string): readonly Finding[] {
   const findings: Finding[] = [];
   const stored = database.prepare(`SELECT ${callColumns.join(', ')} FROM calls WHERE trace_id = ?`);
+  const findArchived = archivedFinder(database);
+  const find = (traceId: Cell) => stored.get(traceId) ?? findArchived(String(traceId));
   const setAside = database.prepare('SELECT 1 FROM set_aside WHERE line = ?');
   const isSetAside = (line: string) => setAside.get(line) !== undefined;
   for (const { id, fed } of knownRuns(database, file)) {
@@ -257,8 +301,7 @@ export function verifyJournals(database: DatabaseSync, file: string): readonly F
         });
         break;
       }
-      if (passage.end <= (fed ?? 0))
-        findings.push(...notInStore(passage, stored.get.bind(stored), isSetAside));
+      if (passage.end <= (fed ?? 0)) findings.push(...notInStore(passage, find, isSetAside));
       place = passage.end;
       if (place >= end) break;
     }

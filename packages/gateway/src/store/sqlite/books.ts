@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { nanoUsd } from '../../money/money.ts';
 import { type BookedAttempt, postingsFor } from '../../money/postings.ts';
 import type { LedgerAlarm } from '../../ports/store.ts';
+import { archivedFinder } from '../archive/archived-calls.ts';
 import { type Cell, callColumns, placeOf, readBooked, usageColumns } from '../columns.ts';
 import type { Passage } from '../journal/reader.ts';
 import { isSameCell, type Row, readLine } from '../lines.ts';
@@ -49,6 +50,9 @@ export class Books {
   #balances = new Map<string, bigint>();
   #slots = new Map<string, Slot>();
   readonly #spend: SpendSums;
+  readonly #findArchived: ReturnType<typeof archivedFinder>;
+  /** No call behind it was archived when the transaction began. */
+  #archivedTo = '';
   /** Charges of lines of the run that is fed, by the subject of the lease that they are taken from. */
   #leases = new Map<string, bigint>();
 
@@ -56,6 +60,7 @@ export class Books {
     this.#database = database;
     this.#statements = prepareStatements(database);
     this.#spend = new SpendSums(database);
+    this.#findArchived = archivedFinder(database);
   }
 
   /**
@@ -133,6 +138,7 @@ export class Books {
     record: (line: string) => string | null,
   ): readonly LedgerAlarm[] {
     const alarms: LedgerAlarm[] = [];
+    this.#archivedTo = String(this.#statements.archivedTo.get()?.['last_trace'] ?? '');
     for (const line of lines) {
       const refusal = record(line);
       if (refusal === null) continue;
@@ -156,7 +162,7 @@ export class Books {
     }
     const { cells, isOpen } = row;
     if (isOpen) this.#statements.open.run(...cells, run);
-    else if (this.#statements.settle.run(...cells).changes === 0)
+    else if (this.#isArchived(cells) || this.#statements.settle.run(...cells).changes === 0)
       return this.#isKnown(cells) ? null : conflict;
     else {
       const attempts = readBooked(String(cells[places.attempts]));
@@ -199,9 +205,16 @@ export class Books {
     this.#leases = new Map();
   }
 
+  /** An old call that is settled once more must not be booked once more because its row has been moved. */
+  #isArchived(cells: readonly Cell[]): boolean {
+    const traceId = String(cells[places.traceId]);
+    return traceId <= this.#archivedTo && this.#findArchived(traceId) !== undefined;
+  }
+
   /** True when the entry of this trace id is the very same. */
   #isKnown(cells: readonly Cell[]): boolean {
-    const stored = this.#statements.stored.get(cells[places.traceId] ?? null) ?? {};
+    const traceId = String(cells[places.traceId]);
+    const stored = this.#statements.stored.get(traceId) ?? this.#findArchived(traceId) ?? {};
     return callColumns.every((column, at) => isSameCell(toCell(stored[column]), cells[at] ?? null));
   }
 
@@ -331,6 +344,7 @@ function prepareStatements(database: DatabaseSync) {
     open: database.prepare(open),
     interrupt: database.prepare(interrupt),
     stored: database.prepare(`SELECT ${columns} FROM calls WHERE trace_id = ?`),
+    archivedTo: database.prepare('SELECT max(last_trace) AS last_trace FROM archives'),
     setAside: database.prepare('INSERT INTO set_aside (run, place, reason, line) VALUES (?, ?, ?, ?)'),
     move: database.prepare(
       'UPDATE runs SET fed = ?, fed_at_ms = coalesce(?, fed_at_ms) WHERE id = ? AND coalesce(fed, ?) = ?',

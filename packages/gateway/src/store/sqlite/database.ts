@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../ports/store.ts';
+import { teachArchives } from '../archive/archived-calls.ts';
 
 /** How long one process waits for another's transaction before it gives up. */
 const busyTimeoutMs = 5_000;
@@ -22,6 +23,7 @@ export function openDatabase(file: string): DatabaseSync {
   database.exec('PRAGMA cache_size = -16000');
   // 32 MB of log: the pages that every transaction changes are then written to the file once for many of them.
   database.exec('PRAGMA wal_autocheckpoint = 8000');
+  teachArchives(database, file);
   return database;
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
+import { archiveTable } from './archive-table.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { balanceNews, leaseTables } from './lease-tables.ts';
 import { limitsOfOwners } from './limits-migration.ts';
@@ -368,6 +369,7 @@ const steps: readonly string[] = [
   discounts,
   balanceNews,
   webhookTable,
+  archiveTable,
 ];
 
 /** The schema that this version writes. */

@@ -8,6 +8,7 @@ import type {
   LedgerRecord,
   Recovery,
   Store,
+  Verification,
 } from '../../ports/store.ts';
 import { CatchUp } from '../catch-up.ts';
 import { JournalLedger } from '../journal/ledger.ts';
@@ -98,12 +99,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await catchUp();
       return reader.run('record', () => inputs);
     },
-    verify: async () => {
-      const asOfMs = await catchUp();
-      const { findings, counts } = await reporter.run('verify', () => []);
-      const ofJournals = await writer.run('verifyJournals', () => []);
-      return { findings: [...findings, ...ofJournals], counts, asOfMs };
-    },
+    verify: async () => verify(await catchUp(), reporter, writer),
+    archive: (beforeMs) => writer.run('archive', () => [beforeMs, clock.now()]),
     close: async () => {
       await ledger.close();
       await close();
@@ -151,6 +148,12 @@ async function firstOf(lane: StoreLane, close: () => Promise<void>): Promise<voi
     await close();
     throw error;
   }
+}
+
+async function verify(asOfMs: number | null, reporter: StoreLane, writer: StoreLane): Promise<Verification> {
+  const { findings, counts } = await reporter.run('verify', () => []);
+  const ofJournals = await writer.run('verifyJournals', () => []);
+  return { findings: [...findings, ...ofJournals], counts, asOfMs };
 }
 
 async function recover(writer: StoreLane, onProgress: (lines: number) => void): Promise<Recovery> {

@@ -115,6 +115,11 @@ export function acquireFeeder(file: string): DatabaseSync | null {
   return acquire(`${file}-feeder`);
 }
 
+/** The lock of whoever archives calls; null while another process does. */
+export function acquireArchiver(file: string): DatabaseSync | null {
+  return acquire(`${file}-archive`);
+}
+
 function acquire(file: string): DatabaseSync | null {
   const lock = new DatabaseSync(file, { timeout: 0 });
   try {

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { LeaseExchange } from '../../ports/leases.ts';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
+import { ArchivedPages } from '../archive/archived-pages.ts';
+import { archiveStep } from '../archive/archiver.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { CredentialWriter } from '../credentials.ts';
@@ -78,6 +80,7 @@ function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm:
     replay: () => feeder.replay(),
     salvage: () => feeder.salvage(),
     verifyJournals: () => verifyJournals(database, file),
+    archive: (beforeMs: number, nowMs: number) => archiveStep(database, file, beforeMs, nowMs),
     close: () => {
       feeder.close();
       database.close();
@@ -118,7 +121,7 @@ function createEventJobs(kysely: Kysely<Schema>) {
 
 function createReadingJobs(kysely: Kysely<Schema>) {
   const reports = new SqlUsageReports(kysely);
-  const pages = new UsagePages(kysely);
+  const pages = new ArchivedPages(kysely, new UsagePages(kysely));
   const calls = new SqlCallReports(kysely);
   return {
     totals: reports.totals.bind(reports),
