@@ -229,7 +229,7 @@ describe('a start without configuration', () => {
   test('gives real channels groups and an account that are not named after the demo', async () => {
     await started({ OPENAI_API_KEY: 'x' });
     const { accounts, groups, keys } = await store.configuration.load();
-    expect(accounts).toEqual([unnamedAccount]);
+    expect(accounts).toEqual([{ ...unnamedAccount, source: 'environment' }]);
     expect(groups.map(({ id }) => id)).toEqual(['completions', 'messages', 'native']);
     expect(JSON.stringify([groups, keys].flat(), ['id', 'name', 'accountId', 'groupId'])).not.toMatch(
       /demo/i,

@@ -37,7 +37,8 @@ function storedWith(given: readonly Partial<StoredKey>[]): StoredConfiguration {
   const routing = declaredFile('groups: { team: { platform: completions } }').groups;
   return {
     ...declaredFile('groups: {}'),
-    groups: routing,
+    accounts: [],
+    groups: routing.map((group) => ({ ...group, source: 'file' as const })),
     keys: stored,
     prices: [],
     credentials: [],

@@ -61,10 +61,10 @@ export const automaticSources: readonly ConfigurationSource[] = ['demo', 'enviro
 export async function configureItself(tools: SelfConfigurationTools): Promise<SelfConfiguration> {
   const stored = await tools.store.load();
   const found = findEnvironmentProviders(tools.catalogue, tools.environment);
-  if (found.length === 0) return isDemo(stored) ? configureDemo(tools) : { kind: 'none' };
+  if (found.length === 0) return isDemo(stored) ? configureDemo(tools, stored) : { kind: 'none' };
   if (!isDemo(stored) && !hasActiveKeys(stored, 'environment')) return { kind: 'none' };
   const { keys, plain } = environmentKeys(tools, stored);
-  const declaration = environmentDeclaration(found, tools.catalogue, keys, tools.nowMs);
+  const declaration = asStored(environmentDeclaration(found, tools.catalogue, keys, tools.nowMs), stored);
   await tools.store.apply('environment', declaration, tools.nowMs, ['demo']);
   return { kind: 'environment', keys: plain, variables: found.map(({ variable }) => variable) };
 }
@@ -83,11 +83,28 @@ function hasActiveKeys(stored: StoredConfiguration, source: ConfigurationSource)
   return stored.keys.some((key) => key.source === source && key.status === 'active');
 }
 
-async function configureDemo(tools: SelfConfigurationTools): Promise<SelfConfiguration> {
+async function configureDemo(
+  tools: SelfConfigurationTools,
+  stored: StoredConfiguration,
+): Promise<SelfConfiguration> {
   const plain = readDemoKeys(tools.dataDir);
   const keys = declareKeys('demo', plain, demoAccount.id, demoGroups, tools.hashKey);
-  await tools.store.apply('demo', demoDeclaration(keys), tools.nowMs);
+  await tools.store.apply('demo', asStored(demoDeclaration(keys), stored), tools.nowMs);
   return { kind: 'demo', keys: plain };
+}
+
+/** Rows that an earlier start declared go on as they are: an operator may have set limits since. */
+function asStored(declaration: Declaration, stored: StoredConfiguration): Declaration {
+  const known = <Row extends { readonly id: string }>(
+    rows: readonly Row[],
+    before: readonly Row[],
+  ): readonly Row[] => rows.map((row) => before.find(({ id }) => id === row.id) ?? row);
+  return {
+    ...declaration,
+    accounts: known(declaration.accounts, stored.accounts),
+    groups: known(declaration.groups, stored.groups),
+    keys: known(declaration.keys, stored.keys),
+  };
 }
 
 const demoKeysFile = z.strictObject({

@@ -54,10 +54,11 @@ const declared = { origin: null, source: 'file', writtenAtMs: 0 } as const;
 const stored: StoredConfiguration = {
   revision: 7,
   providers: {},
-  accounts: [{ id: 'a', ...declare(accountFields, 'a', {}) }],
+  accounts: [{ id: 'a', source: 'file', ...declare(accountFields, 'a', {}) }],
   groups: [
     {
       id: 'g',
+      source: 'file',
       ...declare(groupFields, 'g', { platform: 'completions' }),
       routing: plainRouting,
     },

@@ -1,6 +1,6 @@
 import type { Need, Result } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
-import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
+import type { Sourced, StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
 import { wayOf } from './build-way.ts';
 import {
   type Caller,
@@ -104,8 +104,8 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   return { catalogue, problems, webhooks, steady: steadyTime(stored.prices, nowMs) };
 }
 
-function buildGroup(declared: DeclaredGroup): Group {
-  const { timeZone: _, budgets: __, limits: ___, ...group } = declared;
+function buildGroup(stored: DeclaredGroup & Sourced): Group {
+  const { source: _, timeZone: __, budgets: ___, limits: ____, ...group } = stored;
   return { ...group, models: setOf(group.models), routing: routingOf(group) };
 }
 

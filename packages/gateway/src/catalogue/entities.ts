@@ -21,7 +21,7 @@ import {
   wordList,
 } from './fields.ts';
 import { decimal, identifier, modelId } from './identifiers.ts';
-import { budgetsField, creditLimitField, limitsField, timeZoneField } from './limit-fields.ts';
+import { accountLimitFields, groupLimitFields, keyLimitFields } from './limit-fields.ts';
 import type { LaterPrice, PriceOrigin } from './price-book.ts';
 import type { SecretSource } from './secret-source.ts';
 
@@ -75,19 +75,7 @@ export const accountFields = {
     flag,
     () => false,
   ),
-  prepaid: field(
-    z
-      .boolean()
-      .describe(
-        'Whether its calls must be covered by its balance, which `headgate accounts credit` raises; false if left out: then it may owe any amount.',
-      ),
-    flag,
-    () => false,
-  ),
-  creditLimitNanoUsd: creditLimitField,
-  timeZone: timeZoneField,
-  budgets: budgetsField,
-  limits: limitsField,
+  ...accountLimitFields,
   discount: discountField,
 };
 
@@ -294,9 +282,7 @@ export const groupFields = {
   } satisfies Field<bigint, string | number>,
   /** Null is every model. */
   models: unset(z.array(modelId).describe('Models its keys may call; every model if left out.'), wordList()),
-  timeZone: timeZoneField,
-  budgets: budgetsField,
-  limits: limitsField,
+  ...groupLimitFields,
 };
 
 export const keyFields = {
@@ -328,8 +314,7 @@ export const keyFields = {
     flag,
     () => false,
   ),
-  budgets: budgetsField,
-  limits: limitsField,
+  ...keyLimitFields,
 };
 
 /** Kept of a channel, and written in a file as `credential` or `credentials`: where the secrets are, in the order they are named. */

@@ -7,9 +7,9 @@ import {
   parseDecimal,
   readUsd,
 } from '../money/money.ts';
-import { convertedOrUnset, field, text, unset } from './fields.ts';
+import { convertedOrUnset, type Fields, field, flag, text, unset } from './fields.ts';
 import { modelId } from './identifiers.ts';
-import type { BudgetSpan, RateKind } from './limits.ts';
+import type { BudgetSpan, OwnerKind, RateKind } from './limits.ts';
 import { readTimeZone } from './time-zone.ts';
 
 export const budgetSpans = ['day', 'month', 'total'] as const satisfies readonly BudgetSpan[];
@@ -40,13 +40,12 @@ export interface DeclaredRates extends Rates {
 
 const rateMax = 1_000_000_000_000;
 
-const rate = (meaning: string) =>
-  z
-    .int()
-    .min(1, 'must be 1 or more; leave it out for no limit')
-    .max(rateMax, `must be ${rateMax} or less; leave it out for no limit`)
-    .exactOptional()
-    .describe(`${meaning}; no limit if left out.`);
+export const rateAmount = z
+  .int('must be a whole number')
+  .min(1, 'must be 1 or more; leave it out for no limit')
+  .max(rateMax, `must be ${rateMax} or less; leave it out for no limit`);
+
+const rate = (meaning: string) => rateAmount.exactOptional().describe(`${meaning}; no limit if left out.`);
 
 const rates = {
   requestsPerMinute: rate('Calls within any minute'),
@@ -65,7 +64,7 @@ const ratesSchema = z.strictObject({
 }) satisfies z.ZodType<DeclaredRates>;
 
 /** Members are kept in one order and empty ones not at all, so that what is the same is the same text. */
-export const limitsField = unset<DeclaredRates>(
+const limitsField = unset<DeclaredRates>(
   ratesSchema.describe('How much may be asked for at a time; no limit if left out.'),
   {
     write: (declared) => JSON.stringify(ordered(declared)),
@@ -111,7 +110,7 @@ type WrittenBudgets = z.infer<typeof budgetsSchema>;
 export const usualAlertPpm = 800_000;
 
 /** Budgets, whose amounts have been held against `limitMistakes`. */
-export const budgetsField = convertedOrUnset<DeclaredBudgets, WrittenBudgets>(
+const budgetsField = convertedOrUnset<DeclaredBudgets, WrittenBudgets>(
   budgetsSchema.describe('How much may be spent; no limit if left out.'),
   {
     write: (budgets) => JSON.stringify(writeBudgets(budgets)),
@@ -151,7 +150,7 @@ function writeBudgets(budgets: DeclaredBudgets): WrittenBudgets {
   return { ...Object.fromEntries(amounts), ...alertAt };
 }
 
-export const creditLimitField = {
+const creditLimitField = {
   ...convertedOrUnset<NanoUsd, string | number>(
     amount.describe('USD that the balance may go below zero, where it is prepaid; 0 if left out.'),
     { write: (limit) => limit, read: (cell) => nanoUsd(BigInt(String(cell))) },
@@ -161,19 +160,49 @@ export const creditLimitField = {
   member: 'creditLimit',
 };
 
+export const timeZoneName = z
+  .string()
+  .refine((name) => readTimeZone(name) !== null, 'must be an IANA name such as Europe/Berlin');
+
 /** Canonical, so that a zone of two names is one. */
-export const timeZoneField = {
+const timeZoneField = {
   ...field(
-    z
-      .string()
-      .refine((name) => readTimeZone(name) !== null, 'must be an IANA name such as Europe/Berlin')
-      .describe('Days and months of its budgets begin by the clocks there, an IANA name; UTC if left out.'),
+    timeZoneName.describe(
+      'Days and months of its budgets begin by the clocks there, an IANA name; UTC if left out.',
+    ),
     text,
     () => 'UTC',
   ),
   fromFile: (name: string) => readTimeZone(name) ?? name,
   member: 'timezone',
 };
+
+const prepaidField = field(
+  z
+    .boolean()
+    .describe(
+      'Whether its calls must be covered by its balance, which `headgate accounts credit` raises; false if left out: then it may owe any amount.',
+    ),
+  flag,
+  () => false,
+);
+
+export const keyLimitFields = { budgets: budgetsField, limits: limitsField };
+
+export const groupLimitFields = { timeZone: timeZoneField, ...keyLimitFields };
+
+export const accountLimitFields = {
+  prepaid: prepaidField,
+  creditLimitNanoUsd: creditLimitField,
+  ...groupLimitFields,
+};
+
+/** The fields that limit an owner, which a command may change. */
+export const limitFieldsOf = {
+  account: accountLimitFields,
+  group: groupLimitFields,
+  key: keyLimitFields,
+} satisfies Readonly<Record<OwnerKind, Fields>>;
 
 /** Something wrong with what is said of an owner's money, by its path below the owner. */
 export interface LimitMistake {

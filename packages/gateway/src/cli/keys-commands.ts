@@ -11,6 +11,7 @@ import {
   printResult,
   readTime,
 } from './command.ts';
+import { ownerCommands } from './owner-commands.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 
@@ -45,6 +46,7 @@ export const keysCommands: readonly Command[] = [
     options: { grace: { placeholder: 'TIME', help: 'How long the old key still works beside it (24h)' } },
     run: rotate,
   }),
+  ...ownerCommands('key'),
 ];
 
 function create(context: CommandContext): Promise<ExitReason> {

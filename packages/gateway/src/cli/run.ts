@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { settingsHelp } from '../config/published-files.ts';
 import { processEnvironment } from '../config.ts';
+import { accountsCommands } from './accounts-commands.ts';
 import { archiveCommand } from './archive-command.ts';
 import { readArguments } from './arguments.ts';
 import { callsCommands } from './calls-commands.ts';
@@ -20,6 +21,7 @@ import { eventsCommands } from './events-commands.ts';
 import { keysCommands } from './keys-commands.ts';
 import { ledgerCommands } from './ledger-commands.ts';
 import { modelsCommands } from './models-commands.ts';
+import { groupsCommands } from './owner-commands.ts';
 import { pricesCommands } from './prices-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { restartCommand } from './restart-command.ts';
@@ -34,6 +36,8 @@ import { webhooksCommands } from './webhooks-commands.ts';
 const commands: readonly Command[] = [
   serveCommand,
   restartCommand,
+  ...accountsCommands,
+  ...groupsCommands,
   ...keysCommands,
   ...channelsCommands,
   ...credentialsCommands,

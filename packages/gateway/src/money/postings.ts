@@ -1,4 +1,4 @@
-import { type NanoUsd, zeroNanoUsd } from './money.ts';
+import { type NanoUsd, nanoUsd, zeroNanoUsd } from './money.ts';
 
 /**
  * The ledger accounts that money stands on: `account:ID` a customer's balance · `revenue` · `expense:channel:ID` and
@@ -48,6 +48,14 @@ export function postingsFor(call: BookedCall): readonly Posting[] {
     if (costNanoUsd !== null && costNanoUsd > 0n) postings.push(costPosting(attempt, costNanoUsd));
   }
   return postings;
+}
+
+/** The double entry of what an operator gives an account, or takes from it where the amount is below zero. */
+export function adjustmentPosting(accountId: string, amount: NanoUsd): Posting {
+  const [account, size] = [`account:${accountId}` as const, nanoUsd(amount < 0n ? -amount : amount)];
+  return amount < 0n
+    ? { debit: account, credit: 'credit', amountNanoUsd: size }
+    : { debit: 'credit', credit: account, amountNanoUsd: size };
 }
 
 function costPosting(attempt: BookedAttempt, amountNanoUsd: NanoUsd): Posting {

@@ -1,3 +1,4 @@
+import type { Result } from '@headgate/protocols';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
 import type {
   DeclaredAccount,
@@ -6,6 +7,9 @@ import type {
   DeclaredKey,
   DeclaredModel,
 } from '../catalogue/entities.ts';
+import type { LimitMistake } from '../catalogue/limit-fields.ts';
+import type { LimitPatch } from '../catalogue/limit-patch.ts';
+import type { OwnerKind } from '../catalogue/limits.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { SealedSecret } from '../catalogue/secret-source.ts';
 import type { DeclaredWebhook } from '../catalogue/webhooks.ts';
@@ -26,9 +30,8 @@ export interface Declaration {
   readonly webhooks?: readonly DeclaredWebhook[];
 }
 
-export interface StoredKey extends DeclaredKey {
+export interface StoredKey extends DeclaredKey, Sourced {
   readonly status: KeyStatus;
-  readonly source: ConfigurationSource | 'operator';
   readonly createdAtMs: number;
   /** Set while a rotated key still works beside its successor. */
   readonly retiresAtMs: number | null;
@@ -71,8 +74,15 @@ export interface OperatorPrice {
   readonly dropsPlanned: boolean;
 }
 
-export interface StoredConfiguration extends Omit<Declaration, 'keys'> {
+/** The source of a row, beside what it says. */
+export interface Sourced {
+  readonly source: ConfigurationSource | 'operator';
+}
+
+export interface StoredConfiguration extends Omit<Declaration, 'keys' | 'accounts' | 'groups'> {
   readonly revision: number;
+  readonly accounts: readonly (DeclaredAccount & Sourced)[];
+  readonly groups: readonly (DeclaredGroup & Sourced)[];
   readonly keys: readonly StoredKey[];
   /** In the order in which they were added. */
   readonly credentials: readonly StoredCredential[];
@@ -95,6 +105,12 @@ export interface Removal {
   readonly added: number;
   readonly inForce: number;
 }
+
+/** Why limits are not changed. */
+export type AmendRefusal =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'declared' }
+  | { readonly kind: 'mistaken'; readonly mistakes: readonly LimitMistake[] };
 
 /** Configuration as the control plane changes it. Every change is one transaction and raises the revision. */
 export interface ConfigurationStore {
@@ -126,6 +142,10 @@ export interface ConfigurationStore {
   /** Writes prices of the operator's own, all in one transaction. Names those that changed anything. */
   setPrices(prices: readonly OperatorPrice[], nowMs: number): Promise<readonly ConfigurationChange[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
+  /** Adds an account of the operator's. One that nobody declares any more comes back, with its balance. False when there is one. */
+  insertAccount(account: DeclaredAccount): Promise<boolean>;
+  /** Changes the limits of an owner as it is now, unless a file declares it: then the file says what they are. */
+  amendLimits(owner: OwnerKind, id: string, patch: LimitPatch): Promise<Result<null, AmendRefusal>>;
   addCredential(
     credential: Omit<StoredCredential, 'kind' | 'createdAtMs' | 'rotatedAtMs'>,
     nowMs: number,

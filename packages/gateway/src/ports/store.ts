@@ -1,3 +1,4 @@
+import type { AccountStore } from './accounts.ts';
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { EventStore } from './events.ts';
@@ -93,6 +94,7 @@ export interface Store {
   /** The calls of everybody, as far as they are in the store. */
   readonly calls: CallReports;
   readonly configuration: ConfigurationStore;
+  readonly accounts: AccountStore;
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
   /** Leases of this process, once it is prepared to write. */

@@ -30,6 +30,7 @@ import { loadChannelModels, type ServedModelRow } from './load-configuration.ts'
 import { declaredPrices, versionOwnPrices, versionPrices } from './price-versions.ts';
 import { raiseRevision } from './revision.ts';
 import { noteRevoked, revivedKeys } from './revoked-secrets.ts';
+import { insertInto, updateRow } from './rows.ts';
 import type { Schema } from './schema.ts';
 
 const nothing: Declaration = {
@@ -258,9 +259,9 @@ async function replaceRows(
     if (owner !== source || removed === 1n) continue;
     const row = declared.get(id);
     if (row === undefined) {
-      await updateRow(transaction, kind, id, { removed: 1, ...freed(kind, id) });
+      await updateRow(transaction, tableOf[kind], id, { removed: 1, ...freed(kind, id) });
       changes.push({ kind, id, change: 'removed' });
-    } else if (row.hash !== hash) await updateRow(transaction, kind, id, freed(kind, id));
+    } else if (row.hash !== hash) await updateRow(transaction, tableOf[kind], id, freed(kind, id));
   }
   for (const row of rows) {
     const change = declared.has(row.id) ? changeOf(row, existing.get(row.id), source) : 'refused';
@@ -268,7 +269,7 @@ async function replaceRows(
     changes.push({ kind, id: row.id, change });
     if (change === 'refused') continue;
     const cells = { ...row, source, removed: 0 };
-    if (existing.has(row.id)) await updateRow(transaction, kind, row.id, cells);
+    if (existing.has(row.id)) await updateRow(transaction, tableOf[kind], row.id, cells);
     else await insertInto(transaction, tableOf[kind], { ...cells, ...onInsert });
   }
   return changes;
@@ -294,19 +295,6 @@ function changeOf(
 function isSame(stored: unknown, declared: Cells[string]): boolean {
   if (stored === null || declared === null) return stored === declared;
   return String(stored) === String(declared);
-}
-
-async function insertInto(transaction: Kysely<Schema>, table: keyof Schema, cells: Cells): Promise<void> {
-  const columns = Object.keys(cells).map((column) => sql.ref(column));
-  await sql`insert into ${sql.table(table)} (${sql.join(columns)})
-    values (${sql.join(Object.values(cells))})`.execute(transaction);
-}
-
-async function updateRow(transaction: Kysely<Schema>, kind: Kind, id: string, cells: Cells): Promise<void> {
-  const changes = Object.entries(cells).map(([column, cell]) => sql`${sql.ref(column)} = ${cell}`);
-  await sql`update ${sql.table(tableOf[kind])} set ${sql.join(changes)} where id = ${id}`.execute(
-    transaction,
-  );
 }
 
 /** Returns the channels that now serve other models than before, or the same in another way. */

@@ -21,9 +21,9 @@ import type { LaterPrice, PriceOrigin } from '../catalogue/price-book.ts';
 import { timelineOf } from '../catalogue/price-timeline.ts';
 import { type DeclaredWebhook, webhookFields } from '../catalogue/webhooks.ts';
 import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
-import type { StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import type { Sourced, StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
 import { loadCredentials } from './credentials.ts';
-import type { Schema } from './schema.ts';
+import type { Declared, Schema } from './schema.ts';
 
 /** Everything configured, as of one moment. Prices in force at `nowMs` are repeated on their models and channels. */
 export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Promise<StoredConfiguration> {
@@ -114,14 +114,14 @@ async function loadEntities<Table extends Fields>(
   database: Kysely<Schema>,
   table: 'accounts' | 'groups' | 'models' | 'channels' | 'webhooks',
   fields: Table,
-): Promise<readonly (ValuesOf<Table> & { readonly id: string; readonly row: object })[]> {
+): Promise<readonly (ValuesOf<Table> & { readonly id: string; readonly row: Declared })[]> {
   const rows = await database.selectFrom(table).selectAll().where('removed', '=', 0n).orderBy('id').execute();
   return rows.map((row) => ({ id: row.id, ...readCells(fields, row), row }));
 }
 
-async function loadAccounts(database: Kysely<Schema>): Promise<readonly DeclaredAccount[]> {
+async function loadAccounts(database: Kysely<Schema>): Promise<readonly (DeclaredAccount & Sourced)[]> {
   const accounts = await loadEntities(database, 'accounts', accountFields);
-  return accounts.map(({ row: _, ...account }) => account);
+  return accounts.map(({ row: { source }, ...account }) => ({ ...account, source }));
 }
 
 async function loadWebhooks(database: Kysely<Schema>): Promise<readonly DeclaredWebhook[]> {
@@ -129,9 +129,13 @@ async function loadWebhooks(database: Kysely<Schema>): Promise<readonly Declared
   return webhooks.map(({ row: _, ...webhook }) => webhook);
 }
 
-async function loadGroups(database: Kysely<Schema>): Promise<readonly DeclaredGroup[]> {
+async function loadGroups(database: Kysely<Schema>): Promise<readonly (DeclaredGroup & Sourced)[]> {
   const groups = await loadEntities(database, 'groups', groupFields);
-  return groups.map(({ row, ...group }) => ({ ...group, routing: readCells(routingFields, row) }));
+  return groups.map(({ row, ...group }) => ({
+    ...group,
+    routing: readCells(routingFields, row),
+    source: row.source,
+  }));
 }
 
 async function loadModels(database: Kysely<Schema>, priceOf: PriceLookup): Promise<readonly DeclaredModel[]> {

@@ -37,6 +37,18 @@ export interface PostingsTable {
   reference: string;
 }
 
+/** See `Adjustment`. */
+export interface AdjustmentsTable {
+  number: Generated<Integer>;
+  id: string;
+  account_id: string;
+  amount_nano_usd: Integer;
+  reason: string;
+  reference: string | null;
+  made_by: string;
+  at_ms: Integer;
+}
+
 export interface BalancesTable {
   ledger_account: string;
   balance_nano_usd: Integer;
@@ -84,7 +96,7 @@ export interface PricesTable {
 }
 
 /** The columns of every entity; those of its fields stand in its field table (catalogue/entities.ts). */
-interface Declared {
+export interface Declared {
   id: string;
   source: ConfigurationSource | 'operator';
   /** 1 once its source no longer declares it; kept because the ledger names it. */
@@ -176,7 +188,13 @@ export interface Schema {
   usage_spans_due: { key_id: string };
   prices: PricesTable;
   providers: ProvidersTable;
-  accounts: Declared & { prepaid: Integer; show_balance: Integer; show_keys: Integer };
+  accounts: Declared & {
+    prepaid: Integer;
+    credit_limit_nano_usd: Integer | null;
+    show_balance: Integer;
+    show_keys: Integer;
+  };
+  adjustments: AdjustmentsTable;
   groups: Declared;
   models: Declared;
   channels: Declared;

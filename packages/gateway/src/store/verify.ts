@@ -142,6 +142,14 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
       select reference as subject, 'posting ' || postings.id || ' belongs to no call' as detail
       from postings left join ${everyCall} on trace_id = reference
       where trace_id is null and debit <> 'credit' and credit <> 'credit'`,
+  'adjustment-is-posted-once': sql`
+      select id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
+        select id, 'account:' || account_id as ledger_account, amount_nano_usd as amount from adjustments
+        union all
+        select reference, credit, -amount_nano_usd from postings where debit = 'credit'
+        union all
+        select reference, debit, amount_nano_usd from postings where credit = 'credit') as moves
+      group by id, ledger_account having sum(amount) <> 0`,
   'charge-is-posted-once': sql`
       select trace_id as subject, ledger_account || ' is off by ' || sum(amount) as detail from (
         select trace_id, 'account:' || account_id as ledger_account, charge_nano_usd as amount from ${everyCall}

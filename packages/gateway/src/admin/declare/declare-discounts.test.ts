@@ -37,7 +37,9 @@ test.each([
   const found = multipliersFinder(read.value.accounts).find('payer', 1_150_000n);
   expect(found?.usualPpm).toBe(usualPpm);
   expect(found?.byModel.get('gpt-5') ?? found?.usualPpm).toBe(ofModel);
-  const stored = { ...read.value, revision: 1, keys: [], credentials: [], prices: [] };
+  const from = <Row>(row: Row) => ({ ...row, source: 'file' as const });
+  const owners = { accounts: read.value.accounts.map(from), groups: read.value.groups.map(from) };
+  const stored = { ...read.value, ...owners, revision: 1, keys: [], credentials: [], prices: [] };
   const again = declared(exportConfiguration(stored, hashes.fingerprints, 0));
   expect(again).toMatchObject({ ok: true, value: { accounts: read.value.accounts } });
 });

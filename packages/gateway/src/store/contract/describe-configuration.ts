@@ -7,6 +7,7 @@ import type { Store } from '../../ports/store.ts';
 import { declaration, epochMs, sampleKey, tiers } from './samples.ts';
 import type { StoreSite } from './store-site.ts';
 
+const fromFile = <Row>(row: Row) => ({ ...row, source: 'file' });
 const later = epochMs + 60_000;
 const nothing = { providers: {}, accounts: [], groups: [], models: [], channels: [], keys: [] };
 
@@ -35,7 +36,8 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     const { keys, prices, revision, credentials, ...loaded } = await store.configuration.load();
     expect(credentials).toEqual([]);
     const { keys: declaredKeys, ...declared } = declaration;
-    expect(loaded).toEqual(declared);
+    const owners = { accounts: declared.accounts.map(fromFile), groups: declared.groups.map(fromFile) };
+    expect(loaded).toEqual({ ...declared, ...owners });
     expect(keys).toEqual([
       {
         ...declaredKeys[0],

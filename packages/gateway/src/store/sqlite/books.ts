@@ -40,7 +40,7 @@ const places = {
 };
 
 /**
- * The only writer of calls, postings, balances and sums, in any process. The sums that move with calls are gathered in memory
+ * The only writer of calls, of their postings and of sums, in any process. The sums that move with calls are gathered in memory
  * and written once for a transaction, because most calls share their key, model and channel.
  */
 export class Books {

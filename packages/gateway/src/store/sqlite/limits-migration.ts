@@ -14,3 +14,23 @@ ${['groups', 'keys']
   )
   .join('\n')}
 `;
+
+/** Credits and debits of operators, with their reasons: a posting has only the id. */
+export const adjustments = `
+CREATE TABLE adjustments (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL,
+  amount_nano_usd INTEGER NOT NULL CHECK (amount_nano_usd <> 0),
+  reason TEXT NOT NULL,
+  reference TEXT,
+  made_by TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  UNIQUE (account_id, reference)
+) STRICT;
+CREATE INDEX adjustments_by_account ON adjustments (account_id, number);
+CREATE TRIGGER adjustments_are_never_updated BEFORE UPDATE ON adjustments
+BEGIN SELECT RAISE(ABORT, 'adjustments are append-only'); END;
+CREATE TRIGGER adjustments_are_never_deleted BEFORE DELETE ON adjustments
+BEGIN SELECT RAISE(ABORT, 'adjustments are append-only'); END;
+`;

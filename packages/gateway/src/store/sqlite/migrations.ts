@@ -3,7 +3,7 @@ import { attemptColumns, usageColumns } from '../columns.ts';
 import { archiveTable } from './archive-table.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { balanceNews, leaseTables } from './lease-tables.ts';
-import { limitsOfOwners } from './limits-migration.ts';
+import { adjustments, limitsOfOwners } from './limits-migration.ts';
 import { tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
@@ -324,9 +324,6 @@ FROM calls WHERE status <> 'open' GROUP BY 1, 2, 3, 4, 5;
 /** Costs that nobody knows are no zero any more: sums say how many they leave out. */
 const unknownCosts = 'ALTER TABLE usage_slots ADD COLUMN unknown_costs INTEGER NOT NULL DEFAULT 0;';
 
-/** Groups whose broken streams are continued elsewhere. */
-const rescues = "ALTER TABLE groups ADD COLUMN rescue TEXT NOT NULL DEFAULT 'none';";
-
 /** Who wrote a price, and when: the operator's own stand before all that is declared. */
 const priceSources = `
 ALTER TABLE prices ADD COLUMN source TEXT;
@@ -358,7 +355,8 @@ const steps: readonly string[] = [
   shownBalances,
   namedSums,
   unknownCosts,
-  rescues,
+  // Groups have their broken streams continued elsewhere.
+  "ALTER TABLE groups ADD COLUMN rescue TEXT NOT NULL DEFAULT 'none';",
   usageSpans,
   priceSources,
   tagsAndSpend,
@@ -370,6 +368,7 @@ const steps: readonly string[] = [
   balanceNews,
   webhookTable,
   archiveTable,
+  adjustments,
 ];
 
 /** The schema that this version writes. */

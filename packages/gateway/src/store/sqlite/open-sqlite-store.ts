@@ -1,3 +1,4 @@
+import type { AccountStore } from '../../ports/accounts.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { EventStore } from '../../ports/events.ts';
@@ -82,6 +83,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
+    accounts: accountsOf(reader, writer),
     events: eventsOf(reader, writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
@@ -119,12 +121,24 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       'removals',
       'setPrices',
       'insertKey',
+      'insertAccount',
+      'amendLimits',
       'setKeyStatus',
       'rotateKey',
       'addCredential',
       'rotateCredential',
       'removeCredential',
     ),
+  };
+}
+
+/** Balances: read beside the configuration, and moved by the feeder's thread. */
+function accountsOf(reader: StoreLane, writer: StoreLane): AccountStore {
+  return {
+    ...jobsOf(writer, 'adjust'),
+    ...jobsOf(reader, 'adjustments'),
+    money: () => reader.run('accountMoney', () => []),
+    spent: (...inputs) => reader.run('spentIn', () => inputs),
   };
 }
 

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { LeaseExchange } from '../../ports/leases.ts';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
+import { accountMoney, adjust, listAdjustments, spentIn } from '../accounts.ts';
+import { amendLimits, insertAccount } from '../amendments.ts';
 import { ArchivedPages } from '../archive/archived-pages.ts';
 import { archiveStep } from '../archive/archiver.ts';
 import { SqlCallReports } from '../call-reports.ts';
@@ -40,6 +42,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createLedgerJobs(database, file, onAlarm),
     ...createConfigurationJobs(kysely),
     ...createReadingJobs(kysely),
+    ...createAccountJobs(kysely),
     ...createEventJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
@@ -96,6 +99,8 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     removals: writer.removals.bind(writer),
     setPrices: writer.setPrices.bind(writer),
     insertKey: writer.insertKey.bind(writer),
+    insertAccount: insertAccount.bind(null, kysely),
+    amendLimits: amendLimits.bind(null, kysely),
     setKeyStatus: writer.setKeyStatus.bind(writer),
     rotateKey: writer.rotateKey.bind(writer),
     addCredential: credentials.addCredential.bind(credentials),
@@ -105,6 +110,15 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     load: (nowMs: number) => loadConfiguration(kysely, nowMs),
     saveRouterStates: saveRouterStates.bind(null, kysely),
     loadRouterStates: () => loadRouterStates(kysely),
+  };
+}
+
+function createAccountJobs(kysely: Kysely<Schema>) {
+  return {
+    adjust: adjust.bind(null, kysely),
+    adjustments: listAdjustments.bind(null, kysely),
+    accountMoney: () => accountMoney(kysely),
+    spentIn: spentIn.bind(null, kysely),
   };
 }
 

@@ -36,7 +36,24 @@ const brokenRules = async () =>
 
 const withoutTriggers = 'DROP TRIGGER postings_are_never_updated; DROP TRIGGER postings_are_never_deleted;';
 
+const adjustment = "'adj-1', 'account-1', 5, 'gift', NULL, 'cli', 0";
+const insertAdjustment = `INSERT INTO adjustments (id, account_id, amount_nano_usd, reason, reference, made_by, at_ms) VALUES (${adjustment})`;
+const insertCredit =
+  "INSERT INTO postings (debit, credit, amount_nano_usd, reference) VALUES ('credit', 'account:account-1', 5, 'adj-1')";
+
 test.each([
+  ['adjustment-is-posted-once', insertAdjustment],
+  ['adjustment-is-posted-once', insertCredit],
+  ['adjustment-is-posted-once', `${insertAdjustment}; ${insertCredit}; ${insertCredit}`],
+  ['adjustment-is-posted-once', `${insertAdjustment}; ${insertCredit.replace(', 5,', ', 4,')}`],
+  [
+    'adjustment-is-posted-once',
+    `${insertAdjustment}; ${insertCredit.replace("'credit', 'account:account-1'", "'account:account-1', 'credit'")}`,
+  ],
+  [
+    'adjustment-is-posted-once',
+    `${insertAdjustment}; ${insertCredit.replace('account:account-1', 'account:account-2')}`,
+  ],
   ['charge-is-posted-once', `${withoutTriggers} DELETE FROM postings WHERE credit = 'revenue'`],
   ['charge-is-posted-once', "UPDATE calls SET account_id = 'account-2' WHERE rowid = 1"],
   ['charge-is-posted-once', 'UPDATE calls SET charge_nano_usd = charge_nano_usd + 1 WHERE rowid = 1'],

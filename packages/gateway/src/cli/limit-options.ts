@@ -1,0 +1,122 @@
+import type { AccountRefusal } from '../admin/accounts.ts';
+import type { LimitMistake } from '../catalogue/limit-fields.ts';
+import type { OwnerKind } from '../catalogue/limits.ts';
+import { type CommandContext, type CommandOption, type ExitReason, printFailure } from './command.ts';
+
+/** The member that each option sets, and how it is shown. */
+interface LimitOption extends CommandOption {
+  readonly member: readonly string[];
+  /** A whole number, which counts for one model where `--model` names it. */
+  readonly isRate?: true;
+}
+
+const budget = (span: string, help: string): LimitOption => ({
+  placeholder: 'USD',
+  help,
+  member: ['budgets', span],
+});
+const rate = (member: string, help: string): LimitOption => ({
+  placeholder: 'N',
+  help,
+  member: ['limits', member],
+  isRate: true,
+});
+
+const keyOptions: Readonly<Record<string, LimitOption>> = {
+  day: budget('day', 'What may be spent in a calendar day, such as 12.50; none for no limit, here and below'),
+  month: budget('month', 'What may be spent in a calendar month'),
+  total: budget('total', 'What may be spent in all'),
+  'alert-at': {
+    ...budget('alertAt', 'The part of a budget at which you are told (0.8)'),
+    placeholder: 'PART',
+  },
+  'requests-per-minute': rate('requestsPerMinute', 'Calls within any minute'),
+  'tokens-per-minute': rate('tokensPerMinute', 'Tokens of input and output together within any minute'),
+  'requests-per-day': rate('requestsPerDay', 'Calls within any 24 hours'),
+  'images-per-minute': rate('imagesPerMinute', 'Images made within any minute'),
+  concurrency: rate('concurrency', 'Calls under way at once'),
+};
+
+const groupOptions: Readonly<Record<string, LimitOption>> = {
+  ...keyOptions,
+  timezone: {
+    placeholder: 'NAME',
+    help: 'Where days and months of budgets begin, such as Europe/Berlin (UTC)',
+    member: ['timezone'],
+  },
+};
+
+const accountOptions: Readonly<Record<string, LimitOption>> = {
+  prepaid: { placeholder: null, help: 'Its calls must be covered by its balance', member: ['prepaid'] },
+  unlimited: { placeholder: null, help: 'It may owe any amount', member: ['prepaid'] },
+  'credit-limit': {
+    placeholder: 'USD',
+    help: 'How far the balance of a prepaid account may go below zero',
+    member: ['creditLimit'],
+  },
+  ...groupOptions,
+};
+
+const optionsOf = { account: accountOptions, group: groupOptions, key: keyOptions } as const satisfies Record<
+  OwnerKind,
+  Readonly<Record<string, LimitOption>>
+>;
+
+/** The options by which limits of an owner are set. */
+export function limitOptions(owner: OwnerKind): Readonly<Record<string, CommandOption>> {
+  const model = { placeholder: 'ID', help: 'The rates count calls of this model only' };
+  return { ...optionsOf[owner], model };
+}
+
+type Members = { [member: string]: boolean | number | string | null | Members };
+
+/** The change that the options of a command line ask for. */
+export function limitBody(owner: OwnerKind, { options }: Pick<CommandContext, 'options'>): Members {
+  const body: Members = {};
+  for (const [name, { member, isRate }] of Object.entries<LimitOption>(optionsOf[owner])) {
+    const given = options[name];
+    if (given === undefined) continue;
+    const value = name === 'prepaid' ? true : name === 'unlimited' ? false : valueIn(given, isRate === true);
+    const model = isRate === true ? options['model'] : undefined;
+    const path = model === undefined ? member : ['limits', 'models', model, ...member.slice(1)];
+    put(body, path, value);
+  }
+  // Who may owe any amount has no limit of it.
+  if (options['unlimited'] !== undefined && body['creditLimit'] === undefined) body['creditLimit'] = null;
+  return body;
+}
+
+function valueIn(given: string, isRate: boolean): string | number | null {
+  if (given === 'none') return null;
+  return isRate && /^\d{1,15}$/.test(given) ? Number(given) : given;
+}
+
+function put(body: Members, [first = '', ...rest]: readonly string[], value: Members[string]): void {
+  if (rest.length === 0) {
+    body[first] = value;
+    return;
+  }
+  const inner = body[first];
+  const map: Members = typeof inner === 'object' && inner !== null ? inner : {};
+  body[first] = map;
+  put(map, rest, value);
+}
+
+/** Says why nothing was done, in the words of a command line. */
+export function printRefusal({ output }: CommandContext, refusal: AccountRefusal): ExitReason {
+  if (refusal.kind !== 'invalid') {
+    printFailure(output, [refusal.message]);
+    return 'failed';
+  }
+  printFailure(output, refusal.mistakes.map(mistakeText));
+  return 'usage';
+}
+
+function mistakeText({ path, message }: LimitMistake): string {
+  const [option] =
+    Object.entries<LimitOption>(accountOptions).find(([name, { member }]) =>
+      name === 'unlimited' ? false : member.at(-1) === path.at(-1),
+    ) ?? [];
+  if (option !== undefined) return `--${option}: ${message}`;
+  return path.join('') === '' ? message : `${path.join('.')}: ${message}`;
+}

@@ -1,0 +1,72 @@
+import type { AdjustmentReport, BalanceReport, OwnerReport } from '../admin/owner-report.ts';
+import { type DeclaredRates, rateMembers } from '../catalogue/limit-fields.ts';
+import { right, tableText } from './table.ts';
+
+/** Everything about an owner's money and limits, for people. */
+export function ownerText(report: OwnerReport, color: boolean): string {
+  const { name, id, kind, source, timezone, account, keys } = report;
+  const parts = [
+    `${name} (${kind} ${id}, from ${source})`,
+    ...(account === null ? [] : [moneyText(account.money)]),
+    budgetsText(report, color) ?? `No budgets. Days begin by the clocks of ${timezone}.`,
+    ratesText(report.limits ?? {}, color) ?? 'No rate limits.',
+  ];
+  if (keys.length > 0)
+    parts.push(
+      tableText(
+        ['key', 'name', 'begins and ends', 'state'],
+        keys.map((key) => [key.id, key.name, key.hint, key.status]),
+        color,
+      ),
+    );
+  if (account !== null && account.adjustments.length > 0)
+    parts.push(adjustmentsText(account.adjustments, color));
+  return parts.join('\n\n');
+}
+
+function moneyText({ balance, leased, prepaid, creditLimit }: BalanceReport): string {
+  const lines = [
+    `Balance ${balance} USD${leased === '0' ? '' : `, of which ${leased} is held for calls that run or come`}.`,
+    prepaid
+      ? `Prepaid: it may go down to ${creditLimit === '0' ? '0' : `-${creditLimit}`} USD.`
+      : 'Unlimited: it may owe any amount.',
+  ];
+  return lines.join('\n');
+}
+
+function budgetsText({ budgets, alertAt, timezone }: OwnerReport, color: boolean): string | null {
+  if (budgets.length === 0) return null;
+  const rows = budgets.map(({ span, amount, spent, remaining, resetsAt }) => [
+    span,
+    amount,
+    spent,
+    remaining,
+    resetsAt === null ? 'never' : resetsAt.replace(/\.000Z$/, 'Z'),
+  ]);
+  const titles = ['budget', right('usd'), right('spent'), right('left'), 'begins anew'];
+  const when = `You are told at ${alertAt} of a budget. Days begin by the clocks of ${timezone}.`;
+  return `${tableText(titles, rows, color)}\n${when}`;
+}
+
+function ratesText({ models = {}, ...own }: DeclaredRates, color: boolean): string | null {
+  const scopes = [['all', own] as const, ...Object.entries(models)];
+  const rows = scopes.flatMap(([model, rates]) =>
+    Object.entries(rateMembers).flatMap(([member, kind]) => {
+      const amount = Object.entries(rates).find(([name]) => name === member)?.[1];
+      return amount === undefined ? [] : [[kind.replaceAll('-', ' '), model, amount.toLocaleString('en')]];
+    }),
+  );
+  return rows.length === 0 ? null : tableText(['limit', 'models', right('at most')], rows, color);
+}
+
+/** Credits and debits as rows, the newest first. */
+export function adjustmentsText(adjustments: readonly AdjustmentReport[], color: boolean): string {
+  const rows = adjustments.map(({ at, amount, reason, reference, madeBy }) => [
+    at.replace(/\.\d+Z$/, 'Z'),
+    amount.startsWith('-') ? amount : `+${amount}`,
+    reason,
+    reference ?? '–',
+    madeBy,
+  ]);
+  return tableText(['time', right('usd'), 'reason', 'reference', 'by'], rows, color);
+}
