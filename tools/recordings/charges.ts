@@ -14,6 +14,7 @@ import {
 import { priceUsage } from '../../packages/gateway/src/money/price.ts';
 import { readPriceTiers } from '../../packages/gateway/src/money/price-terms.ts';
 import type { RecordedAnswer } from './recording.ts';
+import type { PricedPage } from './seeds.ts';
 
 /** Every class, tier, region and fee has a price that is no other's, so that nothing is charged as something else unseen. */
 const page: PricePage = [
@@ -51,7 +52,10 @@ const page: PricePage = [
 
 const tiers = readPriceTiers(page);
 if (!tiers.ok) throw new Error(tiers.error.reason);
-const version = { id: 'recorded', effectiveFromMs: 0, tiers: tiers.value };
+const tellingApart: PricedPage = {
+  page,
+  version: { id: 'recorded', effectiveFromMs: 0, tiers: tiers.value },
+};
 
 /** The difference between what we charge for a recorded answer and what an independent reading of its JSON comes to; null for none. */
 export function chargeProblem(
@@ -59,6 +63,7 @@ export function chargeProblem(
   { body }: RecordedAnswer,
   reading: Reading,
   isOutside: boolean,
+  { page: said, version }: PricedPage = tellingApart,
 ): string | null {
   const read = readRaw[protocol];
   if (read === undefined) return null;
@@ -68,7 +73,7 @@ export function chargeProblem(
   const terms = mergeTerms(reading.terms ?? noTerms, noTerms);
   const parts = reading.iterations?.map(({ usage }) => ({ price: version, usage })) ?? null;
   const ours = priceUsage(reading.usage, version, 1_500_000n, terms, parts);
-  const theirs = calculate(page, raw.usage, '1.5', { ...noTerms, ...raw.terms }, raw.prompts ?? null);
+  const theirs = calculate(said, raw.usage, '1.5', { ...noTerms, ...raw.terms }, raw.prompts ?? null);
   return ours === theirs
     ? null
     : `charged ${ours}, its JSON gives ${theirs}: ${JSON.stringify([reading.usage, terms, raw])}`;

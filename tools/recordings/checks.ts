@@ -18,9 +18,10 @@ import {
 } from '@headgate/protocols';
 import { chargeProblem } from './charges.ts';
 import type { RecordedAnswer, Recording } from './recording.ts';
+import { readSeeds, seedOf } from './seeds.ts';
 
 /** The checks of a recording, in the report's order. */
-export const checkNames = ['decode', 'relay', 'meter', 'charge', 'request', 'translate'] as const;
+export const checkNames = ['decode', 'relay', 'meter', 'charge', 'seed', 'request', 'translate'] as const;
 
 export type CheckName = (typeof checkNames)[number];
 
@@ -48,7 +49,10 @@ const readerContext = { origin: 'recorded', dialect, names: new Map(), traceId }
 const surfaces = Object.values(protocols).filter(({ codec }) => codec !== null);
 
 /** Runs every check that a recording lends itself to. A check that throws has found a bug. */
-export function checkRecording(recording: Recording): readonly Checked[] {
+export function checkRecording(
+  recording: Recording,
+  names: readonly CheckName[] = checkNames,
+): readonly Checked[] {
   const protocol = protocols[recording.protocol];
   if (protocol === undefined) throw new Error(`${recording.protocol} is not spoken`);
   const checks: readonly (readonly [CheckName, () => Omit<Checked, 'check'>])[] = [
@@ -56,10 +60,12 @@ export function checkRecording(recording: Recording): readonly Checked[] {
     ['relay', () => relay(recording)],
     ['meter', () => meter(protocol, recording)],
     ['charge', () => charge(protocol, recording)],
+    ['seed', () => seedCharge(protocol, recording)],
     ['request', () => writeRequests(protocol, recording)],
     ['translate', () => translateAnswer(protocol, recording)],
   ];
-  return checks.map(([check, run]) => {
+  const asked = checks.filter(([check]) => names.includes(check));
+  return asked.map(([check, run]) => {
     try {
       return { check, ...run() };
     } catch (error) {
@@ -176,6 +182,21 @@ function charge(protocol: Protocol, recording: Recording) {
   const { reading } = decodeAnswer(protocol, answer, spoken);
   if (reading === null) return nothing;
   const problem = chargeProblem(recording.protocol, answer, reading, spoken.reasoningOutsideCompletion);
+  return { done: 1, problems: problem === null ? [] : [problem] };
+}
+
+const seeds = readSeeds();
+
+/** As `charge`, at the price that the catalogue comes with for the model that answered, where it has one. */
+function seedCharge(protocol: Protocol, recording: Recording) {
+  const { answer } = recording;
+  if (answer === null || answer.status >= 400) return nothing;
+  const spoken = dialectOf(recording);
+  const { reading } = decodeAnswer(protocol, answer, spoken);
+  const priced = seedOf(seeds, reading?.modelServed ?? '');
+  if (reading === null || priced === null) return nothing;
+  const outside = spoken.reasoningOutsideCompletion;
+  const problem = chargeProblem(recording.protocol, answer, reading, outside, priced);
   return { done: 1, problems: problem === null ? [] : [problem] };
 }
 

@@ -55,6 +55,7 @@ function countBy(checked: readonly Checked[]): Row['done'] {
     relay: count('relay'),
     meter: count('meter'),
     charge: count('charge'),
+    seed: count('seed'),
     request: count('request'),
     translate: count('translate'),
   };

@@ -8,8 +8,12 @@ import {
   protocols,
 } from '@headgate/protocols';
 import { describe, expect, test } from 'vitest';
+import { accountFields } from '../catalogue/entities.ts';
+import { declare } from '../catalogue/fields.ts';
+import { multipliersFinder } from '../catalogue/multipliers.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import { environmentOf } from '../config.ts';
+import { meter } from '../money/meter.ts';
 import { formatNanoUsd, parseDecimal } from '../money/money.ts';
 import { priceUsage } from '../money/price.ts';
 import { priceClassNames } from '../money/price-terms.ts';
@@ -30,6 +34,8 @@ const tools = {
 interface Example {
   readonly protocol: ProtocolId;
   readonly multiplier?: string;
+  /** Per cent that the account pays less. */
+  readonly discount?: string;
   readonly answer: object;
 }
 
@@ -44,15 +50,17 @@ function tiersOf(yaml: string) {
   return price;
 }
 
-function chargeOf(yaml: string, { protocol, multiplier = '1', answer }: Example): string {
+function chargeOf(yaml: string, { protocol, multiplier = '1', discount = '0', answer }: Example): string {
   const body = new TextEncoder().encode(JSON.stringify(answer));
   const read = protocols[protocol].readAnswer(body, defaultDialect);
   const ppm = parseDecimal(multiplier, 6);
-  if (read.kind === 'refusal' || read.reading.usage === null || !ppm.ok)
-    throw new Error('the example is no answer');
-  const { usage, terms = noTerms } = read.reading;
+  if (read.kind === 'refusal' || !ppm.ok) throw new Error('the example is no answer');
+  const { terms = noTerms } = read.reading;
+  const { usage } = meter(read.reading, { inputTokensEstimate: 0, outputTokensMax: null });
   const version = { id: 'example', effectiveFromMs: 0, tiers: tiersOf(yaml) };
-  return formatNanoUsd(priceUsage(usage, version, ppm.value, mergeTerms(terms, noTerms)));
+  const account = { id: 'a', ...declare(accountFields, 'a', { discount }) };
+  const factor = multipliersFinder([account]).find('a', ppm.value)?.usualPpm ?? ppm.value;
+  return formatNanoUsd(priceUsage(usage, version, factor, mergeTerms(terms, noTerms)));
 }
 
 const examples = [...page.matchAll(/```yaml\n([^`]+)```\n\n```json\n([^`]+)```\n\n.*\*\*\$([\d.]+)\*\*/g)];
@@ -67,7 +75,7 @@ describe('what docs/billing.md says a price depends on', () => {
   );
 
   test('there are examples', () => {
-    expect(examples.length).toBeGreaterThanOrEqual(4);
+    expect(examples.length).toBeGreaterThanOrEqual(7);
   });
 
   test('names every class of prices and every member that counts a fee', () => {

@@ -189,6 +189,19 @@ describe('the snapshot', () => {
     expect(build({ nowMs: 900 }).steady).toEqual({ fromMs: 900, untilMs: null });
   });
 
+  test.each([
+    ['refuse', false],
+    ['bill-zero', true],
+    ['serve', true],
+  ] as const)(
+    'a model without a price, where the operator says %s: offered is %s',
+    (unpricedModels, isOffered) => {
+      const built = build({ stored: { ...stored, prices: [] }, unpricedModels });
+      expect(built.catalogue.models.get('m')).toMatchObject({ price: null, isOffered });
+      expect(built.problems).toMatchObject([{ kind: 'unpriced-model', subject: 'm' }]);
+    },
+  );
+
   test('a withdrawn price leaves the model unpriced, and says so', () => {
     const withdrawn = { subject: 'model:m', version: 'v4', effectiveFromMs: 200, tiers: [], ...declared };
     const built = build({ stored: { ...stored, prices: [...stored.prices.slice(0, 2), withdrawn] } });

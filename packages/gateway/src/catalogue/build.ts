@@ -48,7 +48,7 @@ export interface CatalogueSources {
   readonly variable: (name: string) => string | undefined;
   readonly nowMs: number;
   /** A model without a price is hidden from callers, or served unbilled. */
-  readonly unpricedModels: 'refuse' | 'serve';
+  readonly unpricedModels: 'refuse' | 'bill-zero' | 'serve';
 }
 
 /** Something the operator should know; the snapshot works without what it names. */
@@ -309,7 +309,7 @@ function buildModel(
     capabilities: capabilities ?? capabilitiesOf(facts),
     facts,
     price,
-    isOffered: price !== null || unpricedModels === 'serve',
+    isOffered: price !== null || unpricedModels !== 'refuse',
     targets,
     hasChoice: targets.some(({ origin }) => chosen.has(origin)),
   };

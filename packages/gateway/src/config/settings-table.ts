@@ -210,8 +210,8 @@ export const settingsTable = {
     ),
     unpricedModels: given(
       'unpricedModels',
-      'Models without a price: hidden from callers (refuse), or served unbilled with the entry saying so (serve)',
-      choice(['refuse', 'serve'], 'refuse'),
+      'Models without a price: hidden from callers (refuse), or served unbilled with the entry saying so (bill-zero, or serve)',
+      choice(['refuse', 'bill-zero', 'serve'], 'refuse'),
     ),
     unpricedTerms: given(
       'unpricedTerms',

@@ -23,6 +23,10 @@ class Fraction {
     return new Fraction(this.over * other.under + other.over * this.under, this.under * other.under);
   }
 
+  minus(other: Fraction): Fraction {
+    return this.plus(new Fraction(-other.over, other.under));
+  }
+
   times(other: Fraction): Fraction {
     return new Fraction(this.over * other.over, this.under * other.under);
   }
@@ -158,7 +162,8 @@ function feesCost(page: PricePage, usage: Usage, terms: UsageTerms, prompt: numb
 }
 
 /**
- * The charge in nano-dollars. `prompts`: what each of several prompts used, whose context tiers are their own.
+ * The charge in nano-dollars. `prompts`: what each of several prompts used, whose context tiers are their own. `percentOff`: the discount of
+ * the account.
  */
 export function calculate(
   page: PricePage,
@@ -166,6 +171,7 @@ export function calculate(
   multiplier: string,
   terms: UsageTerms = noTerms,
   prompts: readonly Usage[] | null = null,
+  percentOff = '0',
 ): bigint {
   const prompt = terms.promptTokens ?? allInput(usage);
   const tokens = (prompts ?? [usage])
@@ -174,6 +180,7 @@ export function calculate(
   return tokens
     .plus(feesCost(page, usage, terms, prompt))
     .times(Fraction.read(multiplier))
+    .times(Fraction.read('100').minus(Fraction.read(percentOff)).times(new Fraction(1n, 100n)))
     .times(nanoPerDollar)
     .round();
 }

@@ -1,6 +1,9 @@
 import { noTerms, type Usage, type UsageTerms } from '@headgate/protocols';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { accountFields } from '../catalogue/entities.ts';
+import { declare } from '../catalogue/fields.ts';
+import { multipliersFinder } from '../catalogue/multipliers.ts';
 import { calculate, type PricePage } from './independent-calculator.fixture.ts';
 import { parseDecimal } from './money.ts';
 import { priceUsage } from './price.ts';
@@ -121,36 +124,57 @@ const terms: fc.Arbitrary<UsageTerms> = fc.record({
 function charge(
   texts: PricePage,
   used: Usage,
-  multiplier: string,
+  factorPpm: bigint,
   given: UsageTerms,
   prompts: readonly Usage[] | null,
 ): bigint {
   const tiers = readPriceTiers(texts);
-  const ppm = parseDecimal(multiplier, 6);
-  if (!tiers.ok || !ppm.ok) throw new Error('a price that was made up cannot be read');
+  if (!tiers.ok) throw new Error('a price that was made up cannot be read');
   const version = { id: 'any', effectiveFromMs: 0, tiers: tiers.value };
   const parts = prompts === null ? null : prompts.map((each) => ({ price: version, usage: each }));
-  return priceUsage(used, version, ppm.value, given, parts);
+  return priceUsage(used, version, factorPpm, given, parts);
 }
 
-test('10,000 calls of any usage, terms and prices are charged to the nano-dollar as an independent calculator says', {
+/** A multiplier and a discount that a file may have beside each other: together they have six digits at the most. */
+const factors = fc.oneof(
+  fc.tuple(decimal(6, 3), fc.constant('0')),
+  fc.tuple(decimal(2, 3), fc.nat(10_000).map(hundredths)),
+  fc.tuple(decimal(4, 3), fc.nat(100).map(String)),
+);
+
+function hundredths(count: number): string {
+  return `${Math.floor(count / 100)}.${String(count % 100).padStart(2, '0')}`;
+}
+
+test('10,000 calls of any usage, terms, prices and discounts are charged to the nano-dollar as an independent calculator says', {
   timeout: 120_000,
 }, () => {
   const prompts = fc.option(fc.array(usage, { minLength: 1, maxLength: 3 }), { nil: null, freq: 4 });
   const property = fc.property(
     page,
     usage,
-    decimal(6, 3),
+    factors,
     terms,
     prompts,
-    (texts, used, multiplier, given, several) => {
-      expect(charge(texts, used, multiplier, given, several)).toBe(
-        calculate(texts, used, multiplier, given, several),
+    (texts, used, [multiplier, off], given, several) => {
+      expect(charge(texts, used, factorOf(multiplier, off), given, several)).toBe(
+        calculate(texts, used, multiplier, given, several, off),
       );
     },
   );
   fc.assert(property, { numRuns: 10_000, seed: 10 });
 });
+
+/** The factor of a caller as the catalogue finds it: what a file says of its group and its account. */
+function factorOf(multiplier: string, off: string): bigint {
+  const ppm = parseDecimal(multiplier, 6);
+  if (!ppm.ok) throw new Error('a multiplier that was made up cannot be read');
+  const account = { id: 'a', ...declare(accountFields, 'a', off === '0' ? {} : { discount: off }) };
+  const { find, rough } = multipliersFinder([account]);
+  const found = find('a', ppm.value);
+  expect(rough).toEqual([]);
+  return found?.usualPpm ?? ppm.value;
+}
 
 test('the calculator is right about a price page that was worked out by hand', () => {
   const texts = [{ aboveInputTokens: 0, prices: { input: '2.5', output: '10' } }];
@@ -158,6 +182,7 @@ test('the calculator is right about a price page that was worked out by hand', (
   const all = { ...emptyUsage(), ...used };
   // 2.50 + 5.00 dollars, and a half more.
   expect(calculate(texts, all, '1.5', noTerms)).toBe(11_250_000_000n);
+  expect(calculate(texts, all, '1.5', noTerms, null, '12.5')).toBe(9_843_750_000n);
 });
 
 function emptyUsage(): Usage {
