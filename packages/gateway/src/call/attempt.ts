@@ -1,4 +1,4 @@
-import type { Loss } from '@headgate/protocols';
+import type { Fault, Loss, Reading } from '@headgate/protocols';
 import type { Target } from '../catalogue/catalogue.ts';
 import type { Wire } from '../catalogue/wire.ts';
 import type { Lane } from '../ports/ledger.ts';
@@ -11,6 +11,7 @@ import { alertSkipped } from './detours/odd-answer.ts';
 import { RefusalRelay } from './detours/refusal.ts';
 import type { Rescue } from './detours/rescue/rescue.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
+import type { HeldStream } from './hold/held.ts';
 import { type AttemptRecord, alertBug, outcomeOfFailure } from './outcomes.ts';
 import { type Relay, StreamRelay, WholeRelay } from './relay.ts';
 import { streamHeaders, wholeHeaders } from './reply.ts';
@@ -32,7 +33,7 @@ export interface AttemptOwner {
  * Sends one request and follows it to its outcome: it owns the time-outs and the back-pressure between the two sides. A
  * failure is an outcome, and so is a bug: each way in from a socket or a clock catches what is thrown behind it.
  */
-export class Attempt implements UpstreamHandler, AttemptRecord {
+export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   readonly target: Target;
   readonly routed: RoutedAttempt;
   readonly lane: Lane;
@@ -87,6 +88,14 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     this.#deadline = new Deadline(errand, routed, timeouts, thinks, startedAt, sharers, isLastHope, onExpire);
   }
 
+  get reading(): Reading | null {
+    return this.#readingIfAny();
+  }
+
+  get producedTokens(): number {
+    return this.#producedUnseen(this.#now());
+  }
+
   get upstreamRequestId(): string | null {
     const headers = this.#head?.headers;
     return headers?.get('x-request-id') ?? headers?.get('request-id') ?? null;
@@ -121,6 +130,23 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
   letGo(kind: 'outrun' | 'caller-gone' | 'shut-down'): void {
     try {
       this.#finish({ kind, committed: this.#committed, reading: this.#reading });
+    } catch (error) {
+      this.#noteBug(error);
+    }
+  }
+
+  /** Its caller may have no more of it. One that is read on is billed by what has come. */
+  endAtLimit(reason: Fault): void {
+    if (this.#isReadOn) return this.letGo('caller-gone');
+    try {
+      const { reading, producedTokens } = this;
+      this.#finish({
+        kind: 'over-limit',
+        committed: this.#committed,
+        reading,
+        producedTokens,
+        fault: reason,
+      });
     } catch (error) {
       this.#noteBug(error);
     }
@@ -202,6 +228,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     const accept = isEvents ? 'text/event-stream' : 'application/json';
     this.#deadline.begin(this.startedAt);
     const line = this.#wire.line(this.routed.credential, request.path, request.contentType, accept);
+    if (this.#errand.hold !== null && asked.facts.stream) this.#errand.hold.follow(this);
     // Work that may be done once only is not sent again when a connection turns out to be dead.
     this.#exchange = line.send(request.headers, request.body, asked.repeatable === false, this);
   }
@@ -244,6 +271,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
       this.#pausedAt = now;
       this.#exchange?.pause();
     }
+    if (this.#errand.hold !== null) this.#errand.hold.noteBytes(this);
   }
 
   #noteContent(now: number): void {
@@ -318,6 +346,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
       const { gateway, inbound } = this.#errand;
       alertBug(error, inbound.traceId, gateway.observer);
     }
+    if (this.#errand.hold !== null) this.#errand.hold.letGo(this);
     this.#giveBack();
     // Whatever becomes of the connection, its call has to hear that it is over.
     this.#owner.onOutcome(this);
@@ -335,10 +364,15 @@ export class Attempt implements UpstreamHandler, AttemptRecord {
     if (this.#isReadOn) this.#errand.gateway.hangUps.end(this);
     const reading = this.#readingIfAny();
     const committed = this.#committed || (this.#isReadOn && reading?.hasOutput === true);
-    const workedMs = now - this.startedAt - this.#pausedMs - (this.#paused ? now - this.#pausedAt : 0);
-    const isUnseen = mayThinkUnseen(this.#wire, this.routed, this.#errand.request.facts);
-    const producedTokens = isUnseen ? this.routed.tokensIn(workedMs) : 0;
-    return { kind: 'caller-gone', committed, reading, producedTokens };
+    return { kind: 'caller-gone', committed, reading, producedTokens: this.#producedUnseen(now) };
+  }
+
+  /** Most likely written by then, thought that nobody has seen included; 0 of a model that does not think so. */
+  #producedUnseen(now: number): number {
+    if (!mayThinkUnseen(this.#wire, this.routed, this.#errand.request.facts)) return 0;
+    return this.routed.tokensIn(
+      now - this.startedAt - this.#pausedMs - (this.#paused ? now - this.#pausedAt : 0),
+    );
   }
 
   get #committed(): boolean {

@@ -1,7 +1,7 @@
 import { type Platform, type Protocol, protocols, succeed, type Work } from '@headgate/protocols';
 import { modelOf, priceOf, type TargetDraft, targetOf } from '../catalogue/catalogue.fixture.ts';
 import { type Caller, type Catalogue, type GroupRouting, plainRouting } from '../catalogue/catalogue.ts';
-import { noLimits } from '../catalogue/limits.ts';
+import { noLimits, type OwnerLimits } from '../catalogue/limits.ts';
 import { Rights } from '../catalogue/rights.ts';
 import { servedByChannel } from '../catalogue/served.ts';
 import { Wires } from '../catalogue/wire.ts';
@@ -19,6 +19,8 @@ import { Router } from '../route/router.ts';
 import { runCall } from './call.ts';
 import { HangUps } from './detours/hang-up.ts';
 import { WaitingRoom } from './detours/wait.ts';
+import { HeldInMemory } from './hold/holds.fixture.ts';
+import { AnswerLengths } from './hold/usual-outputs.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The defaults of the settings. */
@@ -48,10 +50,16 @@ class CallerSide implements Reply {
     return this.status !== null;
   }
   headers: HeaderList = [];
+  /** Those that it was told of before. */
+  addedHeaders: HeaderList = [];
   text = '';
   ending: 'none' | 'clean' | 'broken' | 'abandoned' = 'none';
   /** It takes no more bytes for now. */
   isFull = false;
+
+  addHeaders(headers: HeaderList): void {
+    this.addedHeaders = [...this.addedHeaders, ...headers];
+  }
 
   send(status: number, headers: HeaderList, body: Uint8Array): void {
     this.begin(status, headers, body);
@@ -117,6 +125,8 @@ export interface RigOptions {
   readonly protocol?: Partial<Protocol>;
   /** False for a model without a price; true if left out. */
   readonly isOffered?: boolean;
+  /** The caller's; none if left out. */
+  readonly owners?: readonly OwnerLimits[];
 }
 
 /** The pipeline between a caller and upstreams that a test plays, on a clock that it moves. */
@@ -158,7 +168,8 @@ export class Rig {
       rights: new Rights([model]),
     };
     const routing = { ...plainRouting, ...options.routing };
-    this.#caller = { ...caller, group: { ...caller.group, routing } };
+    const owners = options.owners ?? noLimits;
+    this.#caller = { ...caller, group: { ...caller.group, routing }, limits: owners };
     this.#protocol = { ...chatCompletions(), ...options.protocol };
     const watchdog = new Watchdog(clock);
     this.gateway = {
@@ -204,6 +215,8 @@ export class Rig {
       clock,
       unpricedTerms: 'refuse',
       limits: { ...limits, ...options.limits },
+      holds: new HeldInMemory(),
+      usualOutputs: new AnswerLengths(),
       ...options.parts,
     };
   }

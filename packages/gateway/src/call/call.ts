@@ -4,7 +4,7 @@ import type { Wire } from '../catalogue/wire.ts';
 import type { Guard } from '../ports/clock.ts';
 import type { CallerListener, EndListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
-import { faultOfAttempts } from '../route/faults.ts';
+import { faultOfAttempts, nothingToTry } from '../route/faults.ts';
 import { CallProgress } from '../route/progress.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { Attempt, type AttemptOwner } from './attempt.ts';
@@ -18,6 +18,7 @@ import { badTag, tagHeader } from './detours/tag.ts';
 import type { Encoded } from './detours/translate.ts';
 import { mayWait } from './detours/wait.ts';
 import { openingOf, settle } from './entry.ts';
+import { takeHold } from './hold/take-hold.ts';
 import { alertBug, alertTrouble, type CallEnd, teaches } from './outcomes.ts';
 import { admit, Call } from './request.ts';
 
@@ -46,7 +47,10 @@ export function runCall(
     call.request = request.value;
     const admission = admit(call);
     if (!admission.ok) return refuse(admission.error);
-    new Search(call, admission.value.wanted, admission.value.route).start();
+    const wanted = admission.value;
+    // Counts are no calls: they take nothing of any limit.
+    if (caller.limits.length === 0 || inbound.work === 'count') new Search(call, wanted).start();
+    else takeHold(call, wanted.model, () => new Search(call, wanted).start());
   } catch (error) {
     alertBug(error, inbound.traceId, gateway.observer);
     refuse(fault('internal'));
@@ -78,11 +82,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
   #leave: (() => void) | null = null;
   #isOver = false;
 
-  constructor(call: Call, wanted: RouteRequest, route: Route) {
+  constructor(call: Call, wanted: RouteRequest) {
     const { limits, request, inbound, gateway, reply } = call;
     this.#call = call;
     this.#wanted = wanted;
-    this.#route = route;
+    this.#route = gateway.router.route(wanted, gateway.clock.now());
+    call.noteRoute(this.#route);
     this.#progress = new CallProgress(limits.attemptsMax, request.repeatable !== false);
     this.expiresAt = inbound.receivedAt + limits.openRowAfterMs;
     gateway.watchdog.watch(this);
@@ -92,7 +97,12 @@ class Search implements AttemptOwner, CallerListener, Guard {
   }
 
   start(): void {
-    this.#safely(() => this.#askNext());
+    this.#safely(() => {
+      const { targets, againMs } = this.#route;
+      // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
+      if (targets.length > 0 || againMs !== null || this.#call.inbound.work === 'count') this.#askNext();
+      else this.#end({ kind: 'failed', fault: nothingToTry(this.#wanted, this.#route), begun: false });
+    });
   }
 
   onExpire(): void {
@@ -272,6 +282,7 @@ class Search implements AttemptOwner, CallerListener, Guard {
     if (this.#running.length > 0 || this.#isOver) return;
     this.#hedge = null;
     const isRescued = this.rescue?.begin(attempt, this.#progress.hasAttempts) === true;
+    if (isRescued) this.#call.hold?.goOn(attempt);
     if (this.#call.isOver || !(isRescued || this.#progress.mayGoOn())) return this.#finish();
     this.#routeNext(false);
     this.#askNext();

@@ -59,6 +59,8 @@ export function settle(call: Call, finish: CallEnd): void {
 function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Settlement): void {
   const { observer } = call.gateway;
   const isDurable = settlement === 'settled';
+  // Whoever sees the end of its call may take what is left of its limits.
+  if (call.hold !== null) call.hold.settle(isDurable ? entry : null);
   const told = isDurable ? finish : withheld(finish, call.reply.begun);
   sendFinish(call, told);
   observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));

@@ -14,11 +14,12 @@ import type { PriceVersion } from '../money/price.ts';
 import type { EndListener, Inbound, Reply } from '../ports/data-plane.ts';
 import type { CallLimits, Gateway } from '../ports/gateway.ts';
 import type { RouteMade } from '../route/explain.ts';
-import { nothingToTry, unknownAnswer } from '../route/faults.ts';
+import { unknownAnswer } from '../route/faults.ts';
 import type { Route, RouteRequest } from '../route/route.ts';
 import { noSession, sessionOf } from '../route/session.ts';
 import { type EncodeNamed, readNames } from './detours/rights.ts';
 import { nothingWithheld, withholdUnpriced } from './detours/unpriced.ts';
+import type { HeldPart } from './hold/held.ts';
 import type { AttemptRecord, Sold } from './outcomes.ts';
 
 /** All that attempts share, whether they are made for a caller or are a probe of ours. */
@@ -32,6 +33,8 @@ export class Errand {
   request: InboundRequest;
   /** Null when nobody waits for a stream, or the surface has no word for it. */
   keepAlive: { noteSent(at: number): void; stop(): void } | null = null;
+  /** Null for a caller without limits, and before it has taken anything of them. */
+  hold: HeldPart | null = null;
 
   constructor(
     gateway: Gateway,
@@ -109,6 +112,8 @@ export class Call extends Errand {
 
   /** Last, and once. An upstream that answered early may still be taking the body. */
   ended(): void {
+    // Nothing is done twice; but where its settlement failed, nothing has been done.
+    if (this.hold !== null) this.hold.settle(null);
     const listener = this.#listener;
     this.#listener = null;
     listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending));
@@ -155,8 +160,8 @@ const unread: InboundRequest = {
   },
 };
 
-/** Decides whether and where a call may go. No I/O: every answer is in the snapshot. */
-export function admit(call: Call): Result<{ readonly wanted: RouteRequest; readonly route: Route }, Fault> {
+/** Decides whether a call may be made at all, but for its caller's limits. No I/O: every answer is in the snapshot. */
+export function admit(call: Call): Result<RouteRequest, Fault> {
   const { gateway, caller, request, inbound } = call;
   if (!gateway.ledger.isWritable()) return fail(fault('store_unavailable', { retryAfterMs: 2000 }));
   const { facts } = request;
@@ -197,11 +202,6 @@ export function admit(call: Call): Result<{ readonly wanted: RouteRequest; reado
     session,
   };
   if (gateway.router.isForeign(wanted)) return fail(unknownAnswer(wanted));
-  const route = gateway.router.route(wanted, gateway.clock.now());
-  call.noteRoute(route);
-  // A count is made here where no upstream makes it, and a channel that will be free soon may be waited for.
-  if (route.targets.length === 0 && route.againMs === null && inbound.work !== 'count')
-    return fail(nothingToTry(wanted, route));
   call.served = served;
-  return succeed({ wanted: wanted, route: route });
+  return succeed(wanted);
 }

@@ -57,6 +57,10 @@ export class NodeExchange implements Exchange {
     this.#headers = headers;
   }
 
+  addHeaders(headers: HeaderList): void {
+    this.#headers = [...this.#headers, ...headers];
+  }
+
   takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
     const request = this.#request;
     if (this.expectation !== null) this.#response.writeContinue();

@@ -53,6 +53,10 @@ export class PlainExchange implements Exchange {
     this.#headers = headers;
   }
 
+  addHeaders(headers: HeaderList): void {
+    this.#headers = [...this.#headers, ...headers];
+  }
+
   takeBody(taker: BodyTaker, bytesMax: number, memory: MemoryShare): void {
     this.#host.takeBody(taker, bytesMax, memory);
   }

@@ -35,6 +35,8 @@ export interface Reply {
   readonly gone: boolean;
   /** True when the head of an answer has been sent. */
   readonly begun: boolean;
+  /** The answer, whatever it will be, has these headers beside its own. */
+  addHeaders(headers: HeaderList): void;
   /** A whole answer: head and body in one write. */
   send(status: number, headers: HeaderList, body: Uint8Array): void;
   /**

@@ -15,6 +15,7 @@ import type { Wires } from '../catalogue/wire.ts';
 import type { Router } from '../route/router.ts';
 import type { Clock, TimeOuts } from './clock.ts';
 import type { MemoryShare } from './data-plane.ts';
+import type { Holds } from './holds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observer } from './observer.ts';
 
@@ -65,6 +66,13 @@ export interface HangUpPlaces {
   end(answer: ReadOn): void;
 }
 
+/** How long the answers to a key by a model are, in tokens each, as far as that is known. */
+export interface UsualOutputs {
+  note(keyId: string, modelId: string, tokens: number): void;
+  /** One in a hundred is longer; null while too little is known. */
+  usualMax(keyId: string, modelId: string): number | null;
+}
+
 /** Everything a call needs from the outside, put together once in main.ts. */
 export interface Gateway {
   /** The snapshot in force; read once per call. */
@@ -72,6 +80,8 @@ export interface Gateway {
   readonly protocols: Readonly<Partial<Record<ProtocolId, Protocol>>>;
   readonly router: Pick<Router, 'isForeign' | 'route' | 'hedge' | 'attempt' | 'hasRoom'>;
   readonly ledger: Ledger;
+  readonly holds: Holds;
+  readonly usualOutputs: UsualOutputs;
   readonly wires: Wires;
   readonly media: MediaFetcher;
   readonly tokens: TokenCounter;

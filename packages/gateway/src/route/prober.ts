@@ -217,4 +217,5 @@ const nobody: Reply = {
   end() {},
   breakOff() {},
   abandon() {},
+  addHeaders() {},
 };

@@ -1,0 +1,174 @@
+import { noUsage, type Usage, type UsageTerms } from '@headgate/protocols';
+import type { Model } from '../../catalogue/catalogue.ts';
+import { meter } from '../../money/meter.ts';
+import { type NanoUsd, nanoUsd, zeroNanoUsd } from '../../money/money.ts';
+import type { Guard } from '../../ports/clock.ts';
+import type { Demand, Hold, HoldRefusal, Taken } from '../../ports/holds.ts';
+import type { CallEntry } from '../../ports/ledger.ts';
+import { alertBug } from '../outcomes.ts';
+import type { Call } from '../request.ts';
+import { outputTokensOf, takenBy, tokensOf } from './demand.ts';
+import type { HeldPart, HeldStream } from './held.ts';
+import { faultOfHold } from './refusal.ts';
+
+/** A stream asks for more when so few tokens of its hold are left: a tenth of a second's, even of a fast model. */
+const aheadTokens = 64;
+/** It asks for so many at first; for a half of what it has, when that is more; and for ever fewer after a refusal. */
+const stepTokens = 256;
+const leastStepTokens = 16;
+/** Text of so many bytes is looked at without waiting for the next look. */
+const bytesUnseenMax = 128;
+
+const nothingTaken: Taken = { chargeNanoUsd: zeroNanoUsd, tokens: 0, images: 0 };
+
+/**
+ * A call's part of all limits of its caller, from its admission to its settlement (ADR 40). Streams that come near its end extend it,
+ * and end where that is refused.
+ */
+export class CallHold implements Guard, HeldPart {
+  /** At every look of the watchdog. */
+  expiresAt = 0;
+  index = -1;
+  readonly #call: Call;
+  readonly #model: Model;
+  readonly #hold: Hold;
+  readonly #terms: UsageTerms;
+  readonly #streams: HeldStream[] = [];
+  #held: Taken;
+  #stepTokens = stepTokens;
+  /** Tokens of an answer that broke off and is gone on with. */
+  #tokensBefore = 0;
+  #bytesLookedAt = 0;
+  #isAsking = false;
+  #isSettled = false;
+
+  constructor(call: Call, model: Model, terms: UsageTerms, demand: Demand, hold: Hold) {
+    this.#call = call;
+    this.#model = model;
+    this.#terms = terms;
+    this.#hold = hold;
+    this.#held = demand;
+  }
+
+  get leased(): number {
+    return this.#hold.leased;
+  }
+
+  follow(stream: HeldStream): void {
+    const { gateway, request } = this.#call;
+    // As many images are held as are asked for.
+    if (request.facts.makesImages) return;
+    this.#streams.push(stream);
+    if (this.index === -1) gateway.watchdog.watch(this);
+  }
+
+  letGo(stream: HeldStream): void {
+    const place = this.#streams.indexOf(stream);
+    if (place !== -1) this.#streams.splice(place, 1);
+  }
+
+  goOn(stream: HeldStream): void {
+    this.#tokensBefore = outputTokensOf(this.#usageOf(stream));
+  }
+
+  noteBytes(stream: HeldStream): void {
+    const bytes = stream.reading?.outputBytes ?? 0;
+    if (bytes - this.#bytesLookedAt < bytesUnseenMax) return;
+    this.#bytesLookedAt = bytes;
+    this.#look(stream);
+  }
+
+  onExpire(): void {
+    const { gateway, inbound } = this.#call;
+    try {
+      for (const stream of [...this.#streams]) this.#look(stream);
+    } catch (error) {
+      alertBug(error, inbound.traceId, gateway.observer);
+    }
+    if (this.#streams.length > 0) gateway.watchdog.watch(this);
+  }
+
+  settle(entry: CallEntry | null): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    const { gateway, caller, request } = this.#call;
+    gateway.watchdog.release(this);
+    if (entry === null || entry.unbilledReason !== null) this.#hold.settle(nothingTaken);
+    else {
+      const { usage, chargeNanoUsd, status } = entry;
+      this.#hold.settle({ chargeNanoUsd, tokens: tokensOf(usage), images: usage.images });
+      if (status !== 'complete') return;
+      const tokens = Math.ceil(outputTokensOf(usage) / request.facts.choices);
+      gateway.usualOutputs.note(caller.keyId, this.#model.id, tokens);
+    }
+  }
+
+  #look(stream: HeldStream): void {
+    if (this.#isAsking || this.#isSettled) return;
+    // All has been said, and only its end is still to come.
+    if (stream.reading !== null && stream.reading.finishReason !== null) return;
+    const usage = this.#usageOf(stream);
+    if (this.#lacks(usage, Math.min(aheadTokens, this.#stepTokens)) === null) return;
+    const step = Math.max(this.#stepTokens, Math.floor(usage.output / 2));
+    const isShort = this.#stepTokens < stepTokens;
+    const lack = this.#lacks(usage, isShort ? this.#stepTokens : step);
+    if (lack === null) return;
+    this.#isAsking = true;
+    this.#hold.extend(lack, (refusal) => this.#noteAnswer(stream, lack, refusal));
+  }
+
+  #noteAnswer(stream: HeldStream, lack: Taken, refusal: HoldRefusal | null): void {
+    this.#isAsking = false;
+    if (this.#isSettled) return;
+    if (refusal === null) {
+      this.#held = sumOf(this.#held, lack);
+      return;
+    }
+    // While the store is away, answers under way go on: that is not their caller's fault.
+    if (refusal.kind === 'store-unavailable') return;
+    this.#stepTokens = Math.max(leastStepTokens, Math.floor(this.#stepTokens / 2));
+    if (this.#lacks(this.#usageOf(stream), leastStepTokens) === null) return;
+    const spent = faultOfHold(refusal, this.#call.caller.limits, null);
+    for (const each of [...this.#streams]) each.endAtLimit(spent);
+  }
+
+  /** All that it has used, as an entry would have it now. */
+  #usageOf({ reading, producedTokens }: HeldStream): Usage {
+    const { facts } = this.#call.request;
+    const estimates = { inputTokensEstimate: facts.inputTokensEstimate, outputTokensMax: this.#allowed };
+    const { usage, source } = meter(reading, estimates, producedTokens);
+    const known = source === 'none' ? { ...noUsage, inputFresh: facts.inputTokensEstimate } : usage;
+    const output = Math.max(known.output, Math.min(producedTokens, this.#allowed ?? producedTokens));
+    return { ...known, output: output + this.#tokensBefore };
+  }
+
+  get #allowed(): number | null {
+    const { maxOutputTokens, choices } = this.#call.request.facts;
+    return maxOutputTokens === null ? null : maxOutputTokens * choices;
+  }
+
+  /** What the hold lacks for so many tokens more, as far as the caller allows them; null where it suffices. */
+  #lacks(usage: Usage, more: number): Taken | null {
+    const { caller } = this.#call;
+    const output = Math.max(
+      usage.output,
+      Math.min(usage.output + more, this.#allowed ?? Number.POSITIVE_INFINITY),
+    );
+    const needed = takenBy({ ...usage, output }, this.#model.price, caller.group.multiplierPpm, this.#terms);
+    const chargeNanoUsd = above(needed.chargeNanoUsd, this.#held.chargeNanoUsd);
+    const tokens = Math.max(0, needed.tokens - this.#held.tokens);
+    return chargeNanoUsd === zeroNanoUsd && tokens === 0 ? null : { chargeNanoUsd, tokens, images: 0 };
+  }
+}
+
+function above(needed: NanoUsd, held: NanoUsd): NanoUsd {
+  return needed > held ? nanoUsd(needed - held) : zeroNanoUsd;
+}
+
+function sumOf(a: Taken, b: Taken): Taken {
+  return {
+    chargeNanoUsd: nanoUsd(a.chargeNanoUsd + b.chargeNanoUsd),
+    tokens: a.tokens + b.tokens,
+    images: a.images + b.images,
+  };
+}
