@@ -34,6 +34,7 @@ const ordinaryWords: ReadonlySet<string> = new Set([
 const foreignSpellings = [
   'anthropic-version',
   'anthropic-beta',
+  'anthropic-ratelimit',
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',
   'ANTHROPIC_API_KEY',

@@ -179,7 +179,7 @@ export function entryOf(call: Call, finish: CallEnd): CallEntry {
       unbilledReason === null && charged !== null
         ? priceUsage(usage, charged.price, call.multiplierPpm, terms, parts)
         : zeroNanoUsd,
-    leased: 0,
+    leased: call.hold === null ? 0 : call.hold.leased,
     finishReason: reading?.finishReason ?? null,
     finishReasonRaw: reading?.finishReasonRaw ?? null,
     httpStatus: httpStatusOf(finish),

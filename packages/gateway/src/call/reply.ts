@@ -113,10 +113,18 @@ export function sendFault(
   reply.send(status, headers, body);
 }
 
+/** SDKs come again within a minute, whatever they are told, or else wait for hours in silence. */
+const sdkPatienceMs = 60_000;
+
+/** A limit of the caller's that bars its call for longer than an SDK should wait. */
+function isFarOff({ limit, retryAfterMs }: Fault): boolean {
+  return limit !== undefined && (retryAfterMs === null || retryAfterMs > sdkPatienceMs);
+}
+
 /** Headers of every error, whoever writes it. */
 export function faultHeaders(failure: Fault): string[] {
   const headers = ['content-type', 'application/json'];
-  if (!errorTable[failure.code].retry) headers.push('x-should-retry', 'false');
+  if (!errorTable[failure.code].retry || isFarOff(failure)) headers.push('x-should-retry', 'false');
   if (failure.retryAfterMs !== null)
     headers.push('retry-after', String(retryAfterSeconds(failure.retryAfterMs)));
   return headers;

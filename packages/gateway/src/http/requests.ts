@@ -306,8 +306,19 @@ function refusedContentType(type: string | undefined, takesForms: boolean): Faul
   });
 }
 
-const exposedHeaders =
-  'x-trace-id, x-request-id, request-id, retry-after, x-should-retry, x-headgate-attempts, x-headgate-losses';
+/** Rates, in the spelling of each surface. */
+const exposedRates = ['requests', 'tokens', 'images'].flatMap((word) =>
+  ['limit', 'remaining', 'reset'].flatMap((part) => [
+    `x-ratelimit-${part}-${word}`,
+    `neutral-ratelimit-${word}-${part}`,
+    `anthropic-ratelimit-${word}-${part}`,
+  ]),
+);
+const exposedHeaders = [
+  ...['x-trace-id', 'x-request-id', 'request-id', 'retry-after', 'x-should-retry'],
+  ...['x-headgate-attempts', 'x-headgate-losses'],
+  ...exposedRates,
+].join(', ');
 const preflightSecondsMax = '600';
 
 /**

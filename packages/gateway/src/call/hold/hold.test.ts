@@ -33,7 +33,7 @@ describe('a hold', () => {
     expect(holds.takenOf(owner)).toBe(demand?.chargeNanoUsd);
     rig.answer(false, whole);
     await done;
-    expect(rig.settled).toMatchObject([{ status: 'complete', chargeNanoUsd: 14n * perToken }]);
+    expect(rig.settled).toMatchObject([{ status: 'complete', chargeNanoUsd: 14n * perToken, leased: 4 }]);
     expect(holds.settled).toEqual([{ chargeNanoUsd: 14n * perToken, tokens: 14, images: 0 }]);
     expect(holds.takenOf(owner)).toBe(14n * perToken);
   });

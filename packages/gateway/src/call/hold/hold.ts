@@ -147,7 +147,7 @@ export class CallHold implements Guard, HeldPart {
     return maxOutputTokens === null ? null : maxOutputTokens * choices;
   }
 
-  /** What the hold lacks for so many tokens more, as far as the caller allows them; null where it suffices. */
+  /** All that the hold lacks for so many tokens more, as far as the caller allows them; null where it suffices. */
   #lacks(usage: Usage, more: number): Taken | null {
     const { caller } = this.#call;
     const output = Math.max(
