@@ -70,7 +70,7 @@ export interface TestGatewayOptions {
   readonly openAccounts?: readonly string[];
   /** What accounts pay less, as a file says it. */
   readonly discounts?: Readonly<Record<string, unknown>>;
-  /** More keys of the completions group, by id. */
+  /** More keys, by id. */
   readonly moreKeys?: Readonly<
     Record<
       string,
@@ -81,9 +81,17 @@ export interface TestGatewayOptions {
         readonly strict?: boolean;
         /** The default one if left out. */
         readonly account?: string;
+        /** The completions group if left out. */
+        readonly group?: Platform;
+        /** As in the file. */
+        readonly budgets?: object;
+        readonly limits?: object;
       }
     >
   >;
+  /** Members of accounts and groups beside those that all have, as in the file. */
+  readonly accounts?: Readonly<Record<string, object>>;
+  readonly groups?: Readonly<Partial<Record<Platform, object>>>;
 }
 
 export interface TestGateway extends RunningGateway {
@@ -192,9 +200,11 @@ export function configurationText({
   hedging,
   rescue = false,
   preset = 'balanced',
+  accounts,
+  groups,
 }: TestGatewayOptions): string {
   const modelIds = [...new Set(channels.flatMap(({ models }) => Object.keys(models)))];
-  const platforms = ['completions', 'messages', 'native'];
+  const platforms = ['completions', 'messages', 'native'] as const;
   const rescued = rescue ? { rescue: 'continue' } : {};
   return JSON.stringify(
     {
@@ -204,31 +214,38 @@ export function configurationText({
       channels: Object.fromEntries(channels.map((channel, place) => [channel.id, channelOf(channel, place)])),
       groups: {
         ...Object.fromEntries(
-          platforms.map((platform) => [platform, { platform, routing: { preset, ...rescued } }]),
+          platforms.map((platform) => [
+            platform,
+            { platform, routing: { preset, ...rescued }, ...groups?.[platform] },
+          ]),
         ),
         completions: {
           platform: 'completions',
           ...(multiplier === undefined ? {} : { multiplier }),
           routing: { preset, ...rescued, ...(hedging === undefined ? {} : { hedging }) },
+          ...groups?.completions,
         },
       },
-      accounts: Object.fromEntries(
-        Object.values(moreKeys ?? {}).flatMap(({ account }) =>
-          account === undefined
-            ? []
-            : [
-                [
-                  account,
-                  {
-                    ...(openAccounts?.includes(account) === true
-                      ? { showBalance: true, showKeys: true }
-                      : {}),
-                    ...(discounts?.[account] === undefined ? {} : { discount: discounts[account] }),
-                  },
+      accounts: {
+        ...Object.fromEntries(
+          Object.values(moreKeys ?? {}).flatMap(({ account }) =>
+            account === undefined
+              ? []
+              : [
+                  [
+                    account,
+                    {
+                      ...(openAccounts?.includes(account) === true
+                        ? { showBalance: true, showKeys: true }
+                        : {}),
+                      ...(discounts?.[account] === undefined ? {} : { discount: discounts[account] }),
+                    },
+                  ],
                 ],
-              ],
+          ),
         ),
-      ),
+        ...accounts,
+      },
       keys: {
         ...Object.fromEntries(platforms.map((platform) => [platform, keyOf(platform, platform)])),
         ...Object.fromEntries(

@@ -36,7 +36,7 @@ describe('output', () => {
 
   test('is all that is allowed while nothing is known of a whole answer, and of a stream a beginning', () => {
     expect(expected({ stream: false, maxOutputTokens: 50_000 }).output).toBe(50_000);
-    expect(expected({ maxOutputTokens: 50_000 }).output).toBe(4_096);
+    expect(expected({ maxOutputTokens: 50_000 }).output).toBe(1_024);
     expect(expected({ stream: false }).output).toBe(4_096);
     expect(expected({}, { model: { maxOutputTokens: 300, price: null } }).output).toBe(300);
   });

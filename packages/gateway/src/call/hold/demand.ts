@@ -15,8 +15,10 @@ import { sentTerms } from '../detours/unpriced.ts';
 
 /** Estimates of input are by bytes, and somewhat low where a text is not prose. */
 const inputPercent = 105;
-/** A stream holds no more while it is not known how long such answers are: it takes more when it comes near the end. */
-const firstOutputTokens = 4_096;
+/** Tokens that are held where nobody says how long an answer may be, and it is not known how long such answers are. */
+const unknownOutputTokens = 4_096;
+/** A stream begins with fewer then: it takes more when it comes near the end of them. */
+const firstOutputTokens = 1_024;
 /** Tokens of a square image, by the quality that is asked for; of one that is not square it is half as much more. */
 const tokensPerImage: Readonly<Record<string, number>> = { low: 272, medium: 1_056, high: 4_160 };
 
@@ -52,8 +54,9 @@ function outputTokens(
   usualMax: number | null,
 ): number {
   const allowed = maxOutputTokens ?? model.maxOutputTokens ?? Number.POSITIVE_INFINITY;
-  const isBelieved = usualMax === null && maxOutputTokens !== null && !stream;
-  return isBelieved ? allowed : Math.min(allowed, usualMax ?? firstOutputTokens);
+  if (usualMax !== null) return Math.min(allowed, usualMax);
+  if (stream) return Math.min(allowed, firstOutputTokens);
+  return maxOutputTokens ?? Math.min(allowed, unknownOutputTokens);
 }
 
 function imageTokens({ size, quality }: UsageTerms = noTerms): number {

@@ -181,15 +181,15 @@ describe('a call that waits for its hold', () => {
 });
 
 describe('a stream that comes near the end of its hold', () => {
-  /** It holds its prompt and the first 4,096 tokens. */
-  const longAnswer = word(line).repeat(300);
+  /** It holds its prompt and the first 1,024 tokens. */
+  const longAnswer = word(line).repeat(100);
 
   test('takes more, ahead of need', async () => {
     const { rig, holds, owner } = rigWith(ownerOf({ totalNanoUsd: 50_000_000n }));
     const { done } = rig.start(true);
     rig.answer(true, longAnswer, 'more');
     expect(holds.extended.length).toBeGreaterThan(0);
-    expect(holds.takenOf(owner)).toBeGreaterThan(4_800n * perToken);
+    expect(holds.takenOf(owner)).toBeGreaterThan(1_600n * perToken);
     rig.answer(true, end);
     await done;
     expect(rig.settled).toMatchObject([{ status: 'complete' }]);
@@ -197,9 +197,9 @@ describe('a stream that comes near the end of its hold', () => {
   });
 
   test('ends in-band where it may not have more, and is billed for what was delivered', async () => {
-    const { rig, holds, owner } = rigWith(ownerOf({ totalNanoUsd: 4_200_000n }));
+    const { rig, holds, owner } = rigWith(ownerOf({ totalNanoUsd: 1_200_000n }));
     const { done } = rig.start(true);
-    for (let n = 0; n < 300 && rig.settled.length === 0; n++) {
+    for (let n = 0; n < 100 && rig.settled.length === 0; n++) {
       rig.answer(true, word(line), 'more');
       if (n % 10 === 9) await rig.pass(100);
     }
@@ -218,13 +218,13 @@ describe('a stream that comes near the end of its hold', () => {
       attempts: [{ result: 'limit_reached' }],
     });
     // All but what the next frames might have cost.
-    expect(entry?.chargeNanoUsd).toBeGreaterThan(4_100_000n);
-    expect(holds.takenOf(owner)).toBeLessThanOrEqual(4_200_000n);
+    expect(entry?.chargeNanoUsd).toBeGreaterThan(1_100_000n);
+    expect(holds.takenOf(owner)).toBeLessThanOrEqual(1_200_000n);
     expect(holds.takenOf(owner)).toBe(entry?.chargeNanoUsd);
   });
 
   test('ends for tokens of a window in the words of a rate', async () => {
-    const rates = [{ kind: 'tokens-per-minute', amount: 4_200, model: null } as const];
+    const rates = [{ kind: 'tokens-per-minute', amount: 1_200, model: null } as const];
     const { rig } = rigWith(ownerOf({ rates }));
     const { done } = rig.start(true);
     rig.answer(true, longAnswer, 'more');
@@ -246,7 +246,7 @@ describe('a stream that comes near the end of its hold', () => {
   });
 
   test('has said all: it is let end', async () => {
-    const { rig } = rigWith(ownerOf({ totalNanoUsd: 4_200_000n }));
+    const { rig } = rigWith(ownerOf({ totalNanoUsd: 1_200_000n }));
     const { done } = rig.start(true);
     const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
     rig.answer(true, longAnswer + finish, 'more');
@@ -258,16 +258,16 @@ describe('a stream that comes near the end of its hold', () => {
 
   test('never asks for more than its caller allows', async () => {
     const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 50_000_000n }));
-    const { done } = rig.start(true, 'answer', { max_tokens: 4_200 });
+    const { done } = rig.start(true, 'answer', { max_tokens: 1_200 });
     rig.answer(true, longAnswer, 'more');
     const extended = holds.extended.reduce((sum, { tokens }) => sum + tokens, 0);
-    expect(extended).toBeLessThanOrEqual(4_200 - 4_096);
+    expect(extended).toBeLessThanOrEqual(1_200 - 1_024);
     rig.answer(true, end);
     await done;
   });
 
   test('is let go of when it is read on without its caller', async () => {
-    const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 4_200_000n }));
+    const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 1_200_000n }));
     const channel = rig.gateway.catalogue.current.models.get('demo')?.targets[0]?.channel;
     Object.assign(channel ?? {}, { hangUp: 'drain' });
     const { done } = rig.start(true);
