@@ -13,11 +13,12 @@ import { faultOfHold } from './refusal.ts';
 
 /** A stream asks for more when so few tokens of its hold are left: a tenth of a second's, even of a fast model. */
 const aheadTokens = 64;
-/** It asks for so many at first; for a half of what it has, when that is more; and for ever fewer after a refusal. */
-const stepTokens = 256;
-const leastStepTokens = 16;
-/** Text of so many bytes is looked at without waiting for the next look. */
-const bytesUnseenMax = 128;
+/** It asks for so many more, or for a half of what it has, when that is more; after a refusal for what is said to be left. */
+const stepTokensMin = 256;
+/** Fewer are not worth asking for: the stream ends with so many to spare, as it is not known how many come at once. */
+const lastTokens = 32;
+/** Text of so many bytes is looked at without waiting for the watchdog. */
+const bytesUnseenMax = 64;
 
 const nothingTaken: Taken = { chargeNanoUsd: zeroNanoUsd, tokens: 0, images: 0 };
 
@@ -35,7 +36,8 @@ export class CallHold implements Guard, HeldPart {
   readonly #terms: UsageTerms;
   readonly #streams: HeldStream[] = [];
   #held: Taken;
-  #stepTokens = stepTokens;
+  /** Tokens that may still be had, as the latest refusal says; infinite before one. */
+  #leftTokens = Number.POSITIVE_INFINITY;
   /** Tokens of an answer that broke off and is gone on with. */
   #tokensBefore = 0;
   #bytesLookedAt = 0;
@@ -108,26 +110,29 @@ export class CallHold implements Guard, HeldPart {
     // All has been said, and only its end is still to come.
     if (stream.reading !== null && stream.reading.finishReason !== null) return;
     const usage = this.#usageOf(stream);
-    if (this.#lacks(usage, Math.min(aheadTokens, this.#stepTokens)) === null) return;
-    const step = Math.max(this.#stepTokens, Math.floor(usage.output / 2));
-    const isShort = this.#stepTokens < stepTokens;
-    const lack = this.#lacks(usage, isShort ? this.#stepTokens : step);
+    if (this.#lacks(usage, aheadTokens) === null) return;
+    const step = Math.max(stepTokensMin, Math.floor(usage.output / 2));
+    const tokens = Math.max(lastTokens, Math.min(step, this.#leftTokens));
+    const lack = this.#lacks(usage, tokens);
     if (lack === null) return;
     this.#isAsking = true;
-    this.#hold.extend(lack, (refusal) => this.#noteAnswer(stream, lack, refusal));
+    this.#hold.extend(lack, (refusal) => this.#noteAnswer(stream, tokens, lack, refusal));
   }
 
-  #noteAnswer(stream: HeldStream, lack: Taken, refusal: HoldRefusal | null): void {
+  #noteAnswer(stream: HeldStream, tokens: number, lack: Taken, refusal: HoldRefusal | null): void {
     this.#isAsking = false;
     if (this.#isSettled) return;
     if (refusal === null) {
       this.#held = sumOf(this.#held, lack);
+      this.#leftTokens = Number.POSITIVE_INFINITY;
       return;
     }
     // While the store is away, answers under way go on: that is not their caller's fault.
     if (refusal.kind === 'store-unavailable') return;
-    this.#stepTokens = Math.max(leastStepTokens, Math.floor(this.#stepTokens / 2));
-    if (this.#lacks(this.#usageOf(stream), leastStepTokens) === null) return;
+    const { kind, remaining } = refusal.limit;
+    const asked = kind === 'tokens-per-minute' ? lack.tokens : Number(lack.chargeNanoUsd);
+    this.#leftTokens = Math.floor((tokens * Number(remaining)) / Math.max(1, asked));
+    if (this.#leftTokens >= lastTokens || this.#lacks(this.#usageOf(stream), lastTokens) === null) return;
     const spent = faultOfHold(refusal, this.#call.caller.limits, null);
     for (const each of [...this.#streams]) each.endAtLimit(spent);
   }
