@@ -115,7 +115,7 @@ export const errorTable = {
     fault: 'caller',
     retry: true,
     text: 'A rate limit of this key is exceeded.',
-    when: 'a limit of ours on requests, tokens, images or concurrent calls; says which, with `retry-after` and `x-ratelimit-…`',
+    when: 'a limit of ours on requests, tokens, images or concurrent calls; says which, with `retry-after` and [headers](callers.md#rate-limits)',
   },
   upstream_rate_limited: {
     status: 429,
