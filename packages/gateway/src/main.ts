@@ -10,6 +10,7 @@ import type { SelfConfiguration } from './admin/self-configuration.ts';
 import type { Restart } from './admin/serving.ts';
 import { HangUps } from './call/detours/hang-up.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
+import { AnswerLengths } from './call/hold/usual-outputs.ts';
 import { alertBug } from './call/outcomes.ts';
 import { Watchdog } from './call/watchdog.ts';
 import type { BuiltCatalogue } from './catalogue/build.ts';
@@ -29,6 +30,7 @@ import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
 import { ReportDesk } from './http/report-desk.ts';
+import { Limits } from './limits/limits.ts';
 import type { Clock } from './ports/clock.ts';
 import type { EventSink } from './ports/events.ts';
 import type { Gateway } from './ports/gateway.ts';
@@ -53,6 +55,8 @@ import { openMediaFetcher } from './upstream/media.ts';
 /** Time-outs are exact to this. */
 const sweepIntervalMs = 100;
 const probeIntervalMs = 1000;
+/** Leases are looked after so often. */
+const limitsIntervalMs = 25;
 /** A process that is killed loses so much of what its router has learned. */
 const saveIntervalMs = 1000;
 /** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
@@ -305,6 +309,8 @@ function openGateway(
     protocols,
     router,
     ledger: store.ledger,
+    holds: openLimits(store, observer, opened),
+    usualOutputs: new AnswerLengths(),
     wires: new Wires(protocols, upstream),
     media: openMediaFetcher({
       openClient: () => new HttpClient({ connectTimeoutMs }),
@@ -320,6 +326,17 @@ function openGateway(
     limits: callLimits(settings),
     unpricedTerms: settings.unpricedTerms,
   };
+}
+
+/** They are given back once no call can take any more, and before the store closes. */
+function openLimits(store: Store, observer: Observer, opened: AsyncDisposableStack): Limits {
+  const limits = new Limits({ store: store.leases, clock: systemClock, observer });
+  const ticking = setInterval(() => limits.tick(), limitsIntervalMs);
+  opened.defer(async () => {
+    clearInterval(ticking);
+    await limits.close();
+  });
+  return limits;
 }
 
 function openClient(settings: Settings, opened: AsyncDisposableStack): HttpClient {
