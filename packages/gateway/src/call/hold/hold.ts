@@ -154,12 +154,12 @@ export class CallHold implements Guard, HeldPart {
 
   /** All that the hold lacks for so many tokens more, as far as the caller allows them; null where it suffices. */
   #lacks(usage: Usage, more: number): Taken | null {
-    const { caller } = this.#call;
+    const { multiplierPpm } = this.#call;
     const output = Math.max(
       usage.output,
       Math.min(usage.output + more, this.#allowed ?? Number.POSITIVE_INFINITY),
     );
-    const needed = takenBy({ ...usage, output }, this.#model.price, caller.group.multiplierPpm, this.#terms);
+    const needed = takenBy({ ...usage, output }, this.#model.price, multiplierPpm, this.#terms);
     const chargeNanoUsd = above(needed.chargeNanoUsd, this.#held.chargeNanoUsd);
     const tokens = Math.max(0, needed.tokens - this.#held.tokens);
     return chargeNanoUsd === zeroNanoUsd && tokens === 0 ? null : { chargeNanoUsd, tokens, images: 0 };

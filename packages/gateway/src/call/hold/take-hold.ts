@@ -107,9 +107,9 @@ class HoldTaking implements Guard, CallerListener {
   }
 }
 
-function demandOf({ request, inbound, caller, gateway, price }: Call, model: Model): Demand {
+function demandOf({ request, inbound, caller, gateway, price, multiplierPpm }: Call, model: Model): Demand {
   const usualMax = gateway.usualOutputs.usualMax(caller.keyId, model.id);
   const usage = expectedUsage({ request, work: inbound.work, model, usualMax });
   const terms = expectedTerms(request, price);
-  return { model: model.id, ...takenBy(usage, price, caller.group.multiplierPpm, terms) };
+  return { model: model.id, ...takenBy(usage, price, multiplierPpm, terms) };
 }
