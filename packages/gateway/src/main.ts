@@ -18,6 +18,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import { Wires } from './catalogue/wire.ts';
 import { callLimits } from './config/call-limits.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
+import { apiLimits, clientLimits, consoleLimits } from './config/port-limits.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, Settings } from './config.ts';
 import { endStale } from './events/end-stale.ts';
@@ -331,20 +332,14 @@ function openGateway(
 /** They are given back once no call can take any more, and before the store closes. */
 function openLimits(store: Store, observer: Observer, opened: AsyncDisposableStack): Limits {
   const limits = new Limits({ store: store.leases, clock: systemClock, observer });
+  opened.defer(() => limits.close());
   const ticking = setInterval(() => limits.tick(), limitsIntervalMs);
-  opened.defer(async () => {
-    clearInterval(ticking);
-    await limits.close();
-  });
+  opened.defer(() => clearInterval(ticking));
   return limits;
 }
 
 function openClient(settings: Settings, opened: AsyncDisposableStack): HttpClient {
-  const client = new HttpClient({
-    connectTimeoutMs: settings.connectTimeoutMs,
-    idleTimeoutMs: settings.upstreamIdleTimeoutMs,
-    maxConnections: settings.upstreamConnectionsMax,
-  });
+  const client = new HttpClient(clientLimits(settings));
   opened.defer(() => client.close());
   return client;
 }
@@ -355,17 +350,7 @@ function openApi(
   departure: Departure,
 ): Promise<Api> {
   return startApi(
-    {
-      host: settings.apiHost,
-      port: settings.apiPort,
-      socket: sockets.api,
-      headerBytesMax: settings.headerBytesMax,
-      keepAliveMs: settings.idleTimeoutMs,
-      headersMs: settings.headersTimeoutMs,
-      bodyMs: settings.bodyTimeoutMs,
-      connectionsMax: settings.connectionsMax,
-      lane: settings.http,
-    },
+    { ...apiLimits(settings), socket: sockets.api },
     {
       gateway,
       reports: new ReportDesk(store.reports, systemClock),
@@ -384,11 +369,8 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
   const { catalogue } = parts.configuration;
   const routes = consoleSources({ ...parts, catalogue, router, clock: systemClock });
   return startConsole({
-    host: settings.consoleHost,
-    port: settings.consolePort,
+    ...consoleLimits(settings),
     socket: sockets.console,
-    headersMs: settings.headersTimeoutMs,
-    bodyMs: settings.bodyTimeoutMs,
     unreadyReasons: () => [
       ...(departure.isStarting ? (['starting'] as const) : []),
       ...(departure.isLeaving ? (['draining'] as const) : []),
@@ -398,7 +380,6 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
       metrics.service.stand(routes.channels());
       return metrics.expose();
     },
-    consoleOrigin: settings.consoleOrigin,
     tokens,
     routes,
     onBug: (error) => alertBug(error, 'console', observer),
