@@ -54,6 +54,8 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   #contentAt: number | null = null;
   #hasBytes = false;
   #paused = false;
+  /** It has come to the end of its hold, and waits for more. */
+  #isHeldBack = false;
   #pausedAt = 0;
   #pausedMs = 0;
   /** Its caller has left, and it is read for its usage alone. */
@@ -88,8 +90,13 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
     this.#deadline = new Deadline(errand, routed, timeouts, thinks, startedAt, sharers, isLastHope, onExpire);
   }
 
+  /** None after a throw: it may be what did it. */
   get reading(): Reading | null {
-    return this.#readingIfAny();
+    try {
+      return this.#reading;
+    } catch {
+      return null;
+    }
   }
 
   get producedTokens(): number {
@@ -174,7 +181,15 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
     this.#paused = false;
     this.#pausedMs += this.#now() - this.#pausedAt;
     this.#deadline.moveOn(this.#now(), this.#contentAt !== null);
-    this.#exchange?.resume();
+    if (!this.#isHeldBack) this.#exchange?.resume();
+  }
+
+  holdBack(isHeldBack: boolean): void {
+    if (this.#done || this.#isHeldBack === isHeldBack) return;
+    this.#isHeldBack = isHeldBack;
+    if (isHeldBack) return this.#exchange?.pause();
+    this.#deadline.moveOn(this.#now(), this.#contentAt !== null);
+    if (!this.#paused) this.#exchange?.resume();
   }
 
   onHead(head: UpstreamHead): void {
@@ -314,16 +329,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   #noteBug(error: unknown): void {
     const { gateway, inbound } = this.#errand;
     alertBug(error, inbound.traceId, gateway.observer);
-    this.#finish({ kind: 'bug', committed: this.#committed, reading: this.#readingIfAny() });
-  }
-
-  /** After a throw the reading may be what did it. */
-  #readingIfAny(): Relay['reading'] {
-    try {
-      return this.#reading;
-    } catch {
-      return null;
-    }
+    this.#finish({ kind: 'bug', committed: this.#committed, reading: this.reading });
   }
 
   /** Tells the outcome, once. The connection is kept only when the answer was read to its end. */
@@ -362,7 +368,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   /** The outcome of what was read without a caller, or was let go of because it left. */
   #left(now: number): Outcome {
     if (this.#isReadOn) this.#errand.gateway.hangUps.end(this);
-    const reading = this.#readingIfAny();
+    const { reading } = this;
     const committed = this.#committed || (this.#isReadOn && reading?.hasOutput === true);
     return { kind: 'caller-gone', committed, reading, producedTokens: this.#producedUnseen(now) };
   }

@@ -6,6 +6,8 @@ export interface HeldStream {
   readonly reading: Reading | null;
   /** Tokens that a model which thinks unseen has most likely written by now. */
   readonly producedTokens: number;
+  /** Reads nothing more of it for now, or goes on. */
+  holdBack(isHeldBack: boolean): void;
   /** Ends it for its caller, who may have no more. */
   endAtLimit(reason: Fault): void;
 }

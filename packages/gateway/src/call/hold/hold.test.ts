@@ -234,12 +234,32 @@ describe('a stream that comes near the end of its hold', () => {
     expect(rig.settled).toMatchObject([{ status: 'limit_reached', errorCode: 'rate_limited' }]);
   });
 
+  test('is not read on beyond its hold while the store is asked', async () => {
+    const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 50_000_000n }));
+    const { done } = rig.start(true);
+    holds.isAway = true;
+    rig.answer(true, word(line).repeat(20), 'more');
+    expect(rig.sent[0]?.isPaused).toBe(false);
+    rig.answer(true, word(line).repeat(50), 'more');
+    expect(rig.sent[0]?.isPaused).toBe(true);
+    rig.reply.listener?.onCallerWritable();
+    expect(rig.sent[0]?.isPaused).toBe(true);
+    holds.isAway = false;
+    holds.waiting[0]?.();
+    expect(rig.sent[0]?.isPaused).toBe(false);
+    rig.answer(true, end);
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
   test('goes on while the store is away', async () => {
     const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 50_000_000n }));
     const { done } = rig.start(true);
     holds.isDown = true;
     rig.answer(true, longAnswer, 'more');
+    holds.isAway = true;
     await rig.pass(100);
+    expect([holds.waiting.length, rig.sent[0]?.isPaused]).toEqual([1, false]);
     rig.answer(true, end);
     await done;
     expect(rig.settled).toMatchObject([{ status: 'complete' }]);

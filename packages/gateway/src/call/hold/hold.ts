@@ -42,6 +42,7 @@ export class CallHold implements Guard, HeldPart {
   #tokensBefore = 0;
   #bytesLookedAt = 0;
   #isAsking = false;
+  #isStoreAway = false;
   #isSettled = false;
 
   constructor(call: Call, model: Model, terms: UsageTerms, demand: Demand, hold: Hold) {
@@ -106,11 +107,18 @@ export class CallHold implements Guard, HeldPart {
   }
 
   #look(stream: HeldStream): void {
-    if (this.#isAsking || this.#isSettled) return;
+    if (this.#isSettled) return;
     // All has been said, and only its end is still to come.
     if (stream.reading !== null && stream.reading.finishReason !== null) return;
     const usage = this.#usageOf(stream);
     if (this.#lacks(usage, aheadTokens) === null) return;
+    if (!this.#isAsking) this.#ask(stream, usage);
+    // The store has to say first that there is more: until then nothing is spent that may not be there.
+    if (this.#isAsking && !this.#isStoreAway && this.#lacks(usage, lastTokens) !== null)
+      stream.holdBack(true);
+  }
+
+  #ask(stream: HeldStream, usage: Usage): void {
     const step = Math.max(stepTokensMin, Math.floor(usage.output / 2));
     const tokens = Math.max(lastTokens, Math.min(step, this.#leftTokens));
     const lack = this.#lacks(usage, tokens);
@@ -122,12 +130,14 @@ export class CallHold implements Guard, HeldPart {
   #noteAnswer(stream: HeldStream, tokens: number, lack: Taken, refusal: HoldRefusal | null): void {
     this.#isAsking = false;
     if (this.#isSettled) return;
+    for (const each of this.#streams) each.holdBack(false);
+    // Answers under way go on meanwhile: that is not their caller's fault.
+    this.#isStoreAway = refusal?.kind === 'store-unavailable';
     if (refusal === null) {
       this.#held = sumOf(this.#held, lack);
       this.#leftTokens = Number.POSITIVE_INFINITY;
       return;
     }
-    // While the store is away, answers under way go on: that is not their caller's fault.
     if (refusal.kind === 'store-unavailable') return;
     const { kind, remaining } = refusal.limit;
     const asked = kind === 'tokens-per-minute' ? lack.tokens : Number(lack.chargeNanoUsd);

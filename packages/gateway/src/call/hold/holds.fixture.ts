@@ -72,15 +72,14 @@ export class HeldInMemory implements Holds {
 
   #holdOf(kept: readonly Kept[], demand: Demand): Hold {
     let held: Taken = demand;
+    const add = (more: Taken) => {
+      held = sum(held, more);
+    };
     return {
       leased: 4,
       extend: (more, done) => {
-        const refusal = this.#takeFrom(kept, more, 0);
-        if (refusal === null) {
-          this.extended.push(more);
-          held = sum(held, more);
-        }
-        done(refusal);
+        if (this.isAway) this.waiting.push(() => this.#extend(kept, more, done, add));
+        else this.#extend(kept, more, done, add);
       },
       settle: (taken) => {
         this.settled.push(taken);
@@ -90,6 +89,20 @@ export class HeldInMemory implements Holds {
         }
       },
     };
+  }
+
+  #extend(
+    kept: readonly Kept[],
+    more: Taken,
+    done: (refusal: HoldRefusal | null) => void,
+    add: (more: Taken) => void,
+  ): void {
+    const refusal = this.#takeFrom(kept, more, 0);
+    if (refusal === null) {
+      this.extended.push(more);
+      add(more);
+    }
+    done(refusal);
   }
 
   #takeFrom(kept: readonly Kept[], taken: Taken, calls: number): HoldRefusal | null {
