@@ -166,7 +166,7 @@ describe.each(['plain', 'node'])('on the %s lane', (http) => {
         status: 'RESOURCE_EXHAUSTED',
         details: [
           { violations: [{ subject: 'key', quotaId: 'RequestsPerDay' }] },
-          { retryDelay: expect.stringMatching(/^\d+s$/) },
+          { '@type': 'type.googleapis.com/google.rpc.RetryInfo' },
         ],
       },
     });

@@ -6,7 +6,7 @@ import { type Simulator, startSimulator } from '@headgate/simulator';
 import { APICallError, generateText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTestGateway, type TestGateway } from '../support/gateway.ts';
+import { openTestGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { entriesOf } from '../support/ledger.ts';
 
 /** A caller of each surface that has spent its budget, one whose only place is taken, and one that is to come back another day. */
@@ -18,6 +18,17 @@ const groups = {
 } as const;
 type Sdk = keyof typeof groups;
 const sdks: readonly Sdk[] = ['openai', 'responses', 'anthropic', 'genai'];
+
+type MoreKeys = NonNullable<TestGatewayOptions['moreKeys']>;
+
+function keysOf(sdk: string, group: (typeof groups)[Sdk]): readonly (readonly [string, MoreKeys[string]])[] {
+  return [
+    [`${sdk}-spent`, { group, budgets: { total: '0' } }],
+    [`${sdk}-busy`, { group, limits: { concurrency: 1 } }],
+    [`${sdk}-tomorrow`, { group, limits: { requestsPerDay: 1 } }],
+    [`${sdk}-short`, { group, budgets: { total: '0.0012' } }],
+  ];
+}
 
 let simulator: Simulator;
 let gateway: TestGateway;
@@ -37,14 +48,10 @@ beforeAll(async () => {
       },
     ],
     prices: { long: { input: '0', output: '1' } },
-    moreKeys: Object.fromEntries(
-      [...Object.entries(groups), ['vercel', 'completions'] as const].flatMap(([sdk, group]) => [
-        [`${sdk}-spent`, { group, budgets: { total: '0' } }],
-        [`${sdk}-busy`, { group, limits: { concurrency: 1 } }],
-        [`${sdk}-tomorrow`, { group, limits: { requestsPerDay: 1 } }],
-        [`${sdk}-short`, { group, budgets: { total: '0.0012' } }],
-      ]),
-    ),
+    moreKeys: Object.fromEntries([
+      ...sdks.flatMap((sdk) => keysOf(sdk, groups[sdk])),
+      ...keysOf('vercel', 'completions'),
+    ]),
   });
 });
 afterAll(async () => {

@@ -117,7 +117,7 @@ describe('a hold', () => {
     expect(first - last).toBeGreaterThan(4_000);
   });
 
-  test('is not taken by a count, nor by a caller without limits', async () => {
+  test('is not taken by a count, nor by a caller without limits', () => {
     const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 0n }));
     rig.start(false, 'count');
     expect([holds.demands, rig.sent.length]).toEqual([[], 1]);
