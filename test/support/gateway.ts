@@ -53,7 +53,7 @@ export interface TestGatewayOptions {
   /** Flags of `headgate serve`, without dashes. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Public model ids → their prices as in the file; those of the channels' models that are left out cost 1 and 2. */
-  readonly prices?: Readonly<Record<string, Readonly<Record<string, string | object>>>>;
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, string | object>> | readonly object[]>>;
   /** Models that think first. */
   readonly reasoning?: readonly string[];
   /** The completions group wants a second channel asked while the first is silent. */

@@ -25,7 +25,7 @@ export interface PricePlace {
   readonly channel: string | null;
 }
 
-export function subjectOf({ model, channel }: PricePlace): string {
+function subjectOf({ model, channel }: PricePlace): string {
   return channel === null ? `model:${model}` : `channel:${channel}/${model}`;
 }
 

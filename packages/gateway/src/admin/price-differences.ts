@@ -138,7 +138,7 @@ function flat({
 }
 
 /** The plainer class whose price one has, where nothing of its own is written. */
-export const plainerClass: Readonly<Partial<Record<PriceClass, PriceClass>>> = {
+const plainerClass: Readonly<Partial<Record<PriceClass, PriceClass>>> = {
   cacheRead: 'input',
   cacheWrite5m: 'input',
   cacheWrite1h: 'cacheWrite5m',

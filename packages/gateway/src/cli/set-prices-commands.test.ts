@@ -282,7 +282,7 @@ house,batch,200000,2,6,,
     ['k.csv', 'model,input\ngpt-5\n', 'k.csv:2: has 1 cells, and 2 columns have titles'],
     ['l.csv', 'model,input\n,1\n', 'l.csv:2: model: is missing'],
     ['m.csv', 'model,input\ngpt-5,1\ngpt-5,2\n', 'm.csv:3: says the same price again as line 2'],
-    ['n.csv', 'model,input\ngpt-5,"1\n', 'a quoted cell has no end'],
+    ['n.csv', 'model,input\ngpt-5,"1\n', 'n.csv:2: a quote is opened and never closed'],
     [
       'o.csv',
       'model,aboveInputTokens,input\ngpt-5,,1\ngpt-5,many,1\n',

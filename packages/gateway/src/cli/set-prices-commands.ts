@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fail } from '@headgate/protocols';
 import {
   isKnown,
   listPriceOf,
@@ -14,7 +15,7 @@ import {
 import { priceMoves } from '../admin/price-differences.ts';
 import { readTime } from '../config/moment.ts';
 import { plainSource } from '../config/plain-source.ts';
-import { readPriceSheet, readPriceWords } from '../config/price-sheet.ts';
+import { readPriceRows, readPriceSheet, readPriceWords } from '../config/price-sheet.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { OperatorPrice } from '../ports/configuration-store.ts';
 import {
@@ -25,6 +26,7 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
+import { readCsv } from './csv-reader.ts';
 import { cut, right, tableText } from './table.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
 
@@ -101,22 +103,42 @@ function setPrice(context: CommandContext): Promise<ExitReason> {
   });
 }
 
-function importPrices(context: CommandContext): Promise<ExitReason> {
+async function importPrices(context: CommandContext): Promise<ExitReason> {
   const [name = ''] = context.positionals;
-  let text = '';
+  let bytes: Uint8Array;
   try {
-    text = readFileSync(resolve(context.directory, name), 'utf8');
+    bytes = readFileSync(resolve(context.directory, name));
   } catch {
     printFailure(context.output, [`${name} cannot be read`]);
-    return Promise.resolve('unavailable');
+    return 'unavailable';
   }
-  const read = readPriceSheet(text, name);
-  if (!read.ok) return Promise.resolve(refuse(context, read.error));
+  const read = await readFile(bytes, name);
+  if (!read.ok) return refuse(context, read.error);
   return withWorkspace(context, async (workspace) => {
     const tools = await toolsOf(workspace);
     const prices = readOperatorPrices(read.value, tools);
     return prices.ok ? write(context, workspace, tools, prices.value) : refuse(context, prices.error);
   });
+}
+
+/** The ending of its name says how a file is read. */
+async function readFile(bytes: Uint8Array, name: string): Promise<ReturnType<typeof readPriceSheet>> {
+  switch (/\.(\w+)$/.exec(name)?.[1]?.toLowerCase()) {
+    case 'csv':
+      return readPriceRows(await Array.fromAsync(readCsv([bytes])), name);
+    case 'yaml':
+    case 'yml':
+    case 'json':
+      return readPriceSheet(new TextDecoder().decode(bytes), name);
+    default:
+      return fail([
+        {
+          where: name,
+          path: '',
+          message: 'must end in .yaml, .yml, .json or .csv, so that it is known how to read it',
+        },
+      ]);
+  }
 }
 
 function removePrice(context: CommandContext): Promise<ExitReason> {

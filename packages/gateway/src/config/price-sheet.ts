@@ -4,7 +4,7 @@ import { identifier, modelId } from '../catalogue/identifiers.ts';
 import { shapeProblems } from './configuration-file.ts';
 import { priceEntry, writtenPrices } from './configuration-schema.ts';
 import { plainSource } from './plain-source.ts';
-import { readPriceTable } from './price-table.ts';
+import { readPriceTable, type TableLine } from './price-table.ts';
 import { type ConfigurationProblem, readYaml, type YamlSource } from './yaml-source.ts';
 
 const schema = z.strictObject({
@@ -20,32 +20,28 @@ export interface PriceSheet {
 
 type Read<Value> = Result<Value, readonly ConfigurationProblem[]>;
 
-/** Reads a file by its name's ending: YAML and JSON have the shape above, CSV has a row for each price. */
+/** Reads a file of YAML or JSON, which has the shape above. */
 export function readPriceSheet(text: string, name: string): Read<PriceSheet> {
-  const source = sourceOf(text, name);
-  if (!source.ok) return source;
-  const shape = checked(schema, source.value);
+  const source = readYaml(text, name);
+  return source.ok ? sheetOf(source.value, name) : source;
+}
+
+/** Reads a table, which has a row for each price. */
+export function readPriceRows(lines: readonly TableLine[], name: string): Read<PriceSheet> {
+  const source = readPriceTable(lines, name);
+  return source.ok ? sheetOf(source.value, name) : source;
+}
+
+function sheetOf(source: YamlSource, name: string): Read<PriceSheet> {
+  const shape = checked(schema, source);
   if (!shape.ok) return shape;
   const { prices = {}, costs = {} } = shape.value;
   if (Object.keys(prices).length + Object.keys(costs).length > 0)
-    return succeed({ shape: shape.value, source: source.value });
+    return succeed({ shape: shape.value, source });
   return refused(
     `${name}:1:1`,
     'names no price; write them under prices, by model, or under costs, by channel and model',
   );
-}
-
-function sourceOf(text: string, name: string): Read<YamlSource> {
-  switch (/\.(\w+)$/.exec(name)?.[1]?.toLowerCase()) {
-    case 'csv':
-      return readPriceTable(text, name);
-    case 'yaml':
-    case 'yml':
-    case 'json':
-      return readYaml(text, name);
-    default:
-      return refused(name, 'must end in .yaml, .yml, .json or .csv, so that it is known how to read it');
-  }
 }
 
 /** Reads the price of one model as it is written after `prices set`: words such as `input=1.25`, or one map as in a file. */

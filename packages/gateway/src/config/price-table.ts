@@ -8,10 +8,10 @@ import type { ConfigurationProblem, YamlPath, YamlSource } from './yaml-source.t
 const places = ['model', 'channel', 'from', 'service', 'aboveInputTokens', 'whole'] as const;
 const columns: readonly string[] = [...places, ...priceClassNames];
 
-interface Line {
-  readonly number: number;
-  readonly cells: readonly string[];
-}
+/** A line of a table, taken apart, or why it cannot be. */
+export type TableLine =
+  | { readonly line: number; readonly cells: readonly string[] }
+  | { readonly line: number; readonly problem: string };
 
 /** A row of the table: its cells by column, those that are empty left out. */
 interface Row {
@@ -21,30 +21,25 @@ interface Row {
 
 /** Reads a table of prices as what a file of YAML would say, with the line of each value. */
 export function readPriceTable(
-  text: string,
+  lines: readonly TableLine[],
   name: string,
 ): Result<YamlSource, readonly ConfigurationProblem[]> {
-  const lines = linesOf(text);
-  if (lines === null) return fail([{ where: name, path: '', message: 'a quoted cell has no end' }]);
-  const [titles, ...body] = lines;
   const problems: ConfigurationProblem[] = [];
   const complain = (line: number, path: string, message: string): void =>
     void problems.push({ where: `${name}:${line}`, path, message });
-  for (const title of titles?.cells ?? [])
-    if (!columns.includes(title))
-      complain(titles?.number ?? 1, title, `there is no such column${didYouMean(title, columns)}`);
-  const twice = titles?.cells.find((title, at) => titles.cells.indexOf(title) !== at);
-  if (twice !== undefined) complain(titles?.number ?? 1, twice, 'is a column twice');
-  if (titles?.cells.includes('model') !== true)
-    complain(
-      1,
-      '',
-      `has no column model; its first line names the columns: ${columns.slice(0, 8).join(',')}…`,
-    );
+  const sound = lines.flatMap((each) => {
+    if ('cells' in each) return [{ number: each.line, cells: each.cells.map((cell) => cell.trim()) }];
+    complain(each.line, '', each.problem);
+    return [];
+  });
+  const [titles = { number: 1, cells: [] }, ...body] = sound.filter(({ cells }) =>
+    cells.some((cell) => cell !== ''),
+  );
+  checkTitles(titles.cells, (path, message) => complain(titles.number, path, message));
   const rows: Row[] = [];
   for (const { number, cells } of body) {
-    if (cells.length !== titles?.cells.length)
-      complain(number, '', `has ${cells.length} cells, and ${titles?.cells.length} columns have titles`);
+    if (cells.length !== titles.cells.length)
+      complain(number, '', `has ${cells.length} cells, and ${titles.cells.length} columns have titles`);
     else if (cells[titles.cells.indexOf('model')] === '') complain(number, 'model', 'is missing');
     else rows.push({ number, cells: new Map(titles.cells.map((title, at) => [title, cells[at] ?? ''])) });
   }
@@ -52,6 +47,15 @@ export function readPriceTable(
   const tree = new PriceTree(name, complain);
   for (const row of rows) tree.add(row);
   return problems.length > 0 ? fail(problems) : succeed(tree.source());
+}
+
+function checkTitles(titles: readonly string[], complain: (path: string, message: string) => void): void {
+  for (const [at, title] of titles.entries()) {
+    if (!columns.includes(title)) complain(title, `there is no such column${didYouMean(title, columns)}`);
+    else if (titles.indexOf(title) < at) complain(title, 'is a column twice');
+  }
+  if (!titles.includes('model'))
+    complain('', `has no column model; its first line names the columns: ${columns.slice(0, 8).join(',')}…`);
 }
 
 interface Members {
@@ -157,33 +161,4 @@ function nextOf(members: Members, name: string): Members {
   const made: Members = {};
   listOf(members, name).push(made);
   return made;
-}
-
-const cell = /[ \t]*"((?:[^"]|"")*)"[ \t]*|([^",\r\n]*)/y;
-
-/** The lines that have cells (RFC 4180), with the number of the line at which each begins; null where a quote has no end. */
-function linesOf(text: string): readonly Line[] | null {
-  const lines: Line[] = [];
-  let [at, number] = [text.startsWith('\ufeff') ? 1 : 0, 1];
-  while (at < text.length) {
-    const begun = number;
-    const cells: string[] = [];
-    for (;;) {
-      cell.lastIndex = at;
-      const [whole = '', quoted, plain = ''] = cell.exec(text) ?? [];
-      at += whole.length;
-      number += whole.split('\n').length - 1;
-      cells.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
-      if (text[at] !== ',') break;
-      at++;
-    }
-    const end = /\r?\n|$/y;
-    end.lastIndex = at;
-    const ended = end.exec(text);
-    if (ended === null) return null;
-    at += ended[0].length;
-    number++;
-    if (cells.some((each) => each !== '')) lines.push({ number: begun, cells });
-  }
-  return lines;
 }
