@@ -91,6 +91,11 @@ export class HeadgateProcess {
     });
   }
 
+  /** Undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }

@@ -160,9 +160,12 @@ describe('a ledger that cannot be written', () => {
     expect(await settle(ledger, entry(++settled))).toBe('settled');
   });
 
-  test('a disk that is full while a frame is written leaves nothing of it behind', async () => {
+  test.each([
+    ['a disk that is full', 'ENOSPC'],
+    ['a file that may not grow', 'EFBIG'],
+  ])('%s while a frame is written leaves nothing of it behind', async (_, fault) => {
     const { disk, ledger, feeder, calls } = await openUsed();
-    disk.writeFault = 'ENOSPC';
+    disk.writeFault = fault;
     expect(await settle(ledger, entry(1))).toBe('unavailable');
     disk.writeFault = null;
     expect(await settle(ledger, entry(2))).toBe('settled');

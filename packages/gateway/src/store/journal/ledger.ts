@@ -303,9 +303,9 @@ function gather(bytes: Buffer | null): Gathering {
   return { bytes: bytes ?? Buffer.allocUnsafeSlow(firstBytes), end: headBytes, waiting: [] };
 }
 
-/** Failures that left nothing behind, and may be over in a moment: no room, no file descriptor, a folder that is gone or may not be written. */
+/** Failures that left nothing behind, and may be over in a moment: no room, a file that may not grow, no file descriptor, a folder that is gone or may not be written. */
 const passing: ReadonlySet<unknown> = new Set([
-  ...['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'],
+  ...['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'],
   ...['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'STORE_LOST'],
 ]);
 

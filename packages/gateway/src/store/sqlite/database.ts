@@ -47,10 +47,20 @@ const failureOfCode: ReadonlyMap<number, SqliteFailure> = new Map([
   [20, 'values'], // MISMATCH
 ]);
 
+/**
+ * Failures of the disk that took nothing: a write that was refused, as beyond the size a file may have, is in no transaction that
+ * stands, and nothing was said to be on the disk.
+ */
+const failureOfExtendedCode: ReadonlyMap<number, SqliteFailure> = new Map([
+  [778, 'later'], // IOERR_WRITE
+  [4874, 'later'], // IOERR_SHMSIZE
+]);
+
 export function failureOf(error: unknown): SqliteFailure {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return 'values';
-  return failureOfCode.get(error.errcode & 0xff) ?? 'fatal';
+  const { errcode } = error;
+  return failureOfExtendedCode.get(errcode) ?? failureOfCode.get(errcode & 0xff) ?? 'fatal';
 }
 
 /** The same error, or what it says of the store where it is not about the values of a job. */
