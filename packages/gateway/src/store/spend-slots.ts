@@ -57,8 +57,9 @@ const slotsOfCalls = sql`select kind, slot_start_ms, key_id, name, account_id,
 
 /** Sums by channel and by tag that are other than those of the calls. */
 export const wrongSpendSums = sql`
+  with found as materialized (${slotsOfCalls})
   select key_id as subject, 'slot ' || slot_start_ms || ' of ' || kind || ' ' || name || ' differs' as detail from (
-    select * from (select ${namesOfSum} from spend_slots except select ${namesOfSum} from (${slotsOfCalls}) as a) as b
+    select * from (select ${namesOfSum} from spend_slots except select ${namesOfSum} from found) as b
     union all
-    select * from (select ${namesOfSum} from (${slotsOfCalls}) as c except select ${namesOfSum} from spend_slots) as d
+    select * from (select ${namesOfSum} from found except select ${namesOfSum} from spend_slots) as d
   ) as differences`;

@@ -171,10 +171,11 @@ const rules: Readonly<Record<string, RawBuilder<unknown>>> = {
       select trace_id as subject, status as detail from ${everyCall}
       where unbilled_reason is null and status not in ('open', ${billable})`,
   'sums-agree-with-calls': sql`
+      with found as materialized (${slotsOfCalls})
       select key_id as subject, 'slot ' || slot_start_ms || ' of ' || model || ' differs' as detail from (
-        select * from (select ${slotColumns} from usage_slots except select ${slotColumns} from (${slotsOfCalls}) as a) as b
+        select * from (select ${slotColumns} from usage_slots except select ${slotColumns} from found) as b
         union all
-        select * from (select ${slotColumns} from (${slotsOfCalls}) as c except select ${slotColumns} from usage_slots) as d
+        select * from (select ${slotColumns} from found except select ${slotColumns} from usage_slots) as d
       ) as differences`,
   'longer-sums-agree-with-shorter': sql`
       select key_id as subject, span || ' of ' || start_ms || ' differs' as detail from (
