@@ -88,6 +88,11 @@ export class Exchanges {
     return looker.promise;
   }
 
+  /** True when an exchange to come is about it. */
+  isPending(lease: Lease): boolean {
+    return this.#asking.has(lease) || this.#looking.has(lease) || this.#returning.has(lease);
+  }
+
   giveBack(lease: Lease): void {
     this.#returning.add(lease);
   }

@@ -184,6 +184,11 @@ export class SiteProcess {
     this.#lines = [];
   }
 
+  /** From now on nothing that it does reaches the store; its journal stays. */
+  kill(): void {
+    this.fault = 'hang';
+  }
+
   /** It is gone; its journal is fed, and what it left is ended. */
   die(): void {
     this.feed();

@@ -4,8 +4,10 @@ import type { Amounts, Limit } from './limit.ts';
 
 /** A lease is granted more, ahead of need, when less than half of what it was granted is left; this mark means: not now. */
 const never = -(2n ** 62n);
-/** Part of a rate's amount that is leased at once: a process that dies may have used it. */
-const rateParts = 20n;
+/** Parts of the amount of a rate that are leased at once: a process that dies may have used one. They are three seconds of a minute, and a minute or so of a day. */
+const partsOfMinute = 20n;
+const partsOfDay = 1_000n;
+const dayMs = 86_400_000;
 const looksAfterSpending = 5;
 /** How long a refusal is remembered, so that a flood of calls does not reach the store. */
 const refusalMs = 250;
@@ -79,6 +81,11 @@ export class Lease {
     return this.holders === 0 && this.waiters.length === 0 && !this.isAsked && !this.hasUses;
   }
 
+  /** More was used than leased, and the store has all of it: only then it knows that the debt is used, and not leased. */
+  get isDebtFed(): boolean {
+    return this.free < 0n && this.isEmpty && this.known?.grant.own === this.free;
+  }
+
   /** True when a call that needs so much has to wait, or is refused. */
   isShort(need: bigint, waiter: Waiter | null): boolean {
     if (need === 0n) return false;
@@ -138,7 +145,7 @@ export class Lease {
     let needed = 0n;
     for (const waiter of this.waiters) needed += needOf(this, waiter.amounts);
     const least = first === undefined ? 0n : needOf(this, first.amounts) - this.free;
-    const part = this.limit.amount / rateParts;
+    const part = this.limit.amount / (this.limit.windowMs === dayMs ? partsOfDay : partsOfMinute);
     const spare = part > this.#pace ? part : this.#pace;
     const wish = needed - (this.free < 0n || needed > 0n ? this.free : 0n) + spare;
     return { least: least > 0n ? least : 0n, wish: wish > 1n ? wish : 1n };
@@ -170,8 +177,7 @@ export class Lease {
 
   /** Takes out what goes back to the store. */
   giveBack(): bigint {
-    // A debt is settled only when all entries are fed, which they are when nobody has used it for long.
-    const amount = this.free > 0n || this.isEmpty ? this.free : 0n;
+    const amount = this.free > 0n || this.isDebtFed ? this.free : 0n;
     const given = amount + this.#surplus;
     this.free -= amount;
     this.#surplus = 0n;

@@ -247,8 +247,9 @@ export class Limits implements Holds, HoldKeeper {
       if (lease.hasUses || lease.looksLeft > 0) this.#exchanges.look(lease);
       if (lease.looksLeft > 0) lease.looksLeft--;
       if (!isIdle) continue;
-      if (lease.free > 0n || (lease.free < 0n && lease.isEmpty)) this.#exchanges.giveBack(lease);
-      else if (lease.isEmpty && !this.#later.has(lease)) forgotten.push(lease);
+      if (lease.free > 0n || lease.isDebtFed) this.#exchanges.giveBack(lease);
+      else if (lease.free < 0n) this.#exchanges.look(lease);
+      else if (lease.isEmpty && !this.#exchanges.isPending(lease)) forgotten.push(lease);
     }
     this.#book.forget(forgotten);
   }

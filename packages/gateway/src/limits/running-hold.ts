@@ -19,7 +19,8 @@ export class RunningHold implements Hold {
   readonly #keeper: HoldKeeper;
   readonly #leases: readonly Lease[];
   #held: Amounts;
-  #leave: (() => void) | null = null;
+  /** Extensions that wait. */
+  readonly #leaves = new Set<() => void>();
   #isSettled = false;
 
   constructor(keeper: HoldKeeper, leases: readonly Lease[], leased: number, held: Amounts) {
@@ -32,17 +33,19 @@ export class RunningHold implements Hold {
   extend(more: Taken, done: (refusal: HoldRefusal | null) => void): void {
     if (this.#isSettled) return;
     const amounts = amountsOf(more, 0n);
-    this.#leave = this.#keeper.extend(this.#leases, amounts, (refusal) => {
-      this.#leave = null;
+    let leave: (() => void) | null = null;
+    leave = this.#keeper.extend(this.#leases, amounts, (refusal) => {
+      if (leave !== null) this.#leaves.delete(leave);
       if (refusal === null) this.#held = sumOf(this.#held, amounts);
       done(refusal);
     });
+    if (leave !== null) this.#leaves.add(leave);
   }
 
   settle(taken: Taken): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#leave?.();
+    for (const leave of this.#leaves) leave();
     this.#keeper.settle(this.#leases, this.#held, amountsOf(taken, 0n));
   }
 }
