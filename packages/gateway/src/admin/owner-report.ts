@@ -25,6 +25,8 @@ export interface BalanceReport {
   readonly prepaid: boolean;
   /** Null of an account that may owe any amount. */
   readonly creditLimit: string | null;
+  /** Balance and credit limit together: what is left to calls, those that it is held for among them. Null as before. */
+  readonly available: string | null;
 }
 
 /** An account, as one of many. */
@@ -122,8 +124,19 @@ export async function ownerReport(
   });
 }
 
-/** The newest adjustments of an account first. */
-export async function adjustmentReports(
+/** Credits and debits of an account, also of one that nobody declares any more; the newest first. */
+export async function accountPostings(
+  tools: AccountTools,
+  accountId: string,
+  limit: number,
+): Promise<Result<readonly AdjustmentReport[], string>> {
+  const found = await adjustmentReports(tools, accountId, limit);
+  if (found.length > 0) return succeed(found);
+  const known = findOwner(await tools.store.configuration.load(), 'account', accountId);
+  return known.ok ? succeed(found) : known;
+}
+
+async function adjustmentReports(
   { store }: AccountTools,
   accountId: string,
   limit: number,
@@ -178,9 +191,11 @@ function balanceOf(
     balanceNanoUsd: nanoUsd(0n),
     leasedNanoUsd: nanoUsd(0n),
   };
+  const credit = creditLimitNanoUsd ?? nanoUsd(0n);
   return {
     ...{ balance: formatNanoUsd(balanceNanoUsd), leased: formatNanoUsd(leasedNanoUsd), prepaid },
-    creditLimit: prepaid ? formatNanoUsd(creditLimitNanoUsd ?? nanoUsd(0n)) : null,
+    creditLimit: prepaid ? formatNanoUsd(credit) : null,
+    available: prepaid ? formatNanoUsd(nanoUsd(balanceNanoUsd + credit)) : null,
   };
 }
 

@@ -168,6 +168,21 @@ test('an account becomes prepaid and unlimited again', async () => {
   });
 });
 
+test('a prepaid account that has nothing left is told by doctor, and one that has is not', async () => {
+  await headgate('accounts', 'create', 'partner', '--prepaid');
+  const doctor = async () => (await headgate('doctor', '--no-network')).out.replaceAll(/\s+/g, ' ');
+  expect(await doctor()).toContain('headgate accounts credit partner AMOUNT --reason TEXT');
+  await headgate('accounts', 'credit', 'partner', '0.000000001', ...reason);
+  expect(await doctor()).not.toContain('accounts credit partner');
+});
+
+test('postings of an account that was never there are not an empty list', async () => {
+  expect(await headgate('accounts', 'postings', 'hause')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('did you mean "house"') as unknown,
+  });
+});
+
 test('what a file declares is changed there', async () => {
   const file = readConfigurationFile(
     'accounts: { filed: }\ngroups: { filed: { platform: messages } }\nchannels: { more: { provider: openai, models: [gpt-5] } }',

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { adjustAccount, createAccount } from '../admin/accounts.ts';
-import { adjustmentReport, adjustmentReports, listAccounts } from '../admin/owner-report.ts';
+import { accountPostings, adjustmentReport, listAccounts } from '../admin/owner-report.ts';
 import { formatNanoUsd } from '../money/money.ts';
 import {
   type Command,
@@ -162,7 +162,12 @@ function postings(context: CommandContext): Promise<ExitReason> {
   }
   return withWorkspace(context, async (workspace) => {
     const [id = ''] = context.positionals;
-    const adjustments = await adjustmentReports(accountTools(workspace), id, limit);
+    const found = await accountPostings(accountTools(workspace), id, limit);
+    if (!found.ok) {
+      printFailure(context.output, [found.error]);
+      return 'failed';
+    }
+    const adjustments = found.value;
     const { color } = context.output;
     const text = adjustments.length === 0 ? 'There are none yet.' : adjustmentsText(adjustments, color);
     printResult(context.output, { account: id, postings: adjustments }, text);

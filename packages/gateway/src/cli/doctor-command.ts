@@ -7,6 +7,7 @@ import { counted } from '../admin/banner.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { keyHashes } from '../admin/keys.ts';
 import { storeFile } from '../admin/owner-files.ts';
+import { listAccounts } from '../admin/owner-report.ts';
 import { readServingFile, type ServingFacts } from '../admin/serving.ts';
 import { webhookStatuses } from '../admin/webhook-status.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
@@ -60,7 +61,8 @@ async function diagnose(context: CommandContext): Promise<ExitReason> {
     const { declaration, diagnoses } = await checkFile(context, workspace);
     within.push(...diagnoses, await checkLedger(workspace));
     const catalogue = await catalogueToBe(workspace, declaration);
-    within.push(...checkCatalogue(catalogue), ...(await checkWebhooks(workspace, catalogue)));
+    within.push(...checkCatalogue(catalogue), ...(await checkAccounts(workspace)));
+    within.push(...(await checkWebhooks(workspace, catalogue)));
     if (context.options['no-network'] === undefined)
       within.push(...(await checkCredentials(settings, catalogue.catalogue)));
     return 'ok';
@@ -273,6 +275,17 @@ function checkCatalogue({ catalogue, problems }: BuiltCatalogue): readonly Diagn
   const detail = `${catalogue.channels.size}, with ${counted(catalogue.models.size, 'model')}`;
   const served: Diagnosis = { check: 'channels', state: 'good', detail };
   return [served, ...lacking];
+}
+
+/** Tells of prepaid accounts whose calls are refused, as they have nothing left. */
+async function checkAccounts({ store, clock }: Workspace): Promise<readonly Diagnosis[]> {
+  const accounts = await listAccounts({ store, nowMs: clock.now() });
+  return accounts.flatMap(({ id, balance, creditLimit, available }): Diagnosis[] => {
+    if (available === null || !/^(-|0$)/.test(available)) return [];
+    const limit = creditLimit === '0' ? '' : `, with a credit limit of ${creditLimit} USD`;
+    const detail = `prepaid, and its balance is ${balance} USD${limit}: its calls are refused; headgate accounts credit ${id} AMOUNT --reason TEXT`;
+    return [{ check: `account ${id}`, state: 'warning', detail }];
+  });
 }
 
 /** Tells what the receivers of events answered last; nothing is sent. */

@@ -14,6 +14,9 @@ const closed = {
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
     channels: () => [],
+    accounts: () => {
+      throw new Error('not here');
+    },
     events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
     nextNews: () => Promise.resolve(),
     webhooks: () => Promise.resolve([]),

@@ -1,12 +1,13 @@
 import type { Hono } from 'hono';
 import type { ChannelStatus } from '../../admin/channel-status.ts';
 import type { Restart } from '../../admin/serving.ts';
+import { type AccountSources, accountsApi } from './accounts-api.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
 import { sendProblem } from './operator-gate.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** The sources of all answers. */
-export interface ApiSources extends RouteSources, EventSources {
+export interface ApiSources extends RouteSources, EventSources, AccountSources {
   channels(): readonly ChannelStatus[];
   readonly restart: Restart;
 }
@@ -15,6 +16,7 @@ export interface ApiSources extends RouteSources, EventSources {
 export function operationsApi(sources: ApiSources): Hono {
   const routes = routeApi(sources);
   routes.route('/', eventsApi(sources));
+  routes.route('/', accountsApi(sources));
   routes.get('/channels', (context) => context.json({ channels: sources.channels() }));
   routes.post('/restart', async (context) => {
     const restarted = await sources.restart();

@@ -90,6 +90,7 @@ export interface ConsoleProblem {
     | 'forbidden_origin'
     | 'not_found'
     | 'not_restarted'
+    | 'conflict'
     | 'payload_too_large'
     | 'unsupported_media_type'
     | 'misdirected_request'

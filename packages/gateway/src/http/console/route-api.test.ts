@@ -85,6 +85,9 @@ beforeEach(async () => {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
       channels: () => [],
+      accounts: () => {
+        throw new Error('not here');
+      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
@@ -275,6 +278,9 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new StoreUnavailable('locked')),
       channels: () => [],
+      accounts: () => {
+        throw new Error('not here');
+      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
@@ -303,6 +309,9 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
       channels: () => [],
+      accounts: () => {
+        throw new Error('not here');
+      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },

@@ -1,6 +1,5 @@
-import { fail, type Result, succeed } from '@headgate/protocols';
+import { fail, type Result } from '@headgate/protocols';
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import {
   type RouteExplanation,
   type RouteProblem,
@@ -9,6 +8,7 @@ import {
 } from '../../admin/explain-route.ts';
 import { pastRoute } from '../../admin/past-route.ts';
 import type { LedgerRecord } from '../../ports/store.ts';
+import { readJson, smallBody } from './json-body.ts';
 import { type ConsoleProblem, sendProblem } from './operator-gate.ts';
 
 /** The sources of the answers. */
@@ -17,14 +17,10 @@ export interface RouteSources {
   findEntry(traceId: string): Promise<LedgerRecord | null>;
 }
 
-/** A question has a handful of short members. */
-const bodyBytesMax = 16_384;
-
 /** Tells where calls go and why: `POST /route/explain` without making one, `GET /calls/:trace/route` of one that was made. */
 export function routeApi(sources: RouteSources): Hono {
   const routes = new Hono();
-  const limit = bodyLimit({ maxSize: bodyBytesMax, onError: (context) => sendProblem(context, tooLarge) });
-  routes.post('/route/explain', limit, async (context) => {
+  routes.post('/route/explain', smallBody(), async (context) => {
     const question = await readBody(context);
     if (!question.ok) return sendProblem(context, question.error);
     const explained = sources.explainRoute(question.value);
@@ -39,10 +35,9 @@ export function routeApi(sources: RouteSources): Hono {
   return routes;
 }
 
-async function readBody({ req }: Context): Promise<Result<RouteQuestion, ConsoleProblem>> {
-  if (!/^application\/json\s*(;|$)/i.test(req.header('content-type') ?? '')) return fail(notJson);
-  const parsed = parseJson(await req.text());
-  if (!parsed.ok) return fail({ status: 400, code: 'invalid_request', message: 'The body is not JSON.' });
+async function readBody(context: Context): Promise<Result<RouteQuestion, ConsoleProblem>> {
+  const parsed = await readJson(context);
+  if (!parsed.ok) return parsed;
   const question = readRouteQuestion(parsed.value);
   if (question.ok) return question;
   const [first, ...others] = question.error;
@@ -51,33 +46,12 @@ async function readBody({ req }: Context): Promise<Result<RouteQuestion, Console
   return fail({ ...problem, message: `${problem.message}${rest}` });
 }
 
-function parseJson(text: string): Result<unknown, null> {
-  try {
-    return succeed(JSON.parse(text));
-  } catch {
-    return fail(null);
-  }
-}
-
 function problemOf({ field, message }: RouteProblem): ConsoleProblem {
   const problem = { status: 400, code: 'invalid_request' } as const;
   return field === ''
     ? { ...problem, message }
     : { ...problem, message: `${field}: ${message}`, param: field };
 }
-
-const tooLarge: ConsoleProblem = {
-  status: 413,
-  code: 'payload_too_large',
-  message: `The body is larger than the ${bodyBytesMax.toLocaleString('en')} bytes that a question may have.`,
-};
-
-const notJson: ConsoleProblem = {
-  status: 415,
-  code: 'unsupported_media_type',
-  message: 'Send the question as application/json.',
-  param: 'content-type',
-};
 
 const notATrace: ConsoleProblem = {
   status: 400,

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../ports/store.ts';
+import { declaration, epochMs, sampleKey } from '../../store/contract/samples.ts';
+import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
+import { SameThreadLane } from '../../store/sqlite/same-thread-lane.ts';
+import { accountsApi } from './accounts-api.ts';
+
+let directory = '';
+let store: Store;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'headgate-accounts-api-'));
+  store = await openSqliteStore({
+    file: join(directory, 'headgate.sqlite'),
+    durability: 'strict',
+    clock: { now: () => epochMs, monotonic: () => 0 },
+    openLane: (...lane) => new SameThreadLane(...lane),
+    onAlarm: () => undefined,
+  });
+  await store.configuration.apply('import', declaration, epochMs);
+  await store.configuration.insertKey(sampleKey('key-9'), epochMs);
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function ask(method: string, path: string, body?: unknown) {
+  const answer = await accountsApi({ accounts: () => ({ store, nowMs: epochMs }) }).request(path, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+}
+
+test('an account is made, credited once, limited and shown', async () => {
+  const made = await ask('POST', '/accounts', {
+    ...{ id: 'partner', name: 'Partner', prepaid: true, creditLimit: '5' },
+    budgets: { day: '20.5' },
+  });
+  expect(made).toMatchObject({
+    status: 201,
+    json: { id: 'partner', account: { money: { prepaid: true, creditLimit: '5', balance: '0' } } },
+  });
+  const credit = { amount: '10.25', reason: 'Invoice', reference: 'pay-1' };
+  expect(await ask('POST', '/accounts/partner/credit', credit)).toMatchObject({
+    status: 201,
+    json: { amount: '10.25', balance: '10.25', isNew: true, madeBy: 'console' },
+  });
+  expect(await ask('POST', '/accounts/partner/credit', credit)).toMatchObject({
+    status: 200,
+    json: { balance: '10.25', isNew: false },
+  });
+  expect(await ask('POST', '/accounts/partner/credit', { ...credit, amount: '11' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'conflict', param: 'reference' } },
+  });
+  expect(await ask('POST', '/accounts/partner/debit', { amount: '20', reason: 'x' })).toMatchObject({
+    status: 409,
+    json: { error: { param: 'force' } },
+  });
+  const forced = { amount: '20', reason: 'x', force: true };
+  expect(await ask('POST', '/accounts/partner/debit', forced)).toMatchObject({
+    status: 201,
+    json: { amount: '-20', balance: '-9.75' },
+  });
+  expect((await ask('GET', '/accounts/partner/postings?limit=1')).json['postings']).toMatchObject([
+    { amount: '-20', reason: 'x' },
+  ]);
+  expect((await ask('GET', '/accounts')).json['accounts']).toMatchObject([
+    { id: 'account-1' },
+    { id: 'account-2' },
+    { id: 'partner', balance: '-9.75', leased: '0', keys: 0, source: 'operator' },
+  ]);
+  expect(await store.verify()).toMatchObject({ findings: [] });
+});
+
+test('limits are merged into those that are there', async () => {
+  for (const path of ['/accounts/account-2', '/groups/group-1', '/keys/key-9']) {
+    await ask('PATCH', path, { budgets: null, limits: null });
+    const patch = {
+      budgets: { month: '7' },
+      limits: { concurrency: 3, models: { alpha: { tokensPerMinute: 9 } } },
+    };
+    expect(await ask('PATCH', path, patch)).toMatchObject({ status: 200, json: { limits: patch.limits } });
+    const { json } = await ask('PATCH', path, { limits: { concurrency: null } });
+    expect(json).toMatchObject({ budgets: [{ span: 'month', amount: '7', remaining: '7' }] });
+    expect(json['limits']).toEqual({ models: { alpha: { tokensPerMinute: 9 } } });
+  }
+});
+
+const mistakes: readonly (readonly [path: string, body: unknown, param: string, said: string])[] = [
+  ['POST /accounts', { id: 'Bad' }, 'id', 'lower-case'],
+  ['POST /accounts', { id: 'a', balance: '5' }, 'balance', 'no such member'],
+  ['POST /accounts', { id: 'a', creditLimit: '5' }, 'creditLimit', 'only beside prepaid'],
+  ['POST /accounts/account-1/credit', { amount: 5, reason: 'x' }, 'amount', 'must be text'],
+  ['POST /accounts/account-1/credit', { amount: '1e3', reason: 'x' }, 'amount', 'not a plain decimal'],
+  ['POST /accounts/account-1/credit', { amount: '-1', reason: 'x' }, 'amount', 'not a plain decimal'],
+  ['POST /accounts/account-1/credit', { amount: '1' }, 'reason', 'must be text'],
+  ['POST /accounts/account-1/credit', { amount: '1', reason: 'x', force: true }, 'force', 'only for a debit'],
+  ['PATCH /keys/key-9', { prepaid: true }, 'prepaid', 'no such member'],
+  ['PATCH /keys/key-9', { budgets: { day: 5 } }, 'budgets.day', 'must be text'],
+  ['PATCH /keys/key-9', { budgets: [] }, 'budgets', 'must be an object'],
+  ['PATCH /keys/key-9', { limits: { concurrency: 0 } }, 'limits.concurrency', '1 or more'],
+  [
+    'PATCH /keys/key-9',
+    { limits: { models: { gamma: { concurrency: 1 } } } },
+    'limits.models.gamma',
+    'no model',
+  ],
+  ['PATCH /groups/group-1', { timezone: 'Nowhere' }, 'timezone', 'IANA'],
+];
+
+test.each(mistakes)('%s %j is a 400 that names %s', async (path, body, param, said) => {
+  const [method = '', where = ''] = path.split(' ');
+  const { status, json } = await ask(method, where, body);
+  expect({ status, json }).toMatchObject({
+    status: 400,
+    json: { error: { code: 'invalid_request', param } },
+  });
+  expect(JSON.stringify(json)).toContain(said);
+});
+
+test('what is not there is a 404, and what a file declares a 409', async () => {
+  for (const path of ['/accounts/nobody', '/groups/nobody', '/keys/nobody']) {
+    expect(await ask('GET', path)).toMatchObject({ status: 404 });
+    expect(await ask('PATCH', path, { budgets: { day: '1' } })).toMatchObject({ status: 404 });
+  }
+  expect(await ask('GET', '/accounts/nobody/postings')).toMatchObject({ status: 404 });
+  await store.configuration.apply('import', { ...declaration, accounts: [], groups: [], keys: [] }, epochMs);
+  await store.configuration.apply('file', declaration, epochMs);
+  expect(await ask('PATCH', '/accounts/account-1', { budgets: { day: '1' } })).toMatchObject({
+    status: 409,
+    json: { error: { message: expect.stringContaining('change accounts.account-1 there') as unknown } },
+  });
+});
