@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -9,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -58,11 +58,25 @@ export function archiveLine(cells: readonly Cell[]): string {
  * then renamed. What it says is read back from there before anyone relies on it.
  */
 export function writeArchive(directory: string, name: string, lines: readonly string[]): WrittenFile {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const head: Head = { format: 1, columns: callColumns };
   const bytes = zstdCompressSync([JSON.stringify(head), ...lines, ''].join('\n'));
   const sha256 = hashOf(bytes);
   const path = join(directory, name);
+  try {
+    putInPlace(path, bytes);
+  } catch (error) {
+    // A full disk, a folder that is none: the owner can mend it, and all calls are where they were.
+    throw new StoreUnusable(`the archive ${path} cannot be written: ${String(error)}`);
+  }
+  const written = { name, calls: lines.length, sha256, bytes: bytes.length };
+  if (readArchive(directory, written).join('\n') !== lines.join('\n'))
+    throw new StoreUnusable(`${path} does not hold what was written to it`);
+  return written;
+}
+
+function putInPlace(path: string, bytes: Uint8Array): void {
+  const directory = dirname(path);
+  if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dirname(directory));
   const descriptor = openSync(path + unfinished, 'w', 0o600);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
@@ -72,10 +86,6 @@ export function writeArchive(directory: string, name: string, lines: readonly st
   }
   renameSync(path + unfinished, path);
   syncDirectory(directory);
-  const written = { name, calls: lines.length, sha256, bytes: bytes.length };
-  if (readArchive(directory, written).join('\n') !== lines.join('\n'))
-    throw new StoreUnusable(`${path} does not hold what was written to it`);
-  return written;
 }
 
 /** A rename is on the disk when its folder is. */
@@ -90,7 +100,7 @@ function syncDirectory(directory: string): void {
 
 /** Takes away what a process that died has begun to write. Nobody else may be writing. */
 export function removeUnfinished(directory: string): void {
-  if (!existsSync(directory)) return;
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
   for (const name of readdirSync(directory))
     if (name.endsWith(unfinished)) rmSync(join(directory, name), { force: true });
 }

@@ -20,6 +20,7 @@ import {
 } from '../contract/samples.ts';
 import { openDatabase } from '../sqlite/database.ts';
 import { openSqliteStore } from '../sqlite/open-sqlite-store.ts';
+import { acquireArchiver } from '../sqlite/runs.ts';
 import { SameThreadLane } from '../sqlite/same-thread-lane.ts';
 import { archiveDirectory } from './archive-file.ts';
 
@@ -274,6 +275,22 @@ test('a file that a newer version of the store was not told of does no harm, nor
   expect(await archiveAll(epochMs + dayMs)).toBe(2);
   expect(archives()).toEqual([path]);
   expect(readFileSync(path)).toEqual(whole);
+  expect((await store.verify()).findings).toEqual([]);
+});
+
+test('where no file can be written, or another process is writing them, nothing is moved and it is said why', async () => {
+  await settleAll([1, 2, 3].map((number) => sampleEntry({ traceId: traceId(number) })));
+  writeFileSync(archiveDirectory(file), 'no folder');
+  await expect(archiveAll(epochMs + dayMs)).rejects.toThrow(
+    /^the archive .*\.ndjson\.zst cannot be written: Error: E/,
+  );
+  await expect(archiveAll(epochMs + dayMs)).rejects.toThrow(StoreUnusable);
+  rmSync(archiveDirectory(file));
+  const lock = acquireArchiver(file);
+  await expect(archiveAll(epochMs + dayMs)).rejects.toThrow('another process is archiving');
+  lock?.close();
+  expect(await Array.fromAsync(store.exportEntries({}))).toHaveLength(3);
+  expect(await archiveAll(epochMs + dayMs)).toBe(2);
   expect((await store.verify()).findings).toEqual([]);
 });
 

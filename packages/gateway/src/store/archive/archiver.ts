@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ArchiveStep } from '../../ports/store.ts';
-import { StoreUnavailable } from '../../ports/store.ts';
+import { StoreUnusable } from '../../ports/store.ts';
 import { traceAt } from '../call-reports.ts';
 import { type Cell, callColumns, placeOf } from '../columns.ts';
 import { inTransaction } from '../sqlite/database.ts';
@@ -32,7 +32,8 @@ export function archiveStep(
   nowMs: number,
 ): ArchiveStep | null {
   const lock = acquireArchiver(file);
-  if (lock === null) throw new StoreUnavailable('another process is archiving calls of this store');
+  if (lock === null)
+    throw new StoreUnusable('another process is archiving calls of this store; one does at a time');
   try {
     const directory = archiveDirectory(file);
     removeUnfinished(directory);
