@@ -35,50 +35,53 @@ export function rateHeaders(
   nowMs: number,
   reached: Standing | null = null,
 ): HeaderList {
-  const told = standings.filter((standing) => mayBeTold(standing, owners));
-  const first = reached !== null && mayBeTold(reached, owners) ? reached : null;
-  return words.flatMap((word) => {
-    const counted = told.filter((standing) => wordOf(standing) === word);
-    const tightest = first !== null && wordOf(first) === word ? first : leastLeft(counted);
-    return tightest === null ? [] : headersFor(platform, word, tightest, nowMs);
-  });
+  const tightest: Partial<Record<CountedWord, Standing>> = {};
+  for (const standing of standings) {
+    const word = wordOf(standing);
+    if (word === null || !mayBeTold(standing, owners)) continue;
+    const least = tightest[word];
+    if (least === undefined || standing.remaining < least.remaining) tightest[word] = standing;
+  }
+  const word = reached === null ? null : wordOf(reached);
+  if (reached !== null && word !== null && mayBeTold(reached, owners)) tightest[word] = reached;
+  const headers: string[] = [];
+  for (const each of words) {
+    const standing = tightest[each];
+    if (standing !== undefined) addHeaders(headers, platform, each, standing, nowMs);
+  }
+  return headers;
 }
 
 function wordOf({ kind }: Standing): CountedWord | null {
   return kind in countedWords ? countedWords[kind as RateKind] : null; // A key of the table is a rate.
 }
 
-function leastLeft(standings: readonly Standing[]): Standing | null {
-  let least: Standing | null = null;
-  for (const standing of standings)
-    if (least === null || standing.remaining < least.remaining) least = standing;
-  return least;
-}
-
-function headersFor(
+function addHeaders(
+  headers: string[],
   platform: Platform,
   word: CountedWord,
   { amount, remaining, resetsAtMs }: Standing,
   nowMs: number,
-): HeaderList {
+): void {
+  const [limit, left] = [String(amount), String(remaining)];
   switch (platform) {
     case 'completions':
     case 'native': {
       const reset = durationText(Math.max(0, (resetsAtMs ?? nowMs) - nowMs));
-      return [
-        ...[`x-ratelimit-limit-${word}`, String(amount)],
-        ...[`x-ratelimit-remaining-${word}`, String(remaining)],
-        ...[`x-ratelimit-reset-${word}`, reset],
-      ];
+      headers.push(`x-ratelimit-limit-${word}`, limit, `x-ratelimit-remaining-${word}`, left);
+      headers.push(`x-ratelimit-reset-${word}`, reset);
+      return;
     }
-    case 'messages':
-      return messagesFamilies.flatMap((family) => [
-        ...[`${family}-${word}-limit`, String(amount)],
-        ...[`${family}-${word}-remaining`, String(remaining)],
-        ...[`${family}-${word}-reset`, momentText(Math.max(nowMs, resetsAtMs ?? nowMs))],
-      ]);
+    case 'messages': {
+      const reset = momentText(Math.max(nowMs, resetsAtMs ?? nowMs));
+      for (const family of messagesFamilies) {
+        headers.push(`${family}-${word}-limit`, limit, `${family}-${word}-remaining`, left);
+        headers.push(`${family}-${word}-reset`, reset);
+      }
+      return;
+    }
     default:
-      return unreachable(platform);
+      unreachable(platform);
   }
 }
 
