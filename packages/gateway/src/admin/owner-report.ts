@@ -85,11 +85,12 @@ export async function listAccounts({ store }: AccountTools): Promise<readonly Ac
   await store.catchUp();
   const stored = await store.configuration.load();
   const money = moneyByAccount(await store.accounts.money());
+  const active = stored.keys.filter(({ status }) => status === 'active');
+  const keysOf = Map.groupBy(active, ({ accountId }) => accountId);
   return stored.accounts.map((account) => ({
     ...{ id: account.id, name: account.name, source: account.source },
     ...balanceOf(account, money),
-    keys: stored.keys.filter(({ accountId, status }) => accountId === account.id && status === 'active')
-      .length,
+    keys: keysOf.get(account.id)?.length ?? 0,
   }));
 }
 

@@ -159,6 +159,17 @@ test('limits are set and taken away one by one, of accounts, groups and keys', a
   expect((await headgate('groups', 'list')).out).toMatch(/team +team +completions +– +1 +import/);
 });
 
+test('a key that is rotated hands its limits on', async () => {
+  const { id } = await json('keys', 'create', '--name', 'ci');
+  await headgate('keys', 'limit', String(id), '--day', '3', '--concurrency', '2');
+  const { id: successor } = await json('keys', 'rotate', String(id));
+  expect(successor).not.toBe(id);
+  expect(await json('keys', 'show', String(successor))).toMatchObject({
+    budgets: [{ span: 'day', amount: '3' }],
+    limits: { concurrency: 2 },
+  });
+});
+
 test('an account becomes prepaid and unlimited again', async () => {
   expect(await json('accounts', 'limit', 'house', '--prepaid', '--credit-limit', '7')).toMatchObject({
     account: { money: { prepaid: true, creditLimit: '7' } },
