@@ -117,7 +117,7 @@ function beginningsOf(
 
 /** The words for a moment that is over: nothing rewrites what was charged. */
 export function pastText(from: string): string {
-  return `${from} is past, and no price rewrites what has been charged: leave it out to let the price hold from now on, or name a later moment (UTC, or with an offset such as +08:00)`;
+  return `${from} is past, and no price rewrites what has been charged: leave it out to let the price hold from now on, or name a later moment (UTC, or with an offset such as +08:00); what was charged too much is given back by \`headgate accounts credit\``;
 }
 
 /** The list that has what a price leaves out: of the model, or of the provider of the channel. */
