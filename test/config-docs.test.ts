@@ -45,7 +45,8 @@ describe('docs/headgate.example.yaml', () => {
     const names = [...file.matchAll(/environment: (\w+)/g)].map(([, name = '']) => name);
     const isOurs = (name: string) => name.includes('HEADGATE') || name.startsWith('PARTNER');
     const environment: Record<string, string> = { HEADGATE_API_PORT: '0', HEADGATE_CONSOLE_PORT: '0' };
-    for (const name of [...names, 'HOUSE_KEY']) environment[name] = isOurs(name) ? generateKey() : 'one';
+    for (const name of [...names, 'HOUSE_KEY'])
+      environment[name] = isOurs(name) ? generateKey() : 'one-of-sixteen-characters';
     const doctor = await runHeadgate(['doctor', '--no-network', '--json'], {
       dataDir: directory.path,
       environment,

@@ -30,6 +30,7 @@ import { consoleSources } from './http/console/console-sources.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
+import { Repeats } from './http/repeats.ts';
 import { ReportDesk } from './http/report-desk.ts';
 import { Limits } from './limits/limits.ts';
 import type { Clock } from './ports/clock.ts';
@@ -353,6 +354,7 @@ function openApi(
     { ...apiLimits(settings), socket: sockets.api },
     {
       gateway,
+      repeats: new Repeats({ claims: store.claims, store, now: systemClock.now }),
       reports: new ReportDesk(store.reports, systemClock),
       callers: new Callers(configuration.catalogue, configuration.hashKey, configuration.isInStep),
       random: { next: Math.random, traceId: traceIds(systemClock.now) },

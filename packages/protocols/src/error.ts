@@ -110,6 +110,20 @@ export const errorTable = {
     text: 'The balance or budget of this key is exhausted.',
     when: 'the balance of the account, or a budget of the key, its group or account, does not cover the call; says which, and when it begins anew',
   },
+  call_in_progress: {
+    status: 409,
+    fault: 'caller',
+    retry: true,
+    text: 'A call with this idempotency key is being made; ask again when it is over.',
+    when: 'a call is repeated under its `idempotency-key` while the first one runs, or before it is known what came of it; `retry-after` says when to ask again',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    fault: 'caller',
+    retry: false,
+    text: 'This idempotency key was used for another request in the last 24 hours; send a new key.',
+    when: 'an `idempotency-key` comes with another path or body than before',
+  },
   rate_limited: {
     status: 429,
     fault: 'caller',

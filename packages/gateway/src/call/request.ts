@@ -116,7 +116,7 @@ export class Call extends Errand {
     if (this.hold !== null) this.hold.settle(null);
     const listener = this.#listener;
     this.#listener = null;
-    listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending));
+    listener?.onCallEnded(!this.attempts.some(({ isSending }) => isSending), true);
   }
 
   /** The caller has left and its answer is read on: nothing of the request is kept. */
@@ -127,7 +127,7 @@ export class Call extends Errand {
     this.turn = null;
     this.encodeNamed = null;
     this.keepAlive?.stop();
-    this.#listener?.onCallEnded(true);
+    this.#listener?.onCallEnded(true, false);
   }
 
   noteRoute(route: Route, attemptsBefore = this.attempts.length): void {

@@ -12,6 +12,8 @@ export interface Exchange extends Reply {
   readonly method: string;
   /** Path and query, as they came. */
   readonly target: string;
+  /** True when there is an `idempotency-key`. */
+  readonly isNamed: boolean;
   /** By its name in lower case; a repeated one as Node joins it. */
   header(name: string): string | undefined;
   /** In whose shape it is answered, and the headers every answer carries. Called before anything is sent. */

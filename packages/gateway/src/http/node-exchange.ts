@@ -11,6 +11,7 @@ import type { NodeFeed } from './node-feed.ts';
 export class NodeExchange implements Exchange {
   readonly method: string;
   readonly target: string;
+  readonly isNamed: boolean;
   platform: Platform = 'completions';
   gone = false;
   listener: CallerListener | null = null;
@@ -38,6 +39,7 @@ export class NodeExchange implements Exchange {
     this.#feed = feed;
     this.method = request.method ?? 'GET';
     this.target = request.url ?? '/';
+    this.isNamed = request.headers['idempotency-key'] !== undefined;
     response.on('close', () => this.#close());
   }
 

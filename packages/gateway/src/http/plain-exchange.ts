@@ -25,6 +25,7 @@ const statusLines: ReadonlyMap<number, string> = new Map(
 export class PlainExchange implements Exchange {
   readonly method: string;
   readonly target: string;
+  readonly isNamed: boolean;
   platform: Platform = 'completions';
   gone = false;
   begun = false;
@@ -41,6 +42,7 @@ export class PlainExchange implements Exchange {
     this.#head = head;
     this.method = head.method;
     this.target = head.target;
+    this.isNamed = head.isNamed;
     this.keepsAlive = head.keepsAlive;
   }
 

@@ -27,6 +27,8 @@ export interface RequestHead {
   readonly bodyLength: number;
   /** True when the caller wants to use the connection again. */
   readonly keepsAlive: boolean;
+  /** True when the caller has named the call, so that it is not made twice. */
+  readonly isNamed: boolean;
   /** Names in lower case, each once; `values` has theirs at the same places. */
   readonly names: readonly string[];
   readonly values: readonly string[];
@@ -61,6 +63,7 @@ export function readRequestHead(text: string): RequestHead | null {
     target: text.slice(targetStart, targetEnd),
     bodyLength,
     keepsAlive: framing.keepsAlive,
+    isNamed: framing.isNamed,
     names,
     values,
   };
@@ -70,11 +73,12 @@ const letterG = 0x47;
 /** A space, `HTTP/1.1` and a line's end. */
 const versionLength = 11;
 
-/** Reads from the fields of a head how its body is framed, and if its connection stays. */
+/** Reads from the fields of a head how its body is framed, if its connection stays, and if the call has a name. */
 class Framing {
   length = -1;
   isChunked = false;
   keepsAlive = true;
+  isNamed = false;
 
   /** Notes what a field means; false when not every parser takes it alike. */
   admits(name: string, value: string): boolean {
@@ -89,6 +93,9 @@ class Framing {
       case 'connection':
         this.keepsAlive = value !== 'close';
         return value === 'close' || /^keep-alive$/i.test(value);
+      case 'idempotency-key':
+        this.isNamed = true;
+        return true;
       case 'expect':
       case 'upgrade':
       case 'http2-settings':

@@ -27,6 +27,8 @@ import type { Callers } from './callers.ts';
 import { type Departure, type Exchange, identityHeaders } from './exchange.ts';
 import type { MemoryBudget } from './memory.ts';
 import { findModel, listNativeModels, type ModelLists, modelView, nativeModelView } from './models.ts';
+import { answerPreflight, isPreflight } from './preflight.ts';
+import { type Beginning, madeAnswer, type Repeats, wrongName } from './repeats.ts';
 import type { ReportDesk } from './report-desk.ts';
 
 /** Everything that answers need, put together once in main.ts. */
@@ -41,6 +43,7 @@ export interface RequestContext {
   /** Origins whose browsers may read answers; none by default. */
   readonly corsOrigins: ReadonlySet<string>;
   readonly departure: Departure;
+  readonly repeats: Repeats;
 }
 
 /** A request on its way to the endpoint that answers it. */
@@ -230,6 +233,8 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
   readonly #protocol: Protocol;
   #bytesHeld = 0;
   #loan: Loan = gift;
+  /** Told when a call that its caller has named is over. */
+  #over: (() => void) | null = null;
 
   constructor(
     request: Request,
@@ -247,6 +252,45 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
 
   onBody(body: Uint8Array, loan: Loan): void {
     this.#loan = loan;
+    const isCount = this.#endpoint.kind === 'count-tokens';
+    if (this.#request.exchange.isNamed && !isCount) this.#claim(body);
+    else this.#run(body);
+  }
+
+  /** A call with a name is made when it is known that it was not made before. */
+  #claim(body: Uint8Array): void {
+    const { exchange, traceId, path, search, context } = this.#request;
+    const name = exchange.header('idempotency-key') ?? '';
+    const wrong = wrongName(name);
+    if (wrong !== null) return this.#refuse(wrong);
+    const { keyId } = this.#caller;
+    const begin = (beginning: Beginning): void => {
+      switch (beginning.kind) {
+        case 'refused':
+          return this.#refuse(beginning.failure);
+        case 'made': {
+          const { status, headers, body: document } = madeAnswer(beginning.record);
+          exchange.send(status, headers, document);
+          return this.onCallEnded(true, true);
+        }
+        default:
+          this.#over = beginning.over;
+          // Nobody waits for it any more, and nothing has been sent.
+          return exchange.gone ? this.onCallEnded(true, true) : this.#run(body);
+      }
+    };
+    context.repeats
+      .begin({ keyId, name, traceId, path, search, body })
+      .then(begin)
+      .catch((error: unknown) => this.#answerBug(error));
+  }
+
+  #refuse(failure: Fault): void {
+    refuse(this.#request, failure);
+    this.onCallEnded(true, true);
+  }
+
+  #run(body: Uint8Array): void {
     const { exchange, traceId, path, search, context } = this.#request;
     const { gateway } = context;
     const inbound = {
@@ -264,11 +308,17 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
     try {
       runCall(inbound, this.#caller, this.#protocol, exchange, gateway, this);
     } catch (error) {
-      answerBug(this.#request, error);
+      this.#answerBug(error);
     }
   }
 
-  onCallEnded(isBodyRead: boolean): void {
+  #answerBug(error: unknown): void {
+    this.#over?.();
+    answerBug(this.#request, error);
+  }
+
+  onCallEnded(isBodyRead: boolean, isOver: boolean): void {
+    if (isOver) this.#over?.();
     if (isBodyRead) this.#loan.giveBack();
     if (this.#bytesHeld > 0) this.#request.exchange.afterDelivery(() => this.giveBack(this.#bytesHeld));
   }
@@ -316,10 +366,9 @@ const exposedRates = ['requests', 'tokens', 'images'].flatMap((word) =>
 );
 const exposedHeaders = [
   ...['x-trace-id', 'x-request-id', 'request-id', 'retry-after', 'x-should-retry'],
-  ...['x-headgate-attempts', 'x-headgate-losses'],
+  ...['x-headgate-attempts', 'x-headgate-losses', 'x-headgate-idempotent-replay'],
   ...exposedRates,
 ].join(', ');
-const preflightSecondsMax = '600';
 
 /**
  * The headers by which browsers of the configured origins may read an answer; none unless configured, since keys do not
@@ -337,21 +386,4 @@ function corsHeaders(exchange: Exchange, origins: ReadonlySet<string>): HeaderLi
     'access-control-expose-headers',
     exposedHeaders,
   ];
-}
-
-/** True when a browser asks if it may send the request that it means. */
-function isPreflight(exchange: Exchange): boolean {
-  return exchange.method === 'OPTIONS' && exchange.header('access-control-request-method') !== undefined;
-}
-
-function answerPreflight(exchange: Exchange): void {
-  const headers = [
-    'access-control-allow-methods',
-    'GET, POST',
-    'access-control-allow-headers',
-    exchange.header('access-control-request-headers') ?? '',
-    'access-control-max-age',
-    preflightSecondsMax,
-  ];
-  exchange.send(204, headers, new Uint8Array(0));
 }

@@ -69,8 +69,8 @@ export interface CallerListener {
 
 /**
  * Hears of a call's end, last; an object for the same reason. `isBodyRead`: nothing reads its body any more. Of one that is
- * read on without its caller it hears twice: when that one leaves, and when nothing more is held for it.
+ * read on without its caller it hears twice: when that one leaves, and when nothing more is held for it; `isOver`: its entry is written, or never will be.
  */
 export interface EndListener {
-  onCallEnded(isBodyRead: boolean): void;
+  onCallEnded(isBodyRead: boolean, isOver: boolean): void;
 }

@@ -1,4 +1,5 @@
 import type { AccountStore } from './accounts.ts';
+import type { CallClaims } from './call-claims.ts';
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { EventStore } from './events.ts';
@@ -97,6 +98,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
+  readonly claims: CallClaims;
   /** Leases of this process, once it is prepared to write. */
   readonly leases: LeaseStore;
   /**

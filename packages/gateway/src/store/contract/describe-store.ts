@@ -13,6 +13,7 @@ import type {
   UsagePeriod,
   UsagePlace,
 } from '../../ports/usage-report.ts';
+import { describeClaims } from './describe-claims.ts';
 import { describeConfiguration } from './describe-configuration.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLeases } from './describe-leases.ts';
@@ -37,6 +38,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
+  describe(`${name}: claims`, () => describeClaims(createSite));
   describe(`${name}: events`, () => describeEvents(createSite));
   describe(`${name}: leases`, () => describeLeases(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
 import { archiveTable } from './archive-table.ts';
+import { claimTable } from './call-claims.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { balanceNews, leaseTables } from './lease-tables.ts';
 import { adjustments, limitsOfOwners } from './limits-migration.ts';
@@ -366,9 +367,7 @@ const steps: readonly string[] = [
   shownKeys,
   discounts,
   balanceNews,
-  webhookTable,
-  archiveTable,
-  adjustments,
+  ...[webhookTable, archiveTable, adjustments, claimTable],
 ];
 
 /** The schema that this version writes. */

@@ -1,4 +1,5 @@
 import type { AccountStore } from '../../ports/accounts.ts';
+import type { CallClaims } from '../../ports/call-claims.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { EventStore } from '../../ports/events.ts';
@@ -85,6 +86,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     accounts: accountsOf(reader, writer),
     events: eventsOf(reader, writer),
+    claims: claimsOf(writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -151,6 +153,13 @@ function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
     list: (...inputs) => reader.run('listEvents', () => inputs),
     follow: (...inputs) => reader.run('followEvents', () => inputs),
     standings: () => reader.run('webhookStandings', () => []),
+  };
+}
+
+function claimsOf(writer: StoreLane): CallClaims {
+  return {
+    claim: (...inputs) => writer.run('claimCall', () => inputs),
+    conclude: (...inputs) => writer.run('concludeCall', () => inputs),
   };
 }
 

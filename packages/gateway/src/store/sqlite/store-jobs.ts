@@ -19,6 +19,7 @@ import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
 import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
+import { ClaimTable } from './call-claims.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { Leases } from './leases.ts';
@@ -73,12 +74,15 @@ function openStore(file: string): DatabaseSync {
 function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm: LedgerAlarm) => void) {
   const feeder = new Feeder({ database, file, now: Date.now, onAlarm });
   const leases = new Leases(database, () => feeder.suspect());
+  const claims = new ClaimTable(database, file, () => feeder.run);
   return {
     exchangeLeases: (exchange: LeaseExchange) => {
       if (feeder.run === null) throw new StoreUnavailable('leases belong to a run, and none has begun');
       return leases.exchange(feeder.run, exchange);
     },
     begin: () => feeder.begin(),
+    claimCall: claims.claim.bind(claims),
+    concludeCall: claims.conclude.bind(claims),
     catchUpStep: feeder.catchUpStep.bind(feeder),
     replay: () => feeder.replay(),
     salvage: () => feeder.salvage(),
