@@ -74,11 +74,14 @@ export interface OwnerReport {
     /** The newest first. */
     readonly adjustments: readonly AdjustmentReport[];
   } | null;
-  /** Keys that pay from it or belong to it; none of a key. */
+  /** Keys that pay from it or belong to it, those that may be used first, a hundred at the most; none of a key. */
   readonly keys: readonly KeySummary[];
+  /** All of them. */
+  readonly keyCount: number;
 }
 
 const adjustmentsShown = 10;
+const keysShown = 100;
 
 /** All accounts, with the balances that the store knows. */
 export async function listAccounts({ store }: AccountTools): Promise<readonly AccountSummary[]> {
@@ -107,6 +110,7 @@ export async function ownerReport(
   if (owner === null) return fail(`there is no ${kind} "${given}"`);
   await store.catchUp();
   const { budgets, limits, timezone } = owner;
+  const keys = stored.keys.filter((key) => isOf(key, kind, id.value));
   const account = kind === 'account' ? stored.accounts.find((each) => each.id === id.value) : undefined;
   return succeed({
     ...{ kind, id: id.value, name: owner.name, source: owner.source, timezone },
@@ -121,7 +125,8 @@ export async function ownerReport(
             showBalance: account.showBalance,
             adjustments: await adjustmentReports({ store, nowMs }, id.value, adjustmentsShown),
           },
-    keys: stored.keys.filter((key) => isOf(key, kind, id.value)).map(keySummary),
+    keys: usableFirst(keys).slice(0, keysShown).map(keySummary),
+    keyCount: keys.length,
   });
 }
 
@@ -174,6 +179,11 @@ function limitedOwner(stored: StoredConfiguration, kind: OwnerKind, id: string):
 
 function isOf({ accountId, groupId }: StoredKey, kind: OwnerKind, id: string): boolean {
   return kind === 'account' ? accountId === id : kind === 'group' && groupId === id;
+}
+
+function usableFirst(keys: readonly StoredKey[]): readonly StoredKey[] {
+  const rank = ({ status }: StoredKey) => (status === 'active' ? 0 : 1);
+  return keys.toSorted((one, other) => rank(one) - rank(other));
 }
 
 function keySummary({ id, name, hint, status }: StoredKey): KeySummary {

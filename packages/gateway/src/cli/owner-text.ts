@@ -4,7 +4,7 @@ import { right, tableText } from './table.ts';
 
 /** Everything about an owner's money and limits, for people. */
 export function ownerText(report: OwnerReport, color: boolean): string {
-  const { name, id, kind, source, timezone, account, keys } = report;
+  const { name, id, kind, source, timezone, account, keys, keyCount } = report;
   const parts = [
     `${name} (${kind} ${id}, from ${source})`,
     ...(account === null ? [] : [moneyText(account.money)]),
@@ -19,6 +19,7 @@ export function ownerText(report: OwnerReport, color: boolean): string {
         color,
       ),
     );
+  if (keyCount > keys.length) parts.push(`${keyCount - keys.length} more keys: headgate keys list has all.`);
   if (account !== null && account.adjustments.length > 0)
     parts.push(adjustmentsText(account.adjustments, color));
   return parts.join('\n\n');

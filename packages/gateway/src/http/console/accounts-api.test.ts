@@ -80,6 +80,16 @@ test('an account is made, credited once, limited and shown', async () => {
   expect(await store.verify()).toMatchObject({ findings: [] });
 });
 
+test('an account of many keys shows a hundred, those that may be used first, and how many there are', async () => {
+  for (let at = 0; at < 101; at++)
+    await store.configuration.insertKey({ ...sampleKey(`many-${at}`), accountId: 'account-2' }, epochMs);
+  await store.configuration.setKeyStatus('many-0', 'disabled');
+  const { json } = await ask('GET', '/accounts/account-2');
+  expect(json['keyCount']).toBe(101);
+  expect(json['keys']).toHaveLength(100);
+  expect(JSON.stringify(json['keys'])).not.toContain('"disabled"');
+});
+
 test('limits are merged into those that are there', async () => {
   for (const path of ['/accounts/account-2', '/groups/group-1', '/keys/key-9']) {
     await ask('PATCH', path, { budgets: null, limits: null });
