@@ -1,6 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Damage, LedgerAlarm } from '../ports/store.ts';
 import type { Progress } from './journal/progress.ts';
 import { failureOf } from './sqlite/database.ts';
+import { LogLength } from './sqlite/log-length.ts';
+
+/** The store that is fed, and who hears of its troubles. */
+interface Store {
+  readonly database: DatabaseSync;
+  readonly file: string;
+  readonly onAlarm: (alarm: LedgerAlarm) => void;
+}
 
 /** The obstacles of a feeder: each is told of once, and to the process whose journal waits. */
 export class FeederTrouble {
@@ -9,13 +18,15 @@ export class FeederTrouble {
   /** The last failure. */
   cause = new Error('the store does not take what the journal holds');
   readonly #onAlarm: (alarm: LedgerAlarm) => void;
+  readonly #log: LogLength;
   readonly #progress: () => Progress | null;
   readonly #damaged = new Set<bigint>();
   #isMissing = false;
   #hasStopped = false;
 
-  constructor(onAlarm: (alarm: LedgerAlarm) => void, progress: () => Progress | null) {
-    this.#onAlarm = onAlarm;
+  constructor(store: Store, progress: () => Progress | null) {
+    this.#onAlarm = store.onAlarm;
+    this.#log = new LogLength(store.database, store.file);
     this.#progress = progress;
   }
 
@@ -25,6 +36,18 @@ export class FeederTrouble {
 
   isDamaged(run: bigint): boolean {
     return this.#damaged.has(run);
+  }
+
+  /** False once it has stopped, and where the log of the store was cut short in place: nobody knows what is lost of it. */
+  mayFeed(): boolean {
+    if (this.#hasStopped) return false;
+    try {
+      if (!this.#log.isShort()) return true;
+      this.fail(new StrangeStoreError('the log of the database was cut short while it was open'));
+    } catch (error) {
+      this.fail(error);
+    }
+    return false;
   }
 
   fail(error: unknown): void {
@@ -64,7 +87,9 @@ export class FeederTrouble {
 
 /** The database is not the one that was fed until now, although it is the same file. */
 export class StrangeStoreError extends Error {
-  constructor() {
-    super('the database was overwritten while it was open: it has less of this journal than it was given');
+  constructor(
+    what = 'the database was overwritten while it was open: it has less of this journal than it was given',
+  ) {
+    super(what);
   }
 }

@@ -86,7 +86,7 @@ export class Feeder {
     this.#books = new Books(options.database);
     this.#spans = new SpanMaker(options.database);
     this.#arrivals = new Arrivals(options);
-    this.#trouble = new FeederTrouble(options.onAlarm, () => this.#own?.progress ?? null);
+    this.#trouble = new FeederTrouble(options, () => this.#own?.progress ?? null);
     this.#anchors = storeAnchors(options.file);
   }
 
@@ -259,7 +259,7 @@ export class Feeder {
   }
 
   #feed(id: bigint, extent: Extent): Step {
-    if (this.#trouble.hasStopped || !this.#isAnchored()) return { kind: 'later' };
+    if (!this.#isAnchored() || !this.#trouble.mayFeed()) return { kind: 'later' };
     try {
       const feeding = this.#feedingOf(id);
       const passage = feeding.reader.read(feeding.place, linesMax, extent);

@@ -1,5 +1,6 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { anchorAt } from '../anchors.ts';
 import { type JournalSiteOptions, openJournalSite } from '../contract/journal-site.ts';
@@ -273,6 +274,28 @@ describe('a ledger whose files are lost', () => {
     renameSync(`${file}.away`, file);
     expect(await feeder.catchUp()).toBeNull();
     expect(calls()).toBe(20);
+  });
+
+  test.each([0, 1_000, 40_000])('a log that was cut to %i bytes in place stops it', async (bytes) => {
+    const { file, ledger, feeder, alarms } = await openUsed();
+    expect(await feeder.catchUp()).toBeNull();
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(40_000);
+    truncateSync(`${file}-wal`, bytes);
+    expect(await feeder.catchUp()).not.toBeNull();
+    expect(alarms.at(-1)?.detail).toContain('cut short');
+    expect(ledger.isWritable()).toBe(false);
+  });
+
+  test('a log that another connection empties in order is none that was cut', async () => {
+    const { file, ledger, feeder, calls, alarms } = await openUsed();
+    expect(await feeder.catchUp()).toBeNull();
+    const other = new DatabaseSync(file);
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    expect(statSync(`${file}-wal`).size).toBe(0);
+    other.close();
+    expect(await settle(ledger, entry(1))).toBe('settled');
+    expect(await feeder.catchUp()).toBeNull();
+    expect([calls(), alarms]).toEqual([2, []]);
   });
 
   test('a database that was overwritten in place stops it', async () => {
