@@ -22,7 +22,7 @@ beforeAll(async () => {
   const file = join(directory, 'headgate.sqlite');
   makeUsageStore(file, calls, () => undefined);
   store = await openSqliteStore({ file, durability: 'strict', clock, onAlarm: () => undefined });
-  desk = new ReportDesk(store.reports, clock);
+  desk = new ReportDesk({ reports: store.reports, holds: { standings: () => Promise.resolve([]) } }, clock);
 }, 300_000);
 afterAll(async () => {
   await store.close();

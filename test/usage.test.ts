@@ -354,7 +354,7 @@ describe('calls that a filter lets through', () => {
     const [titles = '', ...lines] = answer.body.toString().split('\r\n');
     expect(lines.pop()).toBe('');
     expect(lines).toHaveLength(models.length);
-    expect(titles).toMatch(/^trace_id,started_at,.*,charge_usd,charge_nano_usd,/);
+    expect(titles).toMatch(/^trace_id,started_at,.*,charge,charge_nano_usd,/);
     expect(lines[0]).toContain(`"'=HYPERLINK(""http://x"")"`);
     for (const line of lines) expect(line).toContain(",'@SUM(1),");
     const place = titles.split(',').indexOf('charge_nano_usd');

@@ -16,7 +16,7 @@ export const usualModel = 'model-0';
 
 const dayMs = 86_400_000;
 /** The calls are spread over so many days before now. */
-export const daysBack = 120;
+const daysBack = 120;
 const chunk = 250_000;
 const costOfCall = 5_000_000;
 

@@ -355,7 +355,7 @@ function openApi(
     {
       gateway,
       repeats: new Repeats({ claims: store.claims, store, now: systemClock.now }),
-      reports: new ReportDesk(store.reports, systemClock),
+      reports: new ReportDesk({ reports: store.reports, holds: gateway.holds }, systemClock),
       callers: new Callers(configuration.catalogue, configuration.hashKey, configuration.isInStep),
       random: { next: Math.random, traceId: traceIds(systemClock.now) },
       bodyBytesMax: settings.bodyBytesMax,

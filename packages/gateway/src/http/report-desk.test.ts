@@ -41,9 +41,12 @@ function deskOf(catchUp: () => Promise<number | null> = () => Promise.resolve(nu
     page: () => Promise.resolve({ entries: [], next: null, searchedToMs: null }),
     sisters: () => Promise.resolve(null),
     find: () => Promise.resolve(null),
-    balance: () => Promise.resolve({ balanceNanoUsd: nanoUsd(0n), limited: false, isShown: false }),
+    balance: () => Promise.resolve({ balanceNanoUsd: nanoUsd(0n), isShown: false }),
   };
-  const desk = new ReportDesk(reports, { now: () => 0, monotonic: () => nowMs });
+  const desk = new ReportDesk(
+    { reports, holds: { standings: () => Promise.resolve([]) } },
+    { now: () => 0, monotonic: () => nowMs },
+  );
   const troubles: string[] = [];
   return {
     troubles,

@@ -2,8 +2,7 @@ import { type Fault, fail, fault, type Result } from '@headgate/protocols';
 import type { Caller } from '../catalogue/catalogue.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StoreUnavailable } from '../ports/store.ts';
-import type { UsageReports } from '../ports/usage-report.ts';
-import { answerUsage, type UsageAnswer } from './usage.ts';
+import { answerUsage, type UsageAnswer, type UsageSources } from './usage.ts';
 
 /** Reports that may be under way at once: of a key, of all keys of an account, and of all callers. */
 const [keyMax, accountMax, allMax] = [2, 4, 32];
@@ -20,13 +19,13 @@ class Overdue extends Error {}
  * has a bound, and who asks for more than a share is refused alone (ADR 34).
  */
 export class ReportDesk {
-  readonly #reports: UsageReports;
+  readonly #sources: UsageSources;
   readonly #clock: Clock;
   readonly #underWay = new Map<string, number>();
   #count = 0;
 
-  constructor(reports: UsageReports, clock: Clock) {
-    this.#reports = reports;
+  constructor(sources: UsageSources, clock: Clock) {
+    this.#sources = sources;
     this.#clock = clock;
   }
 
@@ -44,7 +43,7 @@ export class ReportDesk {
       if (this.#clock.monotonic() >= endsAt) throw new Overdue();
     };
     try {
-      return await answerUsage(search, caller, this.#reports, this.#clock.now(), checkTime);
+      return await answerUsage(search, caller, this.#sources, this.#clock.now(), checkTime);
     } catch (error) {
       if (error instanceof Overdue) return fail(fault('overloaded', { message: overdueText, retryAfterMs }));
       if (!(error instanceof StoreUnavailable)) throw error;

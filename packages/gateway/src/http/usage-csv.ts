@@ -1,53 +1,42 @@
-import { totalInput, totalOutput } from '@headgate/protocols';
-import { formatNanoUsd } from '../money/money.ts';
 import { csvCell } from '../ports/csv.ts';
 import type { UsageEntry } from '../ports/usage-report.ts';
+import { entryView } from './usage-views.ts';
 
-const columns: Readonly<Record<string, (entry: UsageEntry) => string | number | null>> = {
-  trace_id: (entry) => entry.traceId,
-  started_at: (entry) => new Date(entry.startedAtMs).toISOString(),
-  finished_at: (entry) => (entry.finishedAtMs === null ? null : new Date(entry.finishedAtMs).toISOString()),
-  surface: (entry) => entry.surface,
-  model: (entry) => entry.modelRequested,
-  model_served: (entry) => entry.modelServed,
-  stream: (entry) => String(entry.stream),
-  status: (entry) => entry.status,
-  billed: (entry) => String(isBilled(entry)),
-  unbilled_reason: (entry) => entry.unbilledReason,
-  charge_usd: (entry) => formatNanoUsd(entry.chargeNanoUsd),
-  charge_nano_usd: (entry) => entry.chargeNanoUsd.toString(),
-  input_tokens: ({ usage }) => totalInput(usage),
-  output_tokens: ({ usage }) => totalOutput(usage) - usage.images,
-  input_fresh_tokens: ({ usage }) => usage.inputFresh,
-  input_cache_read_tokens: ({ usage }) => usage.inputCacheRead,
-  input_cache_write_5m_tokens: ({ usage }) => usage.inputCacheWrite5m,
-  input_cache_write_1h_tokens: ({ usage }) => usage.inputCacheWrite1h,
-  output_reasoning_tokens: ({ usage }) => usage.outputReasoning,
-  images: ({ usage }) => usage.images,
-  usage_source: (entry) => entry.usageSource,
-  http_status: (entry) => entry.httpStatus,
-  error_code: (entry) => entry.errorCode,
-  finish_reason: (entry) => entry.finishReason,
-  losses: (entry) => entry.losses.join(' '),
-  attempts: (entry) => entry.attempts,
-  time_to_first_content_ms: (entry) => wholeMs(entry.ttftMs),
-  duration_ms: (entry) => wholeMs(entry.durationMs),
-  client_request_id: (entry) => entry.clientRequestId,
-  tag: (entry) => entry.tag,
-};
+/** The members that a call has in JSON; each part of its usage is a column. */
+const titles = [
+  ...['trace_id', 'started_at', 'finished_at', 'surface', 'model', 'model_served', 'stream', 'status'],
+  ...[
+    'billed',
+    'unbilled_reason',
+    'charge',
+    'charge_nano_usd',
+    'usage_source',
+    'input_tokens',
+    'output_tokens',
+  ],
+  ...['input_fresh_tokens', 'input_cache_read_tokens', 'input_cache_write_5m_tokens'],
+  ...['input_cache_write_1h_tokens', 'input_audio_tokens', 'input_image_tokens', 'output_reasoning_tokens'],
+  ...['output_audio_tokens', 'output_image_tokens', 'images', 'input_cache_read_audio_tokens'],
+  ...['citation_tokens', 'web_searches', 'file_searches', 'code_sessions', 'groundings', 'pages'],
+  ...['http_status', 'error_code', 'finish_reason', 'losses', 'attempts', 'time_to_first_content_ms'],
+  ...['duration_ms', 'client_request_id', 'tag'],
+];
 
 /** A line of titles and a line for each call (RFC 4180). Cells are safe to open in a spreadsheet, whatever callers wrote into them. */
 export function usageCsv(entries: readonly UsageEntry[]): string {
-  const readers = Object.values(columns);
-  const lines = entries.map((entry) => readers.map((read) => csvCell(read(entry))).join(','));
-  return [Object.keys(columns).join(','), ...lines].map((line) => `${line}\r\n`).join('');
+  const lines = entries.map((entry) => {
+    const { usage, ...members } = entryView(entry);
+    const cells: Readonly<Record<string, unknown>> = {
+      ...members,
+      ...usage,
+      losses: entry.losses.join(' '),
+      charge_nano_usd: entry.chargeNanoUsd,
+    };
+    return titles.map((title) => csvCell(textOf(cells[title])));
+  });
+  return [titles, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
-/** True of a call that has ended and was charged. */
-export function isBilled({ unbilledReason, status }: UsageEntry): boolean {
-  return unbilledReason === null && status !== 'open';
-}
-
-export function wholeMs(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : Math.round(milliseconds);
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
 }

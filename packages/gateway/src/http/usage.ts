@@ -1,31 +1,24 @@
-import {
-  type Fault,
-  fail,
-  fault,
-  type Result,
-  succeed,
-  totalInput,
-  totalOutput,
-  type Usage,
-} from '@headgate/protocols';
+import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
 import type { Caller } from '../catalogue/catalogue.ts';
-import { formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
+import { nanoUsd } from '../money/money.ts';
 import type { HeaderList } from '../ports/data-plane.ts';
-import type { UsageEntry, UsagePage, UsagePlace, UsageReports, UsageTotals } from '../ports/usage-report.ts';
-import { isBilled, usageCsv, wholeMs } from './usage-csv.ts';
+import type { Holds } from '../ports/holds.ts';
+import type { UsageEntry, UsagePage, UsagePlace, UsageReports } from '../ports/usage-report.ts';
+import { usageCsv } from './usage-csv.ts';
+import { limitsView } from './usage-limits.ts';
 import { cursorOf, daysOf, periodOfDays, readUsageQuery, todayIn, type UsageQuery } from './usage-query.ts';
-
-declare global {
-  interface JSON {
-    /** A stage 4 proposal that the compiler's library does not declare yet. */
-    rawJSON(text: string): object;
-  }
-}
+import { amount, entryView, isoTime, totalsView } from './usage-views.ts';
 
 /** An answer to `GET /v1/usage`, whichever form was asked for. */
 export interface UsageAnswer {
   readonly headers: HeaderList;
   readonly body: string;
+}
+
+/** All that answers are made from. */
+export interface UsageSources {
+  readonly reports: UsageReports;
+  readonly holds: Pick<Holds, 'standings'>;
 }
 
 /** A report that is being made: for whom, about which of the account's keys, when, and from what. */
@@ -36,6 +29,7 @@ interface Inquiry {
   readonly keyName: string;
   readonly nowMs: number;
   readonly reports: UsageReports;
+  readonly holds: UsageSources['holds'];
   /** Throws when the time for it is over. */
   readonly checkTime: () => void;
 }
@@ -47,7 +41,7 @@ const tablePage = 500;
 export async function answerUsage(
   search: string,
   caller: Caller,
-  reports: UsageReports,
+  { reports, holds }: UsageSources,
   nowMs: number,
   checkTime: () => void,
 ): Promise<Result<UsageAnswer, Fault>> {
@@ -57,7 +51,7 @@ export async function answerUsage(
   const key = await findKey(query.value.key, caller, reports);
   if (!key.ok) return key;
   const { id: keyId, name: keyName } = key.value;
-  const inquiry = { query: query.value, caller, keyId, keyName, nowMs, reports, checkTime };
+  const inquiry = { query: query.value, caller, keyId, keyName, nowMs, reports, holds, checkTime };
   if (query.value.format === 'csv') return succeed(await tableAnswer(inquiry));
   const body = JSON.stringify(await usageAnswer(inquiry, asOfMs));
   return succeed({ headers: ['content-type', 'application/json'], body });
@@ -80,7 +74,7 @@ async function findKey(label: string | null, { keyId, keyName, accountId }: Call
 }
 
 async function usageAnswer(inquiry: Inquiry, asOfMs: number | null): Promise<object> {
-  const { query, caller, keyId, nowMs, reports, checkTime } = inquiry;
+  const { query, caller, keyId, nowMs, reports, holds, checkTime } = inquiry;
   const { accountId, group } = caller;
   const period = periodOfDays(query.firstDay, query.lastDay, query.timeZone);
   const today = todayIn(query.timeZone, nowMs);
@@ -96,24 +90,22 @@ async function usageAnswer(inquiry: Inquiry, asOfMs: number | null): Promise<obj
   checkTime();
   const page = await readPage(inquiry, query.limit, query.before);
   checkTime();
-  const balance = await reports.balance(accountId);
-  const { isShown, limited } = balance;
-  const isLimited = isShown && limited;
+  const { balanceNanoUsd, isShown } = await reports.balance(accountId);
+  checkTime();
+  const { mode, status, ...limits } = limitsView(caller.limits, await holds.standings(caller.limits));
   return {
     object: 'usage',
     // Only where the store is behind, which a caller should know who has just seen a call end.
     ...(asOfMs === null ? {} : { as_of: isoTime(asOfMs) }),
     isValid: true,
-    mode: isLimited ? 'quota_limited' : 'unrestricted',
-    status: 'active',
+    mode,
+    status,
     planName: group.name,
     unit: 'USD',
-    remaining: isLimited ? formatNanoUsd(balance.balanceNanoUsd) : null,
     // An account's balance tells what others have spent: a key is told what is its own, unless the account says otherwise.
-    ...amount('balance', isShown ? balance.balanceNanoUsd : nanoUsd(-total.chargeNanoUsd)),
+    ...amount('balance', isShown ? balanceNanoUsd : nanoUsd(-total.chargeNanoUsd)),
     balance_of: isShown ? 'account' : 'key',
-    quota: null,
-    rate_limits: [],
+    ...limits,
     expires_at: isoTime(caller.expiresAtMs),
     key: inquiry.keyName,
     timezone: query.timeZone,
@@ -179,75 +171,5 @@ async function tableAnswer(inquiry: Inquiry): Promise<UsageAnswer> {
       ...(next === null ? [] : ['x-headgate-next-cursor', cursorOf(next)]),
     ],
     body: usageCsv(entries),
-  };
-}
-
-function isoTime(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
-}
-
-/** An amount both ways: a decimal string for people, an integer for programs, exact beyond what a float holds. */
-function amount(name: string, nanoUsd: NanoUsd): Record<string, unknown> {
-  return { [name]: formatNanoUsd(nanoUsd), [`${name}_nano_usd`]: JSON.rawJSON(nanoUsd.toString()) };
-}
-
-function usageView(usage: Usage) {
-  return {
-    input_tokens: totalInput(usage),
-    output_tokens: totalOutput(usage) - usage.images,
-    input_fresh_tokens: usage.inputFresh,
-    input_cache_read_tokens: usage.inputCacheRead,
-    input_cache_write_5m_tokens: usage.inputCacheWrite5m,
-    input_cache_write_1h_tokens: usage.inputCacheWrite1h,
-    input_audio_tokens: usage.inputAudio,
-    input_image_tokens: usage.inputImage,
-    output_reasoning_tokens: usage.outputReasoning,
-    output_audio_tokens: usage.outputAudio,
-    output_image_tokens: usage.outputImage,
-    images: usage.images,
-    input_cache_read_audio_tokens: usage.inputCacheReadAudio,
-    citation_tokens: usage.citation,
-    web_searches: usage.webSearches,
-    file_searches: usage.fileSearches,
-    code_sessions: usage.codeSessions,
-    groundings: usage.groundings,
-    pages: usage.pages,
-  };
-}
-
-function totalsView(totals: UsageTotals) {
-  return {
-    calls: totals.calls,
-    billed_calls: totals.billedCalls,
-    ...usageView(totals.usage),
-    ...amount('charge', totals.chargeNanoUsd),
-  };
-}
-
-/** A call as its owner sees it; `billed` and `unbilled_reason` always tell why it cost what it cost. */
-function entryView(entry: UsageEntry) {
-  return {
-    trace_id: entry.traceId,
-    status: entry.status,
-    billed: isBilled(entry),
-    unbilled_reason: entry.unbilledReason,
-    surface: entry.surface,
-    model: entry.modelRequested,
-    model_served: entry.modelServed,
-    stream: entry.stream,
-    usage: usageView(entry.usage),
-    usage_source: entry.usageSource,
-    ...amount('charge', entry.chargeNanoUsd),
-    http_status: entry.httpStatus,
-    error_code: entry.errorCode,
-    finish_reason: entry.finishReason,
-    losses: entry.losses,
-    attempts: entry.attempts,
-    time_to_first_content_ms: wholeMs(entry.ttftMs),
-    duration_ms: wholeMs(entry.durationMs),
-    client_request_id: entry.clientRequestId,
-    tag: entry.tag,
-    started_at: isoTime(entry.startedAtMs),
-    finished_at: isoTime(entry.finishedAtMs),
   };
 }

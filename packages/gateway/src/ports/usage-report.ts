@@ -93,10 +93,8 @@ export interface UsageReports {
   find(keyId: string, traceId: string): Promise<UsageEntry | null>;
   /** The keys of the account with this name or id, a few at the most; null where it does not show its keys to each other. */
   sisters(accountId: string, label: string): Promise<readonly SisterKey[] | null>;
-  /** Balance of the account, whether that has a limit, and whether its keys may see it. */
-  balance(
-    accountId: string,
-  ): Promise<{ readonly balanceNanoUsd: NanoUsd; readonly limited: boolean; readonly isShown: boolean }>;
+  /** Balance of the account, and whether its keys may see it. */
+  balance(accountId: string): Promise<{ readonly balanceNanoUsd: NanoUsd; readonly isShown: boolean }>;
 }
 
 /** A span of time: from inclusive, to exclusive, milliseconds since the epoch. */

@@ -93,7 +93,7 @@ export class SqlUsageReports {
   async balance(accountId: string) {
     const account = await this.#database
       .selectFrom('accounts')
-      .select(['prepaid', 'show_balance'])
+      .select('show_balance')
       .where('id', '=', accountId)
       .executeTakeFirst();
     const balance = await this.#database
@@ -103,7 +103,6 @@ export class SqlUsageReports {
       .executeTakeFirst();
     return {
       balanceNanoUsd: nanoUsd(balance?.balance_nano_usd ?? 0n),
-      limited: account?.prepaid === 1n,
       isShown: account?.show_balance === 1n,
     };
   }

@@ -187,7 +187,6 @@ function describeLedger(createSite: () => StoreSite): void {
     await store.catchUp();
     expect(await store.reports.balance('account-1')).toEqual({
       balanceNanoUsd: -entry.chargeNanoUsd,
-      limited: true,
       isShown: true,
     });
     await expectSound(store);
@@ -553,7 +552,6 @@ function describeUsage(createSite: () => StoreSite): void {
     });
     expect(await store.reports.balance('nobody')).toEqual({
       balanceNanoUsd: 0n,
-      limited: false,
       isShown: false,
     });
   });
