@@ -1,8 +1,9 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entriesOf, entryOf } from './support/ledger.ts';
 import { atOnce, callAs, statuses } from './support/limited-calls.ts';
+import { runCommand } from './support/process.ts';
 import { exchange, request } from './support/raw-http.ts';
 import { errorCodeOf, type Surface, surfaces } from './support/surface-calls.ts';
 
@@ -61,6 +62,7 @@ describe.each(['plain', 'node'])('on the %s lane', (http) => {
         minute: { limits: { requestsPerMinute: 3 } },
         tokens: { limits: { tokensPerMinute: 1_000 } },
         places: { limits: { concurrency: 2 } },
+        prepaid: { account: 'prepaid' },
         account: { account: 'shared' },
         sibling: { account: 'shared' },
         messages: { group: 'messages', limits: { requestsPerMinute: 1, tokensPerMinute: 100_000 } },
@@ -68,7 +70,7 @@ describe.each(['plain', 'node'])('on the %s lane', (http) => {
         group: { group: 'native' },
         ...Object.fromEntries(streams),
       },
-      accounts: { shared: { budgets: { total: '0.03' } } },
+      accounts: { shared: { budgets: { total: '0.03' } }, prepaid: { prepaid: true } },
     });
   });
   afterAll(async () => gateway[Symbol.asyncDispose]());
@@ -99,6 +101,23 @@ describe.each(['plain', 'node'])('on the %s lane', (http) => {
       );
       expect(answer.status).toBe(200);
     }
+  });
+
+  test('a balance is spent to its last cent, and what is credited can be spent at once', async () => {
+    expect(statuses(await atOnce(5, () => chat('prepaid', 'fixed')))).toEqual({ 402: 5 });
+    for (const cents of [4, 3]) {
+      const words = ['accounts', 'credit', 'prepaid', `0.0${cents}`, '--reason', 'paid'];
+      const { code, stderr } = await runCommand(words, { dataDir: gateway.dataDir });
+      expect([code, stderr]).toEqual([0, '']);
+      // What was refused a moment ago is remembered for a moment.
+      await vi.waitFor(async () => expect((await chat('prepaid', 'fixed')).status).toBe(200), 5_000);
+      const answers = await atOnce(50, () => chat('prepaid', 'fixed'));
+      expect(statuses(answers)).toEqual({ 200: cents - 1, 402: 51 - cents });
+    }
+    await gateway.store.ledger.flush();
+    await gateway.store.reports.catchUp();
+    const balance = await gateway.store.reports.balance('prepaid');
+    expect(balance.balanceNanoUsd).toBe(0n);
   });
 
   test('the keys of an account share its budget, and none is told what the others have spent', async () => {
