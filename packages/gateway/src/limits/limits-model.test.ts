@@ -68,7 +68,7 @@ class World {
   readonly #below: (below: number) => number;
   #living: SiteProcess[] = [];
   #dead: SiteProcess[] = [];
-  #waiting: (() => void)[] = [];
+  #waiting: { readonly process: SiteProcess; readonly leave: () => void }[] = [];
   admitted = 0;
   refused = 0;
 
@@ -87,7 +87,7 @@ class World {
     if (kind < 34) this.#call();
     else if (kind < 62) this.#settle();
     else if (kind < 66) this.#extend();
-    else if (kind < 69) this.#waiting.splice(this.#below(this.#waiting.length + 1), 1)[0]?.();
+    else if (kind < 69) this.#waiting.splice(this.#below(this.#waiting.length + 1), 1)[0]?.leave();
     else if (kind < 86) this.#pass();
     else if (kind < 91) this.#one(this.#living).feed();
     else if (kind < 94) this.#credit();
@@ -111,6 +111,7 @@ class World {
     const charge = BigInt(this.#below(60));
     const tokens = this.#below(40);
     const leave = process.limits.take(owners, demand(charge, { tokens }), (result) => {
+      if (!this.#living.includes(process)) return;
       if (!result.ok) {
         this.refused++;
         return;
@@ -130,7 +131,7 @@ class World {
       this.running.add(call);
       this.reference.begin(call, this.site.nowMs);
     });
-    if (leave !== null && this.#waiting.length < 50) this.#waiting.push(leave);
+    if (leave !== null && this.#waiting.length < 50) this.#waiting.push({ process, leave });
   }
 
   #settle(): void {
@@ -184,6 +185,8 @@ class World {
       this.reference.forget(call);
     }
     this.#living = this.#living.filter((each) => each !== process);
+    // Nothing happens in a process that is gone.
+    this.#waiting = this.#waiting.filter((waiting) => waiting.process !== process);
   }
 
   async #restart(): Promise<void> {

@@ -202,7 +202,9 @@ export class Limits implements Holds, HoldKeeper {
         else if (this.#queue(first)) break;
         else leases.push(...this.#admit(first));
       }
-      if (lease.isLater && lease.waiters.length > 0) this.#later.add(lease);
+      // Whoever waits for it next asks at once.
+      if (lease.waiters.length === 0) lease.isLater = false;
+      else if (lease.isLater) this.#later.add(lease);
     }
   }
 
