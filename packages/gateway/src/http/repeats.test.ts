@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { nanoUsd } from '../money/money.ts';
 import type { CallClaim, ClaimResult } from '../ports/call-claims.ts';
 import type { LedgerRecord } from '../ports/ledger-record.ts';
@@ -10,6 +10,7 @@ let claimed: { readonly claim: CallClaim; readonly instead: string | null }[] = 
 let concluded: string[] = [];
 let record: LedgerRecord | null = null;
 let behindMs: number | null = null;
+let isAway = false;
 
 beforeEach(() => {
   [results, claimed, concluded, record, behindMs] = [[], [], [], null, null];
@@ -25,7 +26,7 @@ const repeats = new Repeats({
     },
     conclude: ({ traceId }) => {
       concluded.push(traceId);
-      return Promise.reject(new Error('the store is away'));
+      return isAway ? Promise.reject(new Error('the store is away')) : Promise.resolve();
     },
   },
   store: { catchUp: () => Promise.resolve(behindMs), findEntry: () => Promise.resolve(record) },
@@ -54,6 +55,24 @@ test('a name that is free is claimed before the call is made, and concluded behi
   expect(concluded).toEqual([]);
   if (beginning.kind === 'run') beginning.over();
   expect(concluded).toEqual(['second']);
+});
+
+test('its end is written when the store is back', async () => {
+  vi.useFakeTimers();
+  try {
+    results = [{ kind: 'claimed' }];
+    isAway = true;
+    const beginning = await repeats.begin(call);
+    if (beginning.kind === 'run') beginning.over();
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(concluded).toHaveLength(3);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(concluded).toHaveLength(4);
+  } finally {
+    isAway = false;
+    vi.useRealTimers();
+  }
 });
 
 test('path, query and body are told apart', async () => {

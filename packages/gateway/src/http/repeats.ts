@@ -9,6 +9,8 @@ import type { Store } from '../ports/store.ts';
 const nameGrammar = /^[\x21-\x7e]{1,255}$/;
 /** Another process may take the name between two looks; so many times it is looked again. */
 const looksMax = 3;
+/** The end of a claim is written again and again, as long as the store is away: else its name would be taken until the process ends. */
+const [concludesMax, concludeAgainMs] = [200, 5_000];
 /** Whoever repeats a call that is not over is told to come back then. */
 const againMs = 2_000;
 
@@ -61,6 +63,14 @@ export class Repeats {
     }
   }
 
+  async #conclude(claim: CallClaim, attempts: number): Promise<void> {
+    try {
+      await this.#options.claims.conclude(claim);
+    } catch {
+      if (attempts > 1) setTimeout(() => void this.#conclude(claim, attempts - 1), concludeAgainMs).unref();
+    }
+  }
+
   async #decide(claim: CallClaim): Promise<Beginning> {
     const { claims, store } = this.#options;
     let instead: string | null = null;
@@ -68,7 +78,7 @@ export class Repeats {
       const result = await claims.claim(claim, instead);
       switch (result.kind) {
         case 'claimed':
-          return { kind: 'run', over: () => void claims.conclude(claim).catch(() => undefined) };
+          return { kind: 'run', over: () => void this.#conclude(claim, concludesMax) };
         case 'other-body':
           return refused(fault('idempotency_key_reused', { param: 'idempotency-key' }));
         case 'running':
