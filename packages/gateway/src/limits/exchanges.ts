@@ -119,7 +119,7 @@ export class Exchanges {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
     this.#isDue = false;
-    const sent = this.#lost ?? this.#compose();
+    const sent = this.#lost === null ? this.#compose() : this.#renew(this.#lost);
     try {
       const answer = await this.#options.store.exchange(sent.exchange);
       // Something may have gathered behind one that had failed.
@@ -165,6 +165,18 @@ export class Exchanges {
     const given = [...returns.map(({ back }) => back), ...this.#strangers.splice(0)];
     const exchange = { number: ++this.#number, nowMs, returns: given, uses, asks };
     return { exchange, asked, lookers };
+  }
+
+  /** Time has passed since it was sent, and windows go by what it is now. */
+  #renew({ exchange, asked, lookers }: Sent): Sent {
+    const nowMs = Math.floor(this.#options.clock.now());
+    const terms = asked.map(({ limit }) => termsOf(limit, nowMs));
+    const asks = exchange.asks.map((ask, at) => ({ ...ask, terms: terms[at] ?? ask.terms }));
+    const renewed = asked.map((each, at) => {
+      const now = terms[at];
+      return now?.kind === 'money' ? { ...each, budgets: now.budgets } : each;
+    });
+    return { exchange: { ...exchange, nowMs, asks }, asked: renewed, lookers };
   }
 
   #composeReturns() {

@@ -295,6 +295,23 @@ test('a lease whose answer was lost is not lost', async () => {
   expect(outstanding()).toBe(101n);
 });
 
+test('what is sent again goes by the time that it is then', async () => {
+  const limits = [ownerOf('k', { rates: [rate('requests-per-minute', 10)] })];
+  const other = site.start();
+  one.fault = 'refuse';
+  one.limits.take(limits, demand(0n), () => undefined)?.();
+  await turns();
+  site.pass(10 * minuteMs);
+  for (let call = 0; call < 10; call++) holdOf(await other.take(limits, demand(0n)));
+  site.pass(1_000);
+  other.limits.tick();
+  await turns();
+  one.fault = null;
+  one.limits.tick();
+  await turns();
+  expect(await one.take(limits, demand(0n), [other])).toMatchObject({ ok: false });
+});
+
 test('a budget begins anew with its window, which the time zone of its owner tells', async () => {
   const limits = [
     ownerOf('k', { budgets: [{ span: 'day', amountNanoUsd: nanoUsd(100n) }], timeZone: 'Asia/Kolkata' }),
