@@ -95,6 +95,28 @@ describe('a hold', () => {
     expect([rig.sent.length, holds.demands.length, holds.settled.length]).toEqual([2, 1, 1]);
   });
 
+  test('is one for a stream that another channel goes on with, and what both have said counts', async () => {
+    const { rig, holds, owner } = rigWith(ownerOf({ totalNanoUsd: 1_300_000n }), {
+      channels: 2,
+      routing: { rescue: 'continue' },
+    });
+    const { done } = rig.start(true);
+    const said = 'The harbour was quiet, and the lamp had gone out. '.repeat(60);
+    rig.answer(true, word(said), 'more');
+    rig.sent.at(-1)?.handler.onFailure({ kind: 'reset', detail: 'by the test' });
+    await rig.pass(0);
+    expect(rig.sent).toHaveLength(2);
+    // 750 tokens were said before: of 1,300 there is room for some 500 more.
+    rig.answer(true, word(`${said.slice(-60)}Then a bell`), 'more');
+    for (let n = 0; n < 100 && rig.settled.length === 0; n++) rig.answer(true, word(` ${line}`), 'more');
+    for (let n = 0; n < 9; n++) await rig.pass(100);
+    await done;
+    expect([holds.demands.length, holds.settled.length]).toEqual([1, 1]);
+    expect(rig.settled).toMatchObject([{ status: 'limit_reached', errorCode: 'insufficient_balance' }]);
+    expect(holds.takenOf(owner)).toBeGreaterThan(1_150_000n);
+    expect(holds.takenOf(owner)).toBeLessThanOrEqual(1_320_000n);
+  });
+
   test('takes no money for a model without a price', async () => {
     const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 0n }));
     const { models } = rig.gateway.catalogue.current;

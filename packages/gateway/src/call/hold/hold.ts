@@ -62,6 +62,7 @@ export class CallHold implements Guard, HeldPart {
     // As many images are held as are asked for.
     if (request.facts.makesImages) return;
     this.#streams.push(stream);
+    this.#bytesLookedAt = 0;
     if (this.index === -1) gateway.watchdog.watch(this);
   }
 
