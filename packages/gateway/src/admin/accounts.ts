@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accountFields, type DeclaredAccount } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
 import { identifier } from '../catalogue/identifiers.ts';
-import { accountLimitFields, type LimitMistake } from '../catalogue/limit-fields.ts';
+import { type LimitMistake, limitFieldsOf } from '../catalogue/limit-fields.ts';
 import { mistakesOf, modelsOf, patched, patchMembers, readLimitPatch } from '../catalogue/limit-patch.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import { didYouMean } from '../config/suggestion.ts';
@@ -58,7 +58,7 @@ export async function createAccount(
   const { id, name, showBalance, ...limits } = read.data;
   const unknown = unknownModel(modelsOf(limits), await tools.store.configuration.load());
   if (unknown !== null) return fail(unknown);
-  const declared = patched(accountLimitFields, id, declare(accountLimitFields, id, {}), limits);
+  const declared = patched(limitFieldsOf.account, id, declare(limitFieldsOf.account, id, {}), limits);
   if (!declared.ok) return fail({ kind: 'invalid', mistakes: declared.error });
   const own = {
     ...(name === undefined ? {} : { name }),
@@ -69,12 +69,16 @@ export async function createAccount(
   return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
 }
 
-function unknownModel(models: readonly string[], stored: StoredConfiguration): AccountRefusal | null {
+function unknownModel(
+  models: ReturnType<typeof modelsOf>,
+  stored: StoredConfiguration,
+): AccountRefusal | null {
   const known = stored.models.map(({ id }) => id);
-  const unknown = models.find((model) => !known.includes(model));
+  const unknown = models.find(({ model }) => !known.includes(model));
   if (unknown === undefined) return null;
-  const message = `there is no model "${unknown}"${didYouMean(unknown, known)}`;
-  return { kind: 'invalid', mistakes: [{ path: ['limits', 'models', unknown], message }] };
+  const { model, path } = unknown;
+  const message = `there is no model "${model}"${didYouMean(model, known)}`;
+  return { kind: 'invalid', mistakes: [{ path, message }] };
 }
 
 /** Changes the limits of an account, a group or a key; gives its id. */

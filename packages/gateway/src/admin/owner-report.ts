@@ -1,4 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { type WrittenDiscount, writeDiscounts } from '../catalogue/discount.ts';
 import { budgetSpans, type DeclaredBudgets, type DeclaredRates } from '../catalogue/limit-fields.ts';
 import type { BudgetSpan, OwnerKind } from '../catalogue/limits.ts';
 import { formatDecimal, formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
@@ -33,6 +34,8 @@ export interface BalanceReport {
 export interface AccountSummary extends BalanceReport {
   readonly id: string;
   readonly name: string;
+  /** As a file would say it; null of none. */
+  readonly discount: WrittenDiscount | null;
   /** Keys that may be used. */
   readonly keys: number;
   readonly source: string;
@@ -71,6 +74,8 @@ export interface OwnerReport {
   readonly account: {
     readonly money: BalanceReport;
     readonly showBalance: boolean;
+    /** As a file would say it; null of none. */
+    readonly discount: WrittenDiscount | null;
     /** The newest first. */
     readonly adjustments: readonly AdjustmentReport[];
   } | null;
@@ -93,6 +98,7 @@ export async function listAccounts({ store }: AccountTools): Promise<readonly Ac
   return stored.accounts.map((account) => ({
     ...{ id: account.id, name: account.name, source: account.source },
     ...balanceOf(account, money),
+    discount: discountOf(account),
     keys: keysOf.get(account.id)?.length ?? 0,
   }));
 }
@@ -123,6 +129,7 @@ export async function ownerReport(
         : {
             money: balanceOf(account, moneyByAccount(await store.accounts.money())),
             showBalance: account.showBalance,
+            discount: discountOf(account),
             adjustments: await adjustmentReports({ store, nowMs }, id.value, adjustmentsShown),
           },
     keys: usableFirst(keys).slice(0, keysShown).map(keySummary),
@@ -208,6 +215,10 @@ function balanceOf(
     creditLimit: prepaid ? formatNanoUsd(credit) : null,
     available: prepaid ? formatNanoUsd(nanoUsd(balanceNanoUsd + credit)) : null,
   };
+}
+
+function discountOf({ discount }: StoredConfiguration['accounts'][number]): WrittenDiscount | null {
+  return discount === null ? null : writeDiscounts(discount);
 }
 
 async function budgetStandings(

@@ -50,6 +50,26 @@ export function readPercent(given: string) {
   return { ok: false, error: `"${given.slice(0, 40)}" is more than 100 per cent` } as const;
 }
 
+/** Everything that no shape can say of a discount, by its path within it. */
+export function discountMistakes(
+  discount: WrittenDiscount,
+): readonly { readonly path: readonly string[]; readonly message: string }[] {
+  const entries = Array.isArray(discount) ? discount : [{ percent: discount }];
+  return entries.flatMap(({ percent: given, ...rest }, at) => {
+    const path = Array.isArray(discount) ? [String(at)] : [];
+    const percentPath = Array.isArray(discount) ? [...path, 'percent'] : [];
+    const read = readPercent(String(given));
+    const hidesOthers = at < entries.length - 1 && !('models' in rest && rest.models !== undefined);
+    return [
+      ...(read.ok ? [] : [{ path: percentPath, message: read.error }]),
+      ...(hidesOthers ? [{ path, message: hidesOthersText }] : []),
+    ];
+  });
+}
+
+/** The words against an entry for every model that is not the last. */
+export const hidesOthersText = 'holds for every model, so nothing behind it ever holds; write it last';
+
 /** Discounts, whose percentages have been held against `readPercent`. */
 export const discountField = convertedOrUnset<readonly Discount[], WrittenDiscount>(
   discountSchema.describe(
@@ -74,7 +94,8 @@ function readDiscounts(written: WrittenDiscount): readonly Discount[] {
   });
 }
 
-function writeDiscounts(discounts: readonly Discount[]): WrittenDiscount {
+/** Discounts as a file says them, with exact percentages. */
+export function writeDiscounts(discounts: readonly Discount[]): WrittenDiscount {
   const entries = discounts.map(({ keptPpm, models }) => ({
     percent: percentText(keptPpm),
     ...(models === null ? {} : { models: [...models] }),

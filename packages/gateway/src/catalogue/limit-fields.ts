@@ -7,6 +7,7 @@ import {
   parseDecimal,
   readUsd,
 } from '../money/money.ts';
+import { discountField } from './discount.ts';
 import { convertedOrUnset, type Fields, field, flag, text, unset } from './fields.ts';
 import { modelId } from './identifiers.ts';
 import type { BudgetSpan, OwnerKind, RateKind } from './limits.ts';
@@ -197,9 +198,9 @@ export const accountLimitFields = {
   ...groupLimitFields,
 };
 
-/** The fields that limit an owner, which a command may change. */
+/** The fields that a command may change of an owner: its limits, and what it pays less. */
 export const limitFieldsOf = {
-  account: accountLimitFields,
+  account: { ...accountLimitFields, discount: discountField },
   group: groupLimitFields,
   key: keyLimitFields,
 } satisfies Readonly<Record<OwnerKind, Fields>>;

@@ -1,5 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
+import { discountMistakes, type WrittenDiscount } from './discount.ts';
 import { declare, exported, type Fields, type ValuesOf } from './fields.ts';
 import { modelId } from './identifiers.ts';
 import {
@@ -50,6 +51,19 @@ const limits = z
   .nullable()
   .exactOptional();
 
+const percent = z.string();
+const discountText =
+  'must be a percentage as text such as "12.5", a list of such as { "percent": "20", "models": ["gpt-5"] }, or null';
+const discounts = z.strictObject({ percent, models: z.array(modelId).min(1, discountText).exactOptional() });
+
+const discount = z
+  .union(
+    [percent, z.array(discounts).min(1, discountText).max(100, 'must be 100 entries at the most')],
+    discountText,
+  )
+  .nullable()
+  .exactOptional();
+
 const keyMembers = { budgets, limits };
 const groupMembers = { timezone: timeZoneName.exactOptional(), ...keyMembers };
 
@@ -58,6 +72,7 @@ export const patchMembers = {
   account: {
     prepaid: z.boolean('must be true or false').exactOptional(),
     creditLimit: amount,
+    discount,
     ...groupMembers,
   },
   group: groupMembers,
@@ -91,11 +106,20 @@ export function mistakesOf(issue: z.core.$ZodIssue): readonly LimitMistake[] {
   return [{ path, message: inner === undefined ? issue.message : `the name ${inner.message}` }];
 }
 
-/** The models that a patch sets limits of. */
-export function modelsOf({ limits: patched }: LimitPatch): readonly string[] {
+/** The models that a patch names for what it sets, each with its path. */
+export function modelsOf({
+  limits: patched,
+  discount: given,
+}: LimitPatch): readonly { readonly model: string; readonly path: readonly string[] }[] {
   const models = isRecord(patched) ? patched['models'] : null;
-  if (!isRecord(models)) return [];
-  return Object.entries(models).flatMap(([model, given]) => (given === null ? [] : [model]));
+  const limited = Object.entries(isRecord(models) ? models : {}).filter(([, each]) => each !== null);
+  const entries = Array.isArray(given) ? (given as Exclude<WrittenDiscount, number | string>) : [];
+  return [
+    ...limited.map(([model]) => ({ model, path: ['limits', 'models', model] })),
+    ...entries.flatMap(({ models: named = [] }, at) =>
+      named.map((model, index) => ({ model, path: ['discount', String(at), 'models', String(index)] })),
+    ),
+  ];
 }
 
 /** The values of an owner after a patch, or what would be wrong with them. */
@@ -106,7 +130,11 @@ export function patched<Table extends Fields>(
   patch: LimitPatch,
 ): Result<ValuesOf<Table>, readonly LimitMistake[]> {
   const merged = withoutRemains(mergePatch({ ...exported(fields, id, values) }, patch), patch);
-  const mistakes = limitMistakes(merged);
+  const { discount: less } = merged as { readonly discount?: WrittenDiscount };
+  const mistakes = [
+    ...limitMistakes(merged),
+    ...discountMistakes(less ?? []).map((each) => ({ ...each, path: ['discount', ...each.path] })),
+  ];
   return mistakes.length === 0 ? succeed(declare(fields, id, merged)) : fail(mistakes);
 }
 

@@ -120,6 +120,19 @@ const mistakes: readonly (readonly [words: string, said: string])[] = [
   ['accounts limit house --requests-per-minute 5 --model gpt-6', 'there is no model "gpt-6"'],
   ['accounts limit house --model gpt-5', 'name a rate beside --model'],
   ['groups limit team --prepaid', 'no option --prepaid'],
+  ['groups limit team --discount 5', 'no option --discount'],
+  ['accounts limit house --discount 1e1', '--discount: "1e1" is not a plain decimal'],
+  ['accounts limit house --discount 100.01', '--discount: "100.01" is more than 100 per cent'],
+  ['accounts limit house --discount 1.005', '--discount: "1.005" has more than 2 digits'],
+  ['accounts limit house --discount [', '--discount: must be a percentage'],
+  ['accounts limit house --discount [5]', '--discount: must be a percentage'],
+  ['accounts limit house --discount [{percent:5,models:[gpt-5]}]', '--discount: must be a percentage'],
+  ['accounts limit house --discount [{"percent":1e1}]', 'discount.0.percent: "1e1" is not a plain decimal'],
+  ['accounts limit house --discount [{"percent":5},{"percent":1}]', 'discount.0: holds for every model'],
+  [
+    'accounts limit house --discount [{"percent":5,"models":["gpt-6"]}]',
+    'discount.0.models.0: there is no model "gpt-6"',
+  ],
 ];
 
 test.each(mistakes)('%s is refused by name', async (words, said) => {
@@ -157,6 +170,33 @@ test('limits are set and taken away one by one, of accounts, groups and keys', a
     expect((await set('--concurrency', 'none', '--model', 'gpt-5'))['limits']).toBeNull();
   }
   expect((await headgate('groups', 'list')).out).toMatch(/team +team +completions +– +1 +import/);
+});
+
+test('a discount is set, shown and taken away, and goes through an export', async () => {
+  await headgate('accounts', 'create', 'partner', '--discount', '12.50');
+  expect(await json('accounts', 'show', 'partner')).toMatchObject({ account: { discount: '12.5' } });
+  expect((await headgate('accounts', 'show', 'partner')).out).toContain(
+    'It pays 12.5 % less than its group.',
+  );
+  const list = '[{ percent: 20.10, models: [gpt-5, gpt-5-mini] }, { percent: 5 }]';
+  const written = [{ percent: '20.1', models: ['gpt-5', 'gpt-5-mini'] }, { percent: '5' }];
+  await headgate('accounts', 'limit', 'house', '--discount', list, '--day', '3');
+  // What is not named stays.
+  const { out } = await headgate('accounts', 'limit', 'house', '--day', '4');
+  expect(out).toContain('20.1 % less for gpt-5, gpt-5-mini; 5 % less for all others');
+  expect((await headgate('accounts', 'list')).out).toMatch(/house .*by model.*\n?.*partner .*12\.5 %/);
+  writeFileSync(join(directory, 'all.yaml'), (await headgate('export')).out);
+  expect(await headgate('import', 'all.yaml', '--data-dir', 'fresh')).toMatchObject({ code: 0 });
+  expect(await json('accounts', 'list', '--data-dir', 'fresh')).toMatchObject({
+    accounts: [
+      { id: 'house', discount: written },
+      { id: 'partner', discount: '12.5' },
+    ],
+  });
+  expect(await json('accounts', 'limit', 'house', '--discount', 'none')).toMatchObject({
+    account: { discount: null },
+    budgets: [{ amount: '4' }],
+  });
 });
 
 test('a key that is rotated hands its limits on', async () => {

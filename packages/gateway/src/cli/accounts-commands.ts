@@ -75,10 +75,17 @@ export const accountsCommands: readonly Command[] = [
 function list(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
     const accounts = await listAccounts(accountTools(workspace));
-    const rows = accounts.map(({ id, name, balance, leased, prepaid, creditLimit, keys, source }) => [
-      ...[id, name, prepaid ? 'prepaid' : 'unlimited', balance, leased],
-      ...[creditLimit ?? '–', String(keys), source],
-    ]);
+    const rows = accounts.map(
+      ({ id, name, balance, leased, prepaid, creditLimit, discount, keys, source }) => [
+        ...[id, name, prepaid ? 'prepaid' : 'unlimited', balance, leased],
+        ...[
+          creditLimit ?? '–',
+          Array.isArray(discount) ? 'by model' : `${discount ?? 0} %`,
+          String(keys),
+          source,
+        ],
+      ],
+    );
     const titles = [
       'id',
       'name',
@@ -86,6 +93,7 @@ function list(context: CommandContext): Promise<ExitReason> {
       right('balance'),
       right('held'),
       right('credit limit'),
+      right('discount'),
       right('keys'),
     ];
     const text =

@@ -1,6 +1,7 @@
 import type { AccountRefusal } from '../admin/accounts.ts';
 import type { LimitMistake } from '../catalogue/limit-fields.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
+import { readYaml } from '../config/yaml-source.ts';
 import { type CommandContext, type CommandOption, type ExitReason, printFailure } from './command.ts';
 
 /** The member that each option sets, and how it is shown. */
@@ -54,6 +55,11 @@ const accountOptions: Readonly<Record<string, LimitOption>> = {
     help: 'How far the balance of a prepaid account may go below zero',
     member: ['creditLimit'],
   },
+  discount: {
+    placeholder: 'PERCENT',
+    help: "What its calls cost less than its group pays: 12.5, or a list as in a file, '[{ percent: 20, models: [gpt-5] }]'",
+    member: ['discount'],
+  },
   ...groupOptions,
 };
 
@@ -68,7 +74,7 @@ export function limitOptions(owner: OwnerKind): Readonly<Record<string, CommandO
   return { ...optionsOf[owner], model };
 }
 
-type Members = { [member: string]: boolean | number | string | null | Members };
+type Members = { [member: string]: boolean | number | string | null | readonly unknown[] | Members };
 
 /** The change that the options of a command line ask for. */
 export function limitBody(owner: OwnerKind, { options }: Pick<CommandContext, 'options'>): Members {
@@ -83,7 +89,20 @@ export function limitBody(owner: OwnerKind, { options }: Pick<CommandContext, 'o
   }
   // Who may owe any amount has no limit of it.
   if (options['unlimited'] !== undefined && body['creditLimit'] === undefined) body['creditLimit'] = null;
+  if (options['discount'] !== undefined) body['discount'] = discountIn(options['discount']);
   return body;
+}
+
+/** A list is read from its own text: a float has no say in its percentages. One that cannot be read is empty, which is refused. */
+function discountIn(given: string): string | readonly unknown[] | null {
+  if (!given.startsWith('[')) return given === 'none' ? null : given;
+  const read = readYaml(given, '--discount');
+  if (!read.ok || !Array.isArray(read.value.plain)) return [];
+  const { plain, exactText } = read.value;
+  return plain.map((entry: unknown, at) => {
+    const percent = exactText([at, 'percent']);
+    return percent === null || typeof entry !== 'object' ? entry : { ...entry, percent };
+  });
 }
 
 function valueIn(given: string, isRate: boolean): string | number | null {
@@ -97,9 +116,13 @@ function put(body: Members, [first = '', ...rest]: readonly string[], value: Mem
     return;
   }
   const inner = body[first];
-  const map: Members = typeof inner === 'object' && inner !== null ? inner : {};
+  const map: Members = isMembers(inner) ? inner : {};
   body[first] = map;
   put(map, rest, value);
+}
+
+function isMembers(value: Members[string] | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Says why nothing was done, in the words of a command line. */

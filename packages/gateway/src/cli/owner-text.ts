@@ -1,4 +1,5 @@
 import type { AdjustmentReport, BalanceReport, OwnerReport } from '../admin/owner-report.ts';
+import type { WrittenDiscount } from '../catalogue/discount.ts';
 import { type DeclaredRates, rateMembers } from '../catalogue/limit-fields.ts';
 import { right, tableText } from './table.ts';
 
@@ -7,7 +8,7 @@ export function ownerText(report: OwnerReport, color: boolean): string {
   const { name, id, kind, source, timezone, account, keys, keyCount } = report;
   const parts = [
     `${name} (${kind} ${id}, from ${source})`,
-    ...(account === null ? [] : [moneyText(account.money)]),
+    ...(account === null ? [] : [moneyText(account.money) + discountText(account.discount)]),
     budgetsText(report, color) ?? `No budgets. Days begin by the clocks of ${timezone}.`,
     ratesText(report.limits ?? {}, color) ?? 'No rate limits.',
   ];
@@ -33,6 +34,16 @@ function moneyText({ balance, leased, prepaid, creditLimit }: BalanceReport): st
       : 'Unlimited: it may owe any amount.',
   ];
   return lines.join('\n');
+}
+
+/** `20 % less for gpt-5, 5 % less for all others` */
+function discountText(discount: WrittenDiscount | null): string {
+  if (discount === null) return '';
+  if (!Array.isArray(discount)) return `\nIt pays ${discount} % less than its group.`;
+  const parts = discount.map(
+    ({ percent, models }) => `${percent} % less for ${models?.join(', ') ?? 'all others'}`,
+  );
+  return `\nIt pays, beside its group: ${parts.join('; ')}.`;
 }
 
 function budgetsText({ budgets, alertAt, timezone }: OwnerReport, color: boolean): string | null {

@@ -1,4 +1,4 @@
-import { readPercent, type WrittenDiscount } from '../../catalogue/discount.ts';
+import { hidesOthersText, readPercent, type WrittenDiscount } from '../../catalogue/discount.ts';
 import type { DeclaredAccount, DeclaredGroup, DeclaredKey } from '../../catalogue/entities.ts';
 import { isExact, roughText } from '../../catalogue/multipliers.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
@@ -40,8 +40,7 @@ function checkModels(
   modelIds: readonly string[],
 ): void {
   const { models } = entries[at] ?? {};
-  if (models === undefined && at < entries.length - 1)
-    complain(declaring, path, 'holds for every model, so nothing behind it ever holds; write it last');
+  if (models === undefined && at < entries.length - 1) complain(declaring, path, hidesOthersText);
   for (const [index, model] of (models ?? []).entries())
     requireKnown(declaring, [...path, 'models', index], 'model', model, modelIds);
 }

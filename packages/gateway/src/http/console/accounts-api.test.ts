@@ -104,6 +104,16 @@ test('limits are merged into those that are there', async () => {
   }
 });
 
+test('a discount is set by a patch, replaced whole and taken away', async () => {
+  const discounts = ['12.5', [{ percent: '20', models: ['alpha'] }, { percent: '1.25' }], null];
+  for (const discount of discounts) {
+    const { status, json } = await ask('PATCH', '/accounts/account-1', { discount });
+    expect({ status, json }).toMatchObject({ status: 200, json: { account: { discount } } });
+  }
+  const made = await ask('POST', '/accounts', { id: 'partner', discount: '100' });
+  expect(made).toMatchObject({ status: 201, json: { account: { discount: '100' } } });
+});
+
 const mistakes: readonly (readonly [path: string, body: unknown, param: string, said: string])[] = [
   ['POST /accounts', { id: 'Bad' }, 'id', 'lower-case'],
   ['POST /accounts', { id: 'a', balance: '5' }, 'balance', 'no such member'],
@@ -123,6 +133,16 @@ const mistakes: readonly (readonly [path: string, body: unknown, param: string, 
     'limits.models.gamma',
     'no model',
   ],
+  ['PATCH /accounts/account-1', { discount: 12.5 }, 'discount', 'as text'],
+  ['PATCH /accounts/account-1', { discount: '100.5' }, 'discount', 'more than 100'],
+  ['PATCH /accounts/account-1', { discount: [{ percent: '-5' }] }, 'discount.0.percent', 'plain decimal'],
+  [
+    'PATCH /accounts/account-1',
+    { discount: [{ percent: '5', models: ['gamma'] }] },
+    'discount.0.models.0',
+    'no model',
+  ],
+  ['PATCH /groups/group-1', { discount: '5' }, 'discount', 'no such member'],
   ['PATCH /groups/group-1', { timezone: 'Nowhere' }, 'timezone', 'IANA'],
 ];
 
