@@ -41,6 +41,12 @@ describe('output', () => {
     expect(expected({}, { model: { maxOutputTokens: 300, price: null } }).output).toBe(300);
   });
 
+  test('is never more than the model can write', () => {
+    const asking = { model: { maxOutputTokens: 8_000, price: null } };
+    expect(expected({ stream: false, maxOutputTokens: 2_000_000_000 }, asking).output).toBe(8_000);
+    expect(expected({ maxOutputTokens: 2_000_000_000 }, { ...asking, usualMax: 9_000 }).output).toBe(8_000);
+  });
+
   test('is for each choice', () => {
     expect(expected({ choices: 3, maxOutputTokens: 100 }).output).toBe(300);
   });

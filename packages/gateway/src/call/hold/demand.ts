@@ -53,10 +53,12 @@ function outputTokens(
   model: Asking['model'],
   usualMax: number | null,
 ): number {
-  const allowed = maxOutputTokens ?? model.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  // Some callers allow more than there is of any model.
+  const possible = model.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const allowed = Math.min(maxOutputTokens ?? possible, possible);
   if (usualMax !== null) return Math.min(allowed, usualMax);
   if (stream) return Math.min(allowed, firstOutputTokens);
-  return maxOutputTokens ?? Math.min(allowed, unknownOutputTokens);
+  return maxOutputTokens === null ? Math.min(allowed, unknownOutputTokens) : allowed;
 }
 
 function imageTokens({ size, quality }: UsageTerms = noTerms): number {

@@ -117,7 +117,7 @@ describe('a hold', () => {
     expect(holds.takenOf(owner)).toBeLessThanOrEqual(1_320_000n);
   });
 
-  test('takes no money for a model without a price', async () => {
+  test('takes no money for a model without a price, but its tokens', async () => {
     const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 0n }));
     const { models } = rig.gateway.catalogue.current;
     for (const [id, model] of models) Object.assign(models.get(id) ?? {}, { ...model, price: null });
@@ -126,6 +126,9 @@ describe('a hold', () => {
     await done;
     expect(holds.demands).toMatchObject([{ chargeNanoUsd: 0n }]);
     expect(rig.reply.status).toBe(200);
+    expect(rig.settled).toMatchObject([{ unbilledReason: 'unpriced_model' }]);
+    // Its rates hold all the same.
+    expect(holds.settled).toEqual([{ chargeNanoUsd: 0n, tokens: 14, images: 0 }]);
   });
 
   test('is smaller once it is known how long answers to the key are', async () => {
@@ -137,6 +140,23 @@ describe('a hold', () => {
     }
     const [first, last] = [holds.demands[0]?.tokens ?? 0, holds.demands.at(-1)?.tokens ?? 0];
     expect(first - last).toBeGreaterThan(4_000);
+  });
+
+  test('is no smaller for answers that were cut short', async () => {
+    const { rig, holds } = rigWith(ownerOf({ totalNanoUsd: 10n ** 12n }));
+    const cut = JSON.stringify({
+      choices: [{ message: { content: 'Hello' }, finish_reason: 'length' }],
+      usage: { prompt_tokens: 9, completion_tokens: 1 },
+    });
+    for (let n = 0; n < 17; n++) {
+      const { done } = rig.start(false, 'answer', { max_tokens: 1 });
+      rig.answer(false, cut);
+      await done;
+    }
+    const { done } = rig.start(false, 'answer', { max_tokens: 9_000 });
+    rig.answer(false, whole);
+    await done;
+    expect(holds.demands.at(-1)?.tokens).toBeGreaterThan(9_000);
   });
 
   test('is not taken by a count, nor by a caller without limits', () => {
@@ -296,6 +316,24 @@ describe('a stream that comes near the end of its hold', () => {
     rig.answer(true, 'data: [DONE]\n\n');
     await done;
     expect(rig.settled).toMatchObject([{ status: 'complete' }]);
+  });
+
+  test('is ended also when one of its several answers has said all', async () => {
+    const { rig, holds, owner } = rigWith(ownerOf({ totalNanoUsd: 2_200_000n }));
+    const { done } = rig.start(true, 'answer', { n: 2 });
+    rig.answer(
+      true,
+      'data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n',
+      'more',
+    );
+    const other = word(line).replace('"index":0', '"index":1');
+    for (let n = 0; n < 300 && rig.settled.length === 0; n++) {
+      rig.answer(true, other, 'more');
+      if (n % 10 === 9) await rig.pass(100);
+    }
+    await done;
+    expect(rig.settled).toMatchObject([{ status: 'limit_reached', errorCode: 'insufficient_balance' }]);
+    expect(holds.takenOf(owner)).toBeLessThanOrEqual(2_200_000n);
   });
 
   test('never asks for more than its caller allows', async () => {

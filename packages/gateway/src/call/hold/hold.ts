@@ -1,4 +1,4 @@
-import { noUsage, type Usage, type UsageTerms } from '@headgate/protocols';
+import { noUsage, type Reading, type Usage, type UsageTerms } from '@headgate/protocols';
 import type { Model } from '../../catalogue/catalogue.ts';
 import { meter } from '../../money/meter.ts';
 import { type NanoUsd, nanoUsd, zeroNanoUsd } from '../../money/money.ts';
@@ -41,6 +41,8 @@ export class CallHold implements Guard, HeldPart {
   /** Tokens of an answer that broke off and is gone on with. */
   #tokensBefore = 0;
   #bytesLookedAt = 0;
+  /** The text that had come when the answer said how it ends; null before. */
+  #bytesAtEnd: number | null = null;
   #isAsking = false;
   #isStoreAway = false;
   #isSettled = false;
@@ -63,6 +65,7 @@ export class CallHold implements Guard, HeldPart {
     if (request.facts.makesImages) return;
     this.#streams.push(stream);
     this.#bytesLookedAt = 0;
+    this.#bytesAtEnd = null;
     if (this.index === -1) gateway.watchdog.watch(this);
   }
 
@@ -97,26 +100,34 @@ export class CallHold implements Guard, HeldPart {
     this.#isSettled = true;
     const { gateway, caller, request } = this.#call;
     gateway.watchdog.release(this);
-    if (entry === null || entry.unbilledReason !== null) this.#hold.settle(nothingTaken);
-    else {
-      const { usage, chargeNanoUsd, status } = entry;
-      this.#hold.settle({ chargeNanoUsd, tokens: tokensOf(usage), images: usage.images });
-      if (status !== 'complete') return;
-      const tokens = Math.ceil(outputTokensOf(usage) / request.facts.choices);
-      gateway.usualOutputs.note(caller.keyId, this.#model.id, tokens);
-    }
+    if (entry === null || !isTaken(entry)) return this.#hold.settle(nothingTaken);
+    const { usage, chargeNanoUsd, status, finishReason } = entry;
+    this.#hold.settle({ chargeNanoUsd, tokens: tokensOf(usage), images: usage.images });
+    if (status !== 'complete') return;
+    const { usualOutputs } = gateway;
+    const tokens = Math.ceil(outputTokensOf(usage) / request.facts.choices);
+    // One that its caller cut short would have been longer: it cannot tell that answers are short.
+    const usualMax = usualOutputs.usualMax(caller.keyId, this.#model.id);
+    if (finishReason === 'length' && (usualMax === null || tokens <= usualMax)) return;
+    usualOutputs.note(caller.keyId, this.#model.id, tokens);
   }
 
   #look(stream: HeldStream): void {
     if (this.#isSettled) return;
-    // All has been said, and only its end is still to come.
-    if (stream.reading !== null && stream.reading.finishReason !== null) return;
+    if (stream.reading !== null && this.#hasSaidAll(stream.reading)) return;
     const usage = this.#usageOf(stream);
     if (this.#lacks(usage, aheadTokens) === null) return;
     if (!this.#isAsking) this.#ask(stream, usage);
     // The store has to say first that there is more: until then nothing is spent that may not be there.
     if (this.#isAsking && !this.#isStoreAway && this.#lacks(usage, lastTokens) !== null)
       stream.holdBack(true);
+  }
+
+  /** Only its end is still to come. Where several answers were asked for, the others go on when one has ended. */
+  #hasSaidAll({ finishReason, outputBytes }: Reading): boolean {
+    if (finishReason === null) return false;
+    this.#bytesAtEnd ??= outputBytes;
+    return outputBytes - this.#bytesAtEnd < bytesUnseenMax;
   }
 
   #ask(stream: HeldStream, usage: Usage): void {
@@ -175,6 +186,11 @@ export class CallHold implements Guard, HeldPart {
     const tokens = Math.max(0, needed.tokens - this.#held.tokens);
     return chargeNanoUsd === zeroNanoUsd && tokens === 0 ? null : { chargeNanoUsd, tokens, images: 0 };
   }
+}
+
+/** An answer that is served without a price costs nothing, and its tokens count as those of any other. */
+function isTaken({ unbilledReason }: CallEntry): boolean {
+  return unbilledReason === null || unbilledReason === 'unpriced_model';
 }
 
 function above(needed: NanoUsd, held: NanoUsd): NanoUsd {
