@@ -198,8 +198,9 @@ export class Exchanges {
     for (const [at, { lease, limit, budgets, least, isRequest }] of asked.entries()) {
       const grant = grants[at];
       if (grant === undefined) continue;
-      const known = limit === lease.limit ? { grant, budgets } : null;
+      const known = limit.fingerprint === lease.limit.fingerprint ? { grant, budgets } : null;
       lease.receive(grant.granted, known, least, isRequest, now);
+      if (lease.hasSurplus) this.#returning.add(lease);
     }
     for (const want of wants) {
       const lease = book.find(want);
@@ -207,6 +208,8 @@ export class Exchanges {
       else {
         lease.wanted = want.want;
         this.#returning.add(lease);
+        // More may be leased than there is, as an operator has taken some.
+        this.#looking.add(lease);
       }
       this.#isDue = true;
     }

@@ -25,6 +25,7 @@ export class LeaseBook {
   readonly #limits = new WeakMap<OwnerLimits, readonly Limit[]>();
   readonly #onRetuned: (lease: Lease) => void;
   #epoch = 0;
+  #numbers = 0;
 
   constructor(onRetuned: (lease: Lease) => void) {
     this.#onRetuned = onRetuned;
@@ -79,7 +80,7 @@ export class LeaseBook {
   }
 
   #limitsOf(owner: OwnerLimits): readonly Limit[] {
-    const known = this.#limits.get(owner) ?? limitsOf(owner);
+    const known = this.#limits.get(owner) ?? limitsOf(owner, ++this.#numbers);
     this.#limits.set(owner, known);
     return known;
   }
@@ -92,8 +93,11 @@ export class LeaseBook {
       this.#leases.set(name, lease);
       return lease;
     }
+    // Calls that began with an older catalogue may still come.
+    if (limit.number <= known.limit.number) return known;
     // Another catalogue has other objects for what is the same.
-    if (known.limit.fingerprint !== limit.fingerprint) {
+    if (known.limit.fingerprint === limit.fingerprint) known.limit = limit;
+    else {
       known.retune(limit);
       this.#onRetuned(known);
     }

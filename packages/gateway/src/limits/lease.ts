@@ -9,6 +9,8 @@ const partsOfMinute = 20n;
 const partsOfDay = 1_000n;
 const dayMs = 86_400_000;
 const looksAfterSpending = 5;
+/** More than any lease has. */
+const all = 2n ** 62n;
 /** How long a refusal is remembered, so that a flood of calls does not reach the store. */
 const refusalMs = 250;
 
@@ -63,8 +65,10 @@ export class Lease {
   looksLeft = 0;
   #uses: UseInSlot[] = [];
   #usedSince = 0n;
-  /** Nobody may take from it any more, as it was granted by a limit that has changed. */
+  /** Nobody may take from it any more, as more is leased than the limit has: it goes back to the store. */
   #surplus = 0n;
+  /** So much of what is free, now or when calls end, becomes surplus. */
+  #excess = 0n;
   #pace = 0n;
   #refused: { readonly least: bigint; readonly until: number } | null = null;
 
@@ -74,6 +78,10 @@ export class Lease {
 
   get hasUses(): boolean {
     return this.#uses.length > 0;
+  }
+
+  get hasSurplus(): boolean {
+    return this.#surplus > 0n;
   }
 
   /** Nobody needs it any more. */
@@ -105,6 +113,7 @@ export class Lease {
     if (counted === 'calls') return;
     const spent = counted === 'places' ? 0n : taken;
     this.free += held - spent;
+    this.#skim();
     if (windowMs !== null && spent > 0n) this.#use(spent, nowMs);
     if (counted === 'charge' && taken > 0n) this.looksLeft = looksAfterSpending;
     this.isUsed = true;
@@ -156,6 +165,11 @@ export class Lease {
     this.known = known;
     this.isAsked = false;
     this.free += granted;
+    if (known !== null) {
+      const missing = -known.grant.room - this.#surplus;
+      this.#excess = missing > 0n ? missing : 0n;
+    }
+    this.#skim();
     if (!isRequest || known === null) return;
     const { room, verdict } = known.grant;
     this.lowMark = granted > 0n && room > 0n ? granted / 2n : never;
@@ -185,13 +199,19 @@ export class Lease {
     return given;
   }
 
-  /** The operator has changed the limit: nothing that is known of it holds any more. */
+  #skim(): void {
+    if (this.free <= 0n || this.#excess === 0n) return;
+    const amount = this.free < this.#excess ? this.free : this.#excess;
+    this.free -= amount;
+    this.#excess -= amount;
+    this.#surplus += amount;
+  }
+
+  /** The operator has changed the limit: nothing that is known of it holds any more, and nothing is taken before the store has told. */
   retune(limit: Limit): void {
     this.limit = limit;
-    if (this.free > 0n) {
-      this.#surplus += this.free;
-      this.free = 0n;
-    }
+    this.#excess = all;
+    this.#skim();
     this.known = null;
     this.#refused = null;
     this.isLater = false;

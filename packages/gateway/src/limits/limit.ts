@@ -46,12 +46,14 @@ export interface Limit extends LeaseName {
   /** Tells whether the operator has changed it. */
   readonly fingerprint: string;
   readonly windows: Windows;
+  /** The limits of a later catalogue have higher ones. */
+  readonly number: number;
 }
 
 /** The limits of an owner, money first. */
-export function limitsOf(owner: OwnerLimits): readonly Limit[] {
+export function limitsOf(owner: OwnerLimits, number: number): readonly Limit[] {
   const subject: LimitSubject = `${owner.owner}:${owner.id}`;
-  const shared = { of: owner, subject, windows: new Windows(owner.timeZone) };
+  const shared = { of: owner, subject, windows: new Windows(owner.timeZone), number };
   const rates = owner.rates.map(({ kind, amount, model }): Limit => {
     const measure: LimitMeasure = model === null ? kind : `${kind}/${model}`;
     return {

@@ -256,6 +256,72 @@ test('a limit that the operator changes holds for the next call', async () => {
   holdOf(one.takeNow(at(100n), demand(5n)));
 });
 
+test('a limit that is lowered is reached as calls end, however many others come', async () => {
+  const at = (amount: number) => [ownerOf('k', { rates: [rate('concurrent-calls', amount)] })];
+  const before = at(20);
+  const holds = await Promise.all(
+    Array.from({ length: 20 }, async () => holdOf(await one.take(before, demand(0n)))),
+  );
+  const limits = at(5);
+  expect(await one.take(limits, demand(0n))).toMatchObject({ ok: false });
+  for (const hold of holds.slice(0, 15)) {
+    hold.settle(taken(0n));
+    expect(await one.take(limits, demand(0n))).toMatchObject({ ok: false });
+    site.pass(300);
+  }
+  holds[15]?.settle(taken(0n));
+  holdOf(await one.take(limits, demand(0n)));
+  expect(await one.take(limits, demand(0n))).toMatchObject({ ok: false });
+  expect(outstanding()).toBe(5n);
+});
+
+test('what was asked for before a limit was lowered is not spent after it', async () => {
+  const at = (amount: bigint) => [
+    ownerOf('k', { budgets: [{ span: 'total', amountNanoUsd: nanoUsd(amount) }] }),
+  ];
+  one.limits.take(at(100n), demand(10n), () => undefined);
+  await Promise.resolve();
+  const limits = at(20n);
+  one.limits.known(limits, 'alpha');
+  await turns();
+  expect(await one.take(limits, demand(21n))).toMatchObject({ ok: false });
+});
+
+test('a call that came before a limit was changed does not undo it', async () => {
+  const [before, after] = [20, 1].map((amount) => [
+    ownerOf('k', { rates: [rate('concurrent-calls', amount)] }),
+  ]) as [OwnerLimits[], OwnerLimits[]];
+  const idle = [ownerOf('idle', { rates: [rate('concurrent-calls', 1)] })];
+  holdOf(await one.take(idle, demand(0n))).settle(taken(0n));
+  holdOf(await one.take(before, demand(0n))).settle(taken(0n));
+  const hold = holdOf(await one.take(after, demand(0n)));
+  // Leases that are forgotten have all others looked up again.
+  for (let second = 0; second < 65; second++) {
+    site.pass(1_000);
+    one.limits.tick();
+    await turns();
+  }
+  expect(await one.take(after, demand(0n))).toMatchObject({ ok: false });
+  expect(await one.take(before, demand(0n))).toMatchObject({ ok: false });
+  hold.settle(taken(0n));
+  holdOf(await one.take(after, demand(0n)));
+  expect(await one.take(after, demand(0n))).toMatchObject({ ok: false });
+});
+
+test('what an operator takes back is not spent when a call that held it ends', async () => {
+  const limits = [accountOf('a', 0n)];
+  site.credit('a', 100n);
+  const hold = holdOf(await one.take(limits, demand(90n)));
+  site.credit('a', -60n);
+  site.pass(50);
+  one.limits.tick();
+  await turns();
+  hold.settle(taken(0n));
+  expect(await one.take(limits, demand(41n))).toMatchObject({ ok: false });
+  site.pass(300);
+  holdOf(await one.take(limits, demand(40n)));
+});
+
 test('what an operator takes back is not spent by who has leased it', async () => {
   const limits = [accountOf('a', 0n)];
   site.credit('a', 100n);

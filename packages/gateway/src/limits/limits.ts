@@ -48,7 +48,10 @@ export class Limits implements Holds, HoldKeeper {
 
   constructor({ store, clock, observer }: LimitsOptions) {
     this.#clock = clock;
-    this.#book = new LeaseBook((lease) => this.#exchanges.giveBack(lease));
+    this.#book = new LeaseBook((lease) => {
+      this.#exchanges.giveBack(lease);
+      this.#exchanges.look(lease);
+    });
     const onAnswer = (leases: readonly Lease[]) => this.#serve([...leases]);
     this.#exchanges = new Exchanges({ store, clock, book: this.#book, observer, onAnswer });
   }
@@ -89,6 +92,7 @@ export class Limits implements Holds, HoldKeeper {
     for (const lease of leases) {
       lease.holders--;
       lease.settle(needOf(lease, held), needOf(lease, taken), nowMs);
+      if (lease.hasSurplus) this.#exchanges.giveBack(lease);
       isWaitedFor ||= lease.waiters.length > 0;
     }
     if (isWaitedFor) this.#serve(leases.filter(({ waiters }) => waiters.length > 0));
