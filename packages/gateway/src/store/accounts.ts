@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { type NanoUsd, nanoUsd } from '../money/money.ts';
 import { adjustmentPosting } from '../money/postings.ts';
 import type { AccountMoney, Adjustment, AdjustmentResult, SpendingPeriod } from '../ports/accounts.ts';
+import { lineageOfKeys } from './key-lineage.ts';
 import type { AdjustmentsTable, Schema } from './schema.ts';
 
 /** Half of what an integer of the store holds: sums of two balances fit. */
@@ -141,9 +142,9 @@ export async function spentIn(
         ? sql`width_ms = 0`
         : sql`width_ms = 900000 and start_ms >= ${period.fromMs} and start_ms < ${period.toMs}`;
     const { rows } = await sql<{ charge: bigint }>`
-      select coalesce(sum(charge_nano_usd), 0) as charge from spending where subject = ${subject} and ${span}`.execute(
-      database,
-    );
+      with recursive line (subject) as (select ${subject} as subject ${sql.raw(lineageOfKeys)})
+      select coalesce(sum(charge_nano_usd), 0) as charge from spending
+      where subject in (select subject from line) and ${span}`.execute(database);
     sums.push(nanoUsd(rows[0]?.charge ?? 0n));
   }
   return sums;

@@ -11,7 +11,7 @@ import {
 } from '../../ports/leases.ts';
 import type { CallEntry } from '../../ports/ledger.ts';
 import type { Store } from '../../ports/store.ts';
-import { epochMs, sampleEntry, settle, traceId } from './samples.ts';
+import { declaration, epochMs, sampleEntry, sampleKey, settle, traceId } from './samples.ts';
 import type { StoreSite } from './store-site.ts';
 
 const minuteMs = 60_000;
@@ -227,6 +227,23 @@ export function describeLeases(createSite: () => StoreSite): void {
     expect(await spent(2 * quarterMs, 40 * dayMs - quarterMs)).toBe(111_000n - 0n);
     const total = budget({ span: 'total', fromMs: 0, toMs: 0 });
     expect((await one.askOne({ ...money, budgets: [total] }, 0n)).spent).toEqual([11_111_111n]);
+  });
+
+  test('the budgets of a key that is rotated go on with its successor', async () => {
+    await one.store.configuration.apply('file', declaration, epochMs);
+    for (const [old, next] of [
+      ['key-1', 'key-2'],
+      ['key-2', 'key-3'],
+    ] as const)
+      await one.store.configuration.rotateKey(old, sampleKey(next), epochMs, epochMs);
+    for (const [at, keyId] of ['key-1', 'key-2', 'key-3', 'key-4'].entries())
+      await one.settle(at, { keyId, chargeNanoUsd: nanoUsd(10n ** BigInt(at)) });
+    const budgets = [budget({ amount: 1_000n }), budget({ amount: 1_000n, span: 'total' })];
+    const terms = (id: string) => ({ ...money, subject: `key:${id}` as const, creditLimit: null, budgets });
+    for (const id of ['key-1', 'key-2', 'key-3'])
+      expect(await one.askOne(terms(id), 0n)).toMatchObject({ room: 889n, spent: [111n, 111n] });
+    expect(await one.askOne(terms('key-4'), 0n)).toMatchObject({ spent: [1_000n, 1_000n] });
+    expect(await one.store.accounts.spent('key:key-3', [null])).toEqual([111n]);
   });
 
   test('the least of all budgets and the balance decides', async () => {

@@ -14,6 +14,7 @@ import {
   type RateUse,
   rateSlotMs,
 } from '../../ports/leases.ts';
+import { lineageOfKeys } from '../key-lineage.ts';
 import { inTransaction } from './database.ts';
 import { LimitNews } from './limit-news.ts';
 
@@ -251,7 +252,8 @@ export function endLeases(database: DatabaseSync, run: bigint, nowMs: number): v
 function prepareStatements(database: DatabaseSync) {
   const one = 'subject = ? AND measure = ?';
   const isLive = '(run = 0 OR at_ms BETWEEN ? AND ?)';
-  const spent = 'SELECT sum(charge_nano_usd) AS charge FROM spending WHERE subject = ? AND width_ms =';
+  const spent = `WITH RECURSIVE line (subject) AS (SELECT ? ${lineageOfKeys})
+    SELECT sum(charge_nano_usd) AS charge FROM spending WHERE subject IN (SELECT subject FROM line) AND width_ms =`;
   return {
     answered: database.prepare('SELECT number, grants FROM lease_exchanges WHERE run = ?'),
     answer: database.prepare('INSERT OR REPLACE INTO lease_exchanges (run, number, grants) VALUES (?, ?, ?)'),

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { attemptColumns, usageColumns } from '../columns.ts';
+import { keysBySuccessor } from '../key-lineage.ts';
 import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
@@ -367,7 +368,7 @@ const steps: readonly string[] = [
   shownKeys,
   discounts,
   balanceNews,
-  ...[webhookTable, archiveTable, adjustments, claimTable],
+  ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
 ];
 
 /** The schema that this version writes. */
