@@ -62,7 +62,7 @@ describe('rates', () => {
   test('say for which model, and that a call is too large for ever', () => {
     const refusal = refused({ kind: 'tokens-per-minute', owner: 'group', model: 'm' });
     expect(faultOfHold(refusal, [], demand).message).toBe(
-      "The limit on tokens per minute of this key's group for the model 'm' is reached, and this call may use 5000. The same call will not be possible later either.",
+      "The limit on tokens per minute of this key's group for the model 'm' is reached, and this call may use 5000. The same call will not be possible later either, but one that allows fewer tokens may be.",
     );
   });
 });

@@ -82,7 +82,7 @@ function faultOfRate(
   const what = `${subject}${scope} is reached${demand === null ? ', so the answer ends here' : need}.`;
   const when =
     retryAfterMs === null
-      ? 'The same call will not be possible later either.'
+      ? `The same call will not be possible later either${need === '' ? '' : ', but one that allows fewer tokens may be'}.`
       : `Try again in ${retryAfterSeconds(retryAfterMs)} s.`;
   return fault('rate_limited', { message: `${what} ${when}`, retryAfterMs, limit: { kind, owner, model } });
 }
