@@ -32,19 +32,19 @@ export function limitsFinder(
 }
 
 /** Null of an account that has none. */
-export function accountLimits(account: DeclaredAccount): OwnerLimits | null {
+function accountLimits(account: DeclaredAccount): OwnerLimits | null {
   const { prepaid, creditLimitNanoUsd, showBalance } = account;
   const credit = prepaid ? (creditLimitNanoUsd ?? zeroNanoUsd) : null;
   return limitsOf('account', account, { creditLimitNanoUsd: credit, isShown: showBalance });
 }
 
 /** Null of a group that has none. Its keys may be strangers to each other. */
-export function groupLimits(group: DeclaredGroup): OwnerLimits | null {
+function groupLimits(group: DeclaredGroup): OwnerLimits | null {
   return limitsOf('group', group, { creditLimitNanoUsd: null, isShown: false });
 }
 
 /** Null of a key that has none. The clocks are those of its account. */
-export function keyLimits(key: DeclaredKey, timeZone: string): OwnerLimits | null {
+function keyLimits(key: DeclaredKey, timeZone: string): OwnerLimits | null {
   return limitsOf('key', { ...key, timeZone }, { creditLimitNanoUsd: null, isShown: true });
 }
 

@@ -20,11 +20,7 @@ const eventsOfLedger: Readonly<Record<Exclude<LedgerAlarm['kind'], 'mended'>, Al
 };
 
 /** All that is over when the ledger can be written again. */
-export const ledgerTroubles = [
-  'disk-full',
-  'store-lost',
-  'ledger-unavailable',
-] as const satisfies AlertKind[];
+const ledgerTroubles = ['disk-full', 'store-lost', 'ledger-unavailable'] as const satisfies AlertKind[];
 
 /** Logs what the ledger says about itself, counts it where it is an alert, and hands it on to operators. */
 export function tellLedgerAlarm(

@@ -1,5 +1,5 @@
 /** Sums of charges are kept for slots, days and in all (0), in UTC. */
-export const spendingWidths = [900_000, 86_400_000, 0] as const;
+const spendingWidths = [900_000, 86_400_000, 0] as const;
 
 const start = (width: number) => (width === 0 ? '0' : `NEW.slot_start_ms - NEW.slot_start_ms % ${width}`);
 
