@@ -26,18 +26,22 @@ test.runIf(existsSync(limiter))(
       execFileSync(limiter, ['--pid', String(serving.process.pid), `--fsize=${bytes}:`]);
     const isReady = async () => (await fetch(`${consoleOrigin}/readyz`)).ok;
     const acknowledged: RawAnswer[] = [];
-    // No byte of any file, and none of the database beyond its first pages, which the journal may not need yet.
-    for (const bytes of ['0', '70000']) {
+    // No byte of any file: the journal is what meets it first. None of the database beyond its first pages: then the feeder does.
+    for (const [bytes, alarm] of [
+      ['0', 'EFBIG'],
+      ['70000', 'the store is not fed'],
+    ] as const) {
       acknowledged.push(await call());
+      const saidBefore = serving.process.stderr.length;
       limit(bytes);
       await vi.waitFor(
         async () => {
           const answer = await call();
           if (answer.status === 200) acknowledged.push(answer);
-          else expect(answer.status).toBe(503);
-          expect(serving.process.stderr).toContain('the store is not fed');
+          expect(answer.status).toBe(503);
+          expect(serving.process.stderr.slice(saidBefore)).toContain(alarm);
         },
-        { timeout: 10_000, interval: 50 },
+        { timeout: 20_000, interval: 50 },
       );
       limit('unlimited');
       await vi.waitFor(async () => expect((await call()).status).toBe(200), {
