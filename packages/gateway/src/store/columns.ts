@@ -336,6 +336,32 @@ export function readRecord(row: Readonly<Record<string, unknown>>): LedgerRecord
   } as LedgerRecord;
 }
 
+const { traceId, priceVersion, multiplierPpm } = openingFields;
+const { usage, parts, terms, chargeNanoUsd } = endingFields;
+
+/** The columns that say what a call is charged, and of which price. */
+export const pricingColumns: readonly string[] = [
+  ...[traceId, priceVersion, multiplierPpm, usage, parts, terms, chargeNanoUsd].flatMap(({ names }) => names),
+];
+
+type Pricing = Pick<
+  LedgerRecord,
+  'priceVersion' | 'multiplierPpm' | 'usage' | 'parts' | 'terms' | 'chargeNanoUsd'
+>;
+
+/** The same of a row. */
+export function readPricing(row: Readonly<Record<string, Cell>>): Pricing {
+  const cellsOf = (names: readonly string[]) => names.map((name) => row[name] ?? null);
+  return {
+    priceVersion: priceVersion.read(cellsOf(priceVersion.names)),
+    multiplierPpm: multiplierPpm.read(cellsOf(multiplierPpm.names)),
+    usage: usage.read(cellsOf(usage.names)),
+    parts: parts.read(cellsOf(parts.names)),
+    terms: terms.read(cellsOf(terms.names)),
+    chargeNanoUsd: chargeNanoUsd.read(cellsOf(chargeNanoUsd.names)),
+  };
+}
+
 const attemptNames = Object.keys(attemptFields);
 
 function readAttempts(text: string): readonly AttemptEntry[] {

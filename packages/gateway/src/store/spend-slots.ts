@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { everyCall } from './archive/archived-calls.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { attemptColumns } from './columns.ts';
 import { costOfCall, slotMs, unknownCostsOfCall } from './reports.ts';
 
@@ -32,34 +31,37 @@ export const summedTag = sql`case when calls.tag is null then null when exists (
   select 1 from spend_slots where kind = 'tag' and slot_start_ms = ${slotOfCall} and spend_slots.key_id = calls.key_id and name = calls.tag)
   then calls.tag else ${sql.lit(otherTags)} end`;
 
-const namesOfSum = sql.raw(
-  'kind, slot_start_ms, key_id, name, account_id, calls, billed_calls, input_tokens, output_tokens, charge_nano_usd, cost_nano_usd, unknown_costs',
-);
+const spendIdentity = ['kind', 'slot_start_ms', 'key_id', 'name', 'account_id'];
+const spendSums = [
+  ...['calls', 'billed_calls', 'input_tokens', 'output_tokens'],
+  ...['charge_nano_usd', 'cost_nano_usd', 'unknown_costs'],
+];
+
+/** The columns of `spend_slots`. */
+export const namesOfSpend = {
+  identity: spendIdentity,
+  sums: spendSums,
+  all: [...spendIdentity, ...spendSums],
+};
 
 const ofCall = sql`key_id, account_id, 1 as calls, ${billedCall} as billed_calls,
   ${inputTokens} as input_tokens, ${outputTokens} as output_tokens, charge_nano_usd`;
 
-const slotsOfCalls = sql`select kind, slot_start_ms, key_id, name, account_id,
+/** Sums by channel and by tag as calls give them; these are rows like those of `calls`. */
+export const spendOfCalls = (
+  calls: RawBuilder<unknown>,
+) => sql`select kind, slot_start_ms, key_id, name, account_id,
     sum(calls) as calls, sum(billed_calls) as billed_calls, cast(sum(input_tokens) as bigint) as input_tokens,
     cast(sum(output_tokens) as bigint) as output_tokens, cast(sum(charge_nano_usd) as bigint) as charge_nano_usd,
     cast(sum(cost_nano_usd) as bigint) as cost_nano_usd, cast(sum(unknown_costs) as bigint) as unknown_costs
   from (
     select 'channel' as kind, ${slotOfCall} as slot_start_ms, coalesce(channel_id, '') as name, ${ofCall},
-      0 as cost_nano_usd, 0 as unknown_costs from ${everyCall} where status <> 'open'
+      0 as cost_nano_usd, 0 as unknown_costs from ${calls} where status <> 'open'
     union all
     select 'channel', ${slotOfCall}, ${channelOfAttempt}, key_id, account_id, 0, 0, 0, 0, 0,
       coalesce(${costOfAttempt}, 0), ${costOfAttempt} is null
-      from ${everyCall}, json_each(calls.attempts) as attempt where status <> 'open'
+      from ${calls}, json_each(calls.attempts) as attempt where status <> 'open'
     union all
     select 'tag', ${slotOfCall}, ${summedTag}, ${ofCall}, ${costOfCall}, ${unknownCostsOfCall}
-      from ${everyCall} where status <> 'open' and tag is not null) as spent
+      from ${calls} where status <> 'open' and tag is not null) as spent
   group by 1, 2, 3, 4, 5`;
-
-/** Sums by channel and by tag that are other than those of the calls. */
-export const wrongSpendSums = sql`
-  with found as materialized (${slotsOfCalls})
-  select key_id as subject, 'slot ' || slot_start_ms || ' of ' || kind || ' ' || name || ' differs' as detail from (
-    select * from (select ${namesOfSum} from spend_slots except select ${namesOfSum} from found) as b
-    union all
-    select * from (select ${namesOfSum} from found except select ${namesOfSum} from spend_slots) as d
-  ) as differences`;

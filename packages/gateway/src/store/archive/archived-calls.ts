@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { callColumns, placeOf, usageColumns } from '../columns.ts';
+import { type Cell, callColumns, placeOf, usageColumns } from '../columns.ts';
 import { unknownModel } from '../model-names.ts';
 import type { Schema } from '../schema.ts';
 import { archiveDirectory, readArchive } from './archive-file.ts';
@@ -35,14 +35,15 @@ export function teachArchives(database: DatabaseSync, file: string): void {
   });
 }
 
-const integers: ReadonlySet<string> = new Set([
+/** The columns of `calls` that hold whole numbers. */
+export const integerColumns: ReadonlySet<string> = new Set([
   ...['stream', 'started_at_ms', 'multiplier_ppm', ...usageColumns, 'charge_nano_usd', 'http_status'],
   ...['overhead_us', 'finished_at_ms'],
 ]);
 
 const cells = callColumns.map((column, at) => {
   const cell = `line.value ->> ${at}`;
-  return `${integers.has(column) ? `cast(${cell} as integer)` : cell} as ${column}`;
+  return `${integerColumns.has(column) ? `cast(${cell} as integer)` : cell} as ${column}`;
 });
 
 const rows = sql.raw(`${cells.join(', ')}, null as run,
@@ -56,11 +57,12 @@ export function archivedBetween(...periods: readonly Period[]): RawBuilder<unkno
     where ${isOfAny}) as calls`;
 }
 
-const columns = sql.raw([...callColumns, 'run', 'model_summed'].join(', '));
-
-/** Every call there is, stored and archived. */
-export const everyCall = sql`(select ${columns} from calls
-  union all select ${columns} from (select ${rows} from archives, json_each(${sql.raw(linesFunction)}(archives.id, '')) as line)) as calls`;
+/** The cells of every call of a file. Throws `StoreUnusable` when it cannot be read. */
+export function archivedLines(database: DatabaseSync, id: bigint): readonly (readonly Cell[])[] {
+  const text = database.prepare(`SELECT ${linesFunction}(?, '') AS lines`).get(id)?.['lines'];
+  // Only our own lines are there: the hash says so.
+  return JSON.parse(String(text)) as readonly (readonly Cell[])[];
+}
 
 /** The calls of one file; those without the text may be left out. */
 export function archivedIn(id: bigint, text = ''): RawBuilder<unknown> {

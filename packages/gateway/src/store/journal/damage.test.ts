@@ -76,7 +76,7 @@ async function replay(): Promise<ReplayStep> {
 }
 
 async function expectSound(): Promise<void> {
-  expect((await verifyLedger(openKysely(site.database))).findings).toEqual([]);
+  expect((await verifyLedger(site.database, openKysely(site.database))).findings).toEqual([]);
   expect(verifyJournals(site.database, site.file)).toEqual([]);
 }
 
@@ -233,7 +233,7 @@ describe('a line that the store does not take', () => {
     expect(await replay()).toMatchObject({ isDone: true, lines: 4, damage: null });
     expect(storedNumbers()).toEqual([1, 3]);
     expect(site.alarms).toMatchObject([{ traceId: traceId(2) }, { traceId: null }]);
-    const { findings } = await verifyLedger(openKysely(site.database));
+    const { findings } = await verifyLedger(site.database, openKysely(site.database));
     expect(findings.map(({ rule }) => rule)).toEqual(['every-line-is-taken', 'every-line-is-taken']);
   });
 });

@@ -303,7 +303,8 @@ const hangUps = 'ALTER TABLE channels ADD COLUMN hang_up TEXT;';
 /** Keys see the balance of their account only where it says so. */
 const shownBalances = 'ALTER TABLE accounts ADD COLUMN show_balance INTEGER NOT NULL DEFAULT 0;';
 
-const summedModel = `CASE WHEN price_version IS NULL AND attempts = '[]' THEN '(unknown)' ELSE model_requested END`;
+/** The name that sums have for the model of a call. */
+export const summedModel = `CASE WHEN price_version IS NULL AND attempts = '[]' THEN '(unknown)' ELSE model_requested END`;
 
 /** The parts of usage that were counted when sums were made anew. */
 const partsThen = usageColumns.slice(0, 18);

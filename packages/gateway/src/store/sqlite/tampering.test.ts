@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 const brokenRules = async () =>
-  (await verifyLedger(openKysely(database))).findings.map((finding) => finding.rule);
+  (await verifyLedger(database, openKysely(database))).findings.map((finding) => finding.rule);
 
 const withoutTriggers = 'DROP TRIGGER postings_are_never_updated; DROP TRIGGER postings_are_never_deleted;';
 
@@ -70,6 +70,11 @@ test.each([
   ['spend-agrees-with-calls', 'UPDATE spend_slots SET calls = calls + 1'],
   ['spend-agrees-with-calls', "DELETE FROM spend_slots WHERE kind = 'tag'"],
   ['spend-agrees-with-calls', "UPDATE calls SET tag = 'green' WHERE rowid = 1"],
+  [
+    'spend-agrees-with-calls',
+    "INSERT INTO spend_slots VALUES ('tag', 0, 'key-1', 'blue', 'account-1', 0, 0, 0, 0, 0, 0, 0)",
+  ],
+  ['spend-agrees-with-calls', "UPDATE spend_slots SET name = 'pink' WHERE kind = 'tag'"],
   ['spending-agrees-with-sums', 'UPDATE spending SET charge_nano_usd = charge_nano_usd + 1'],
   ['spending-agrees-with-sums', "DELETE FROM spending WHERE subject = 'key:key-1'"],
   [

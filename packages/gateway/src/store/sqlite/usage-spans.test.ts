@@ -40,7 +40,9 @@ function add(keyId: string, slot: number, model: string): void {
 
 const dueCount = () => database.prepare('SELECT count(*) AS count FROM usage_spans_due').get()?.['count'];
 const brokenSums = async () =>
-  (await verifyLedger(openKysely(database))).findings.filter(({ rule }) => rule.startsWith('longer-sums'));
+  (await verifyLedger(database, openKysely(database))).findings.filter(({ rule }) =>
+    rule.startsWith('longer-sums'),
+  );
 
 async function reportOf(keyId: string) {
   const reports = new SqlUsageReports(openKysely(database));
