@@ -1,4 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
@@ -82,6 +85,15 @@ async function ask({ ready }: ServingProcess, { name = 'once', key, text = 'Is i
   return { status: response.status, headers: response.headers, json, code: json.error?.code };
 }
 
+/** The end of a call is written a moment after its caller has seen it. */
+async function askAfter(process: ServingProcess, what?: Asked) {
+  for (;;) {
+    const answered = await ask(process, what);
+    if (answered.status !== 409) return answered;
+    await wait(100);
+  }
+}
+
 test('two processes make a call once: the second is told to wait, and then the entry answers', async () => {
   const [first, second] = [await serve(), await serve()];
   holds = true;
@@ -99,7 +111,7 @@ test('two processes make a call once: the second is told to wait, and then the e
   expect(made).toBe(200);
   const traceId = headers.get('x-trace-id');
   for (const process of [second, first]) {
-    const repeated = await ask(process);
+    const repeated = await askAfter(process);
     expect(repeated.status).toBe(410);
     expect(repeated.headers.get('x-headgate-idempotent-replay')).toBe(traceId);
     expect(repeated.headers.get('x-should-retry')).toBe('false');
@@ -131,11 +143,9 @@ test('what a killed process was making is found to have broken off, by the proce
   await first.process.ended;
   await Promise.all([a, b]);
   holds = false;
-  const statusOf = async (process: ServingProcess, name: string) => (await ask(process, { name })).status;
-  await vi.waitFor(async () => expect(await statusOf(second, 'a')).toBe(200), {
-    timeout: 10_000,
-    interval: 200,
-  });
+  const statusOf = async (process: ServingProcess, name: string) =>
+    (await askAfter(process, { name })).status;
+  expect(await statusOf(second, 'a')).toBe(200);
   expect(await statusOf(second, 'a')).toBe(410);
   const next = await serve();
   expect(await statusOf(next, 'b')).toBe(200);
@@ -149,11 +159,48 @@ test('what ended before the kill is not made again', async () => {
   first.process.killGroup();
   await first.process.ended;
   const next = await serve();
-  await vi.waitFor(async () => expect((await ask(next)).status).toBe(410), {
-    timeout: 10_000,
-    interval: 200,
-  });
+  expect((await askAfter(next)).status).toBe(410);
   expect(asked).toBe(1);
+});
+
+test('fifty at a time over two processes are one call, and one of them beside its killed process', async () => {
+  const [first, second] = [await serve(), await serve()];
+  const all = Array.from({ length: 50 }, (_, n) => ask(n % 2 === 0 ? first : second));
+  const statuses = (await Promise.all(all)).map((each) => each.status);
+  expect(statuses.filter((each) => each === 200)).toHaveLength(1);
+  expect(statuses.filter((each) => ![200, 409, 410].includes(each))).toEqual([]);
+  expect(asked).toBe(1);
+  for (let round = 0; round < 5; round++) expect((await ask(first, { name: `r${round}` })).status).toBe(200);
+  first.process.killGroup();
+  // The entries are durable, and perhaps not in the store.
+  const repeated = Array.from({ length: 5 }, (_, round) => askAfter(second, { name: `r${round}` }));
+  expect((await Promise.all(repeated)).map((each) => each.status)).toEqual([410, 410, 410, 410, 410]);
+  expect(asked).toBe(6);
+});
+
+test('a call whose caller leaves while its name is being claimed has an entry, is sent nowhere and may be repeated', async () => {
+  const process = await serve();
+  const database = new DatabaseSync(join(directory, 'headgate.sqlite'));
+  database.exec('BEGIN IMMEDIATE');
+  const left = fetch(`${process.ready.apiOrigin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${configured.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'once',
+    },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Is it?' }] }),
+    signal: AbortSignal.timeout(500),
+  });
+  await expect(left).rejects.toThrow(/timeout/);
+  await wait(200);
+  database.exec('ROLLBACK');
+  database.close();
+  const exported = async () => (await runCommand(['ledger', 'export'], configured.options)).stdout.trim();
+  await vi.waitFor(async () => expect(await exported()).toContain('"caller_gone"'), { timeout: 10_000 });
+  expect(asked).toBe(0);
+  expect((await askAfter(process)).status).toBe(200);
+  expect((await exported()).split('\n')).toHaveLength(2);
 });
 
 test('a call that failed without a charge may be repeated, and an SDK’s own retries are not in its way', async () => {

@@ -94,7 +94,7 @@ export const alerts = {
     what: 'The log names the thread and why. `ERR_WORKER_OUT_OF_MEMORY` is a request that is more than its memory; anything else that comes again is worth a report.',
   },
   'unpriced-model': {
-    when: 'A model was called that has no price.',
+    when: 'A model has no price. It is told of when the configuration is loaded (of more than 100 at a time, when they are called), and over when it has one.',
     what: 'Give it one under `prices`, or set `settings.ledger.unpricedModels`.',
   },
   'unpriced-term': {

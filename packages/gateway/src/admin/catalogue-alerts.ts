@@ -11,6 +11,9 @@ interface Listeners {
   readonly alerts: EventSink;
 }
 
+/** A catalogue may have thousands of models without a price: beyond this, each is told of by its first call. */
+const unpricedMax = 100;
+
 /** Tells the operator what is missing now and was not before, and of what is not missing any more. */
 export function tellProblems(
   { logger, alerts }: Listeners,
@@ -19,12 +22,13 @@ export function tellProblems(
 ): void {
   const name = ({ kind, subject, detail }: CatalogueProblem) => [kind, subject, detail].join('\n');
   const old = new Set(known.map(name));
+  let unpriced = 0;
   for (const problem of problems) {
     if (old.has(name(problem))) continue;
     const { kind, subject, detail } = problem;
     logger.warn(`${subject}: ${detail}`, { alert: kind });
-    // Many models may have no price that nobody calls: the first call of one is what an operator hears of.
-    if (kind !== 'unpriced-model') alerts.raise(...alertOf(problem));
+    if (kind === 'unpriced-model') unpriced++;
+    if (kind !== 'unpriced-model' || unpriced <= unpricedMax) alerts.raise(...alertOf(problem));
   }
   const missing = new Set(problems.map(({ kind, subject }) => `${kind} ${subject}`));
   const back = known.filter(({ kind, subject }) => !missing.has(`${kind} ${subject}`));

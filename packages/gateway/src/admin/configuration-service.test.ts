@@ -281,6 +281,26 @@ describe('a configuration file', () => {
     expect(service.catalogue.current.revision).toBeGreaterThan(before.revision);
   });
 
+  test('a model without a price is told of once, when it is loaded, and over when it has one', async () => {
+    const unpriced = file('1').replace('gpt-5-mini]', 'gpt-5-mini, own-model]');
+    writeFileSync(path(), unpriced);
+    const service = await started(variables);
+    expect(alerts).toEqual(['unpriced-model']);
+    nowMs += 1000;
+    writeFileSync(path(), unpriced.replace('prices: {', 'prices: { own-model: { input: 1, output: 1 },'));
+    await service.poll();
+    await service.poll();
+    expect(alerts).toEqual(['unpriced-model']);
+    expect(over.filter((kind) => kind === 'unpriced-model')).toHaveLength(1);
+  });
+
+  test('of many models without a price the first hundred are told of', async () => {
+    const models = Array.from({ length: 150 }, (_, n) => `own-${n}`).join(', ');
+    writeFileSync(path(), file('1').replace('gpt-5-mini]', `gpt-5-mini, ${models}]`));
+    await started(variables);
+    expect(alerts).toHaveLength(100);
+  });
+
   test('that could not be stored at once is stored as soon as the store can be written again', async () => {
     writeFileSync(path(), file('1'));
     let isFailing = false;

@@ -77,7 +77,9 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
     (hasTerms || usage.citation + usage.pages + usage.groundings > 0)
   )
     alertUnpriced(entry, call.price, observer);
-  if (entry.unbilledReason === 'unpriced_model')
+  const { models } = call.gateway.catalogue.current;
+  // A price may have come while the call was made, and the operator been told that it is there.
+  if (entry.unbilledReason === 'unpriced_model' && models.get(entry.modelRequested)?.price === null)
     observer.alert('unpriced-model', { model: entry.modelRequested });
 }
 

@@ -274,9 +274,9 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
           return this.onCallEnded(true, true);
         }
         default:
+          // One whose caller has left meanwhile is sent nowhere, and has its entry as every other one.
           this.#over = beginning.over;
-          // Nobody waits for it any more, and nothing has been sent.
-          return exchange.gone ? this.onCallEnded(true, true) : this.#run(body);
+          return this.#run(body);
       }
     };
     context.repeats

@@ -18,7 +18,7 @@ export interface AlertRow {
 const hourMs = 3_600_000;
 /** Things that last are told of again by whoever meets them, and end when somebody says so. */
 const dayMs = 24 * hourMs;
-/** Once, however often it is told: the event's own members say what it is once of. */
+/** Once, however often it is told, until it is over: the event's own members say what it is once of. */
 const once = Number.MAX_SAFE_INTEGER;
 
 const target = ['channel', 'model'] as const;
@@ -53,7 +53,7 @@ export const alertKinds = {
   'odd-answer': { severity: 'info', subject: target, also: ['what'], foldMs: dayMs },
   'store-lost': { severity: 'error', subject: [], foldMs: dayMs },
   'thread-lost': { severity: 'warning', subject: ['thread'], also: ['why'], foldMs: hourMs },
-  'unpriced-model': { severity: 'warning', subject: ['model'], foldMs: dayMs },
+  'unpriced-model': { severity: 'warning', subject: ['model'], foldMs: once },
   'unpriced-term': { severity: 'warning', subject: ['model'], also: ['term'], foldMs: dayMs },
   'webhook-failing': { severity: 'warning', subject: ['webhook'], foldMs: dayMs },
 } as const satisfies Readonly<Record<string, AlertRow>>;

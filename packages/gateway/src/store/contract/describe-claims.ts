@@ -64,9 +64,28 @@ export function describeClaims(createSite: () => StoreSite): void {
     expect(await store.claims.claim(second, null)).toEqual({ kind: 'over', traceId: 'first' });
   });
 
+  const later = { ...second, fingerprint: 'b', nowMs: epochMs + 86_400_001 };
+
   test('a name is free again after a day', async () => {
     await store.claims.claim(claim, null);
-    const later = { ...second, fingerprint: 'b', nowMs: epochMs + 86_400_001 };
+    await store.claims.conclude(claim);
+    expect(await store.claims.claim(later, null)).toEqual({ kind: 'claimed' });
+  });
+
+  test('after a day the name of a call whose process has died is free, too', async () => {
+    const other = await site.open();
+    await other.prepare();
+    await other.claims.claim(claim, null);
+    await other.close();
+    expect(await store.claims.claim(later, null)).toEqual({ kind: 'claimed' });
+  });
+
+  test('a clock that jumps by a day frees no name of a call that is not over', async () => {
+    const other = await site.open();
+    await other.prepare();
+    await other.claims.claim(claim, null);
+    expect(await store.claims.claim({ ...later, fingerprint: 'a' }, null)).toEqual({ kind: 'running' });
+    await other.claims.conclude(claim);
     expect(await store.claims.claim(later, null)).toEqual({ kind: 'claimed' });
   });
 }

@@ -5,8 +5,8 @@ import { StoreUnavailable } from '../../ports/store.ts';
 import { inTransaction } from './database.ts';
 import { acquireRun, runFile } from './runs.ts';
 
-/** A name is kept for so long after it was taken. */
-const keptMs = 86_400_000;
+/** A name is kept for so long after it was taken; while its call is not over, for longer: a clock may jump by a day in the middle of one. */
+const [keptMs, keptOpenMs] = [86_400_000, 7 * 86_400_000];
 
 export const claimTable = `
 CREATE TABLE call_claims (
@@ -38,16 +38,22 @@ export class ClaimTable {
     const run = this.#run();
     if (run === null) throw new StoreUnavailable('claims belong to a run, and none has begun');
     return inTransaction(this.#database, (): ClaimResult => {
-      this.#database.prepare('DELETE FROM call_claims WHERE claimed_at_ms < ?').run(nowMs - keptMs);
+      this.#database
+        .prepare('DELETE FROM call_claims WHERE claimed_at_ms < ? AND (is_over = 1 OR claimed_at_ms < ?)')
+        .run(nowMs - keptMs, nowMs - keptOpenMs);
       const known = this.#database
-        .prepare('SELECT fingerprint, trace_id, run, is_over FROM call_claims WHERE key_id = ? AND name = ?')
+        .prepare(
+          'SELECT fingerprint, trace_id, run, is_over, claimed_at_ms FROM call_claims WHERE key_id = ? AND name = ?',
+        )
         .get(keyId, name);
       if (known !== undefined) {
-        if (known['fingerprint'] !== fingerprint) return { kind: 'other-body' };
-        const holder = String(known['trace_id']);
-        if (known['is_over'] === 0n && this.#lives(BigInt(Number(known['run'])), run))
-          return { kind: 'running' };
-        if (holder !== instead) return { kind: 'over', traceId: holder };
+        const isRunning = known['is_over'] === 0n && this.#lives(BigInt(Number(known['run'])), run);
+        if (isRunning || Number(known['claimed_at_ms']) >= nowMs - keptMs) {
+          if (known['fingerprint'] !== fingerprint) return { kind: 'other-body' };
+          if (isRunning) return { kind: 'running' };
+          const holder = String(known['trace_id']);
+          if (holder !== instead) return { kind: 'over', traceId: holder };
+        }
       }
       this.#database
         .prepare(
