@@ -142,7 +142,7 @@ export function listPriceOf(
   return listed === null ? null : { list, model: listed };
 }
 
-/** The end of the operator's own price, so that the file's holds again, or the list price. */
+/** The end of the operator's own price, so that the file's holds again, or the list price; or of its plans alone: then what holds before them goes on. */
 export function removalOf(
   { stored, nowMs }: PriceTools,
   place: PricePlace,
@@ -153,9 +153,12 @@ export function removalOf(
   const { current, later } = ownTimeline(stored, subject, nowMs);
   const isSet = current !== null && current.tiers.length > 0;
   if (!isSet && later.length === 0) return null;
-  if (onlyPlanned && later.length === 0) return null;
-  const kept = onlyPlanned && isSet ? current : null;
-  return { subject, fromMs, tiers: kept?.tiers ?? [], origin: kept?.origin ?? null, dropsPlanned: true };
+  if (onlyPlanned && !later.some((each) => fromMs === null || each.fromMs >= fromMs)) return null;
+  if (!onlyPlanned) return { subject, fromMs, tiers: [], origin: null, dropsPlanned: true };
+  const before = later.findLast((each) => each.fromMs < (fromMs ?? nowMs));
+  const kept = before === undefined ? current : before.price;
+  const { tiers, origin } = kept ?? { tiers: [], origin: null };
+  return { subject, fromMs: before?.fromMs ?? null, tiers, origin, dropsPlanned: true };
 }
 
 function ownTimeline({ prices }: StoredConfiguration, subject: string, nowMs: number) {

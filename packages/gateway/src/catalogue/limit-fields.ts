@@ -162,7 +162,7 @@ const creditLimitField = {
 };
 
 export const timeZoneName = z
-  .string()
+  .string('must be an IANA name such as Europe/Berlin')
   .refine((name) => readTimeZone(name) !== null, 'must be an IANA name such as Europe/Berlin');
 
 /** Canonical, so that a zone of two names is one. */

@@ -112,7 +112,10 @@ export function modelsOf({
   discount: given,
 }: LimitPatch): readonly { readonly model: string; readonly path: readonly string[] }[] {
   const models = isRecord(patched) ? patched['models'] : null;
-  const limited = Object.entries(isRecord(models) ? models : {}).filter(([, each]) => each !== null);
+  // What is said of a model that is gone can be taken away.
+  const limited = Object.entries(isRecord(models) ? models : {}).filter(
+    ([, ofModel]) => isRecord(ofModel) && Object.values(ofModel).some((each) => each !== null),
+  );
   const entries = Array.isArray(given) ? (given as Exclude<WrittenDiscount, number | string>) : [];
   return [
     ...limited.map(([model]) => ({ model, path: ['limits', 'models', model] })),

@@ -95,6 +95,9 @@ test('a debit below the credit limit has to be forced', async () => {
   expect(await debit()).toMatchObject({ code: 1, out: '' });
   expect((await debit()).err).toContain('may not go below -5 USD by a debit, unless it is forced');
   expect((await debit('--force')).out).toContain('-5.000000001 USD. It is below zero.');
+  await headgate('accounts', 'create', 'empty', '--prepaid');
+  const empty = await headgate('accounts', 'debit', 'empty', '1', ...reason);
+  expect(empty.err).toContain('may not go below 0 USD');
   // Who may owe any amount may be debited any.
   expect(await headgate('accounts', 'debit', 'house', '1000', ...reason)).toMatchObject({ code: 0 });
 });
@@ -197,6 +200,16 @@ test('a discount is set, shown and taken away, and goes through an export', asyn
     account: { discount: null },
     budgets: [{ amount: '4' }],
   });
+});
+
+test('limits of a model that is gone can be taken away', async () => {
+  await headgate('accounts', 'create', 'partner', '--concurrency', '3', '--model', 'gpt-5-mini');
+  writeFileSync(join(directory, 'c.yaml'), 'channels: { main: { provider: openai, models: [gpt-5] } }');
+  expect(await headgate('import', 'c.yaml')).toMatchObject({ code: 0 });
+  const limit = (amount: string) =>
+    headgate('accounts', 'limit', 'partner', '--concurrency', amount, '--model', 'gpt-5-mini');
+  expect((await limit('2')).err).toContain('there is no model "gpt-5-mini"');
+  expect((await limit('none')).out).toContain('No rate limits.');
 });
 
 test('a key that is rotated hands its limits on', async () => {

@@ -113,6 +113,20 @@ describe('prices set', () => {
     expect((await headgate('export')).out).toMatch(/gpt-5:\n +- input: "1"\n +output: "8"\n +- from:/);
   });
 
+  test('takes back the plans from a moment on: what was to hold before them goes on', async () => {
+    const set = (input: string, day: number) =>
+      headgate('prices', 'set', 'gpt-5', `input=${input}`, '--from', inDays(day));
+    await set('2', 8);
+    await set('3', 20);
+    await headgate('prices', 'remove', 'gpt-5', '--planned', '--from', inDays(10));
+    const { planned } = await shown('gpt-5');
+    expect(planned).toMatchObject([
+      { from: `${inDays(8)}T00:00:00.000Z`, source: 'operator', tiers: [{ prices: { input: '2' } }] },
+    ]);
+    const again = await headgate('prices', 'remove', 'gpt-5', '--planned', '--from', inDays(10));
+    expect(again.err).toContain('no price of gpt-5 is set or planned');
+  });
+
   test('sets what a channel costs, and every other dimension as one map', async () => {
     await headgate('prices', 'set', 'gpt-5', 'input=1', 'output=7.5', '--channel', 'eu');
     const { costs } = await shown('gpt-5');
@@ -160,8 +174,9 @@ describe('prices set', () => {
     ['inputs=1', 'must be a price such as input=1.25'],
     ['services=1', 'services'],
     ['cheap', 'must be a price such as input=1.25'],
-  ])('refuses %s by its name', async (word, message) => {
-    const { code, err } = await headgate('prices', 'set', 'gpt-5', word);
+    ['{ input: 1, output: 2, from: 2099-01-01 }', 'name one of the two', '--from', '2099-02-01'],
+  ])('refuses %s by its name', async (word, message, ...more) => {
+    const { code, err } = await headgate('prices', 'set', 'gpt-5', word, ...more);
     expect(err).toContain(message);
     expect(code).not.toBe(0);
     expect((await shown('gpt-5')).source).toBe('import');

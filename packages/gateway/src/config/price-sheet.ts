@@ -53,6 +53,8 @@ export function readPriceWords(
   const written =
     words.length === 1 && words[0]?.startsWith('{') === true ? readMap(words[0]) : readPairs(words);
   if (!written.ok) return written;
+  if (from !== null && 'from' in written.value.members)
+    return refused('--from', 'is said by the price as well; name one of the two');
   const entry = { ...(from === null ? {} : { from }), ...written.value.members };
   const plain =
     channel === null ? { prices: { [model]: entry } } : { costs: { [channel]: { [model]: entry } } };

@@ -143,6 +143,7 @@ const mistakes: readonly (readonly [path: string, body: unknown, param: string, 
     'no model',
   ],
   ['PATCH /groups/group-1', { discount: '5' }, 'discount', 'no such member'],
+  ['PATCH /groups/group-1', { timezone: null }, 'timezone', 'must be an IANA name'],
   ['PATCH /groups/group-1', { timezone: 'Nowhere' }, 'timezone', 'IANA'],
 ];
 
