@@ -112,7 +112,7 @@ export function modelsOf({
   discount: given,
 }: LimitPatch): readonly { readonly model: string; readonly path: readonly string[] }[] {
   const models = isRecord(patched) ? patched['models'] : null;
-  // What is said of a model that is gone can be taken away.
+  // Taking away is no mistake where the model is gone already.
   const limited = Object.entries(isRecord(models) ? models : {}).filter(
     ([, ofModel]) => isRecord(ofModel) && Object.values(ofModel).some((each) => each !== null),
   );
