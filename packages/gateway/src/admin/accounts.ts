@@ -187,7 +187,7 @@ function outcomeOf(result: AdjustmentResult, asked: Adjustment): Result<Adjusted
       return fail({
         kind: 'conflict',
         member: 'force',
-        message: `the balance is ${formatNanoUsd(result.balanceNanoUsd)} USD and may not go below ${formatNanoUsd(nanoUsd(-result.creditLimitNanoUsd))} USD by a debit, unless it is forced`,
+        message: `the balance is ${formatNanoUsd(result.balanceNanoUsd)} USD and may not go below ${formatNanoUsd(nanoUsd(-result.creditLimitNanoUsd))} USD by a debit, unless it is forced (--force, in a body "force": true)`,
       });
     case 'too-large':
       return invalid('amount', 'is more than a balance can hold');

@@ -122,13 +122,18 @@ export async function rotateKey(
     : fail(`the key ${old.value.id} is not active, so it cannot be rotated`);
 }
 
-/** Finds a key by its id, or by a beginning that only one id has. */
+/** Finds a key by its id, by a beginning that only one id has, or by a name that only one key has. */
 export function findKey(stored: StoredConfiguration, given: string): Result<StoredKey, string> {
   const exact = stored.keys.find(({ id }) => id === given);
   if (exact !== undefined) return succeed(exact);
   const [first, second] = stored.keys.filter(({ id }) => id.startsWith(given));
-  if (first === undefined) return fail(`there is no key "${given}"${didYouMean(given, idsOf(stored.keys))}`);
-  return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
+  if (first !== undefined)
+    return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
+  const [named, namesake] = stored.keys.filter(({ name }) => name === given);
+  if (named === undefined) return fail(`there is no key "${given}"${didYouMean(given, idsOf(stored.keys))}`);
+  return namesake === undefined
+    ? succeed(named)
+    : fail(`several keys are named "${given}"; say which by its id, as headgate keys list has it`);
 }
 
 type KeyRights = Omit<DeclaredKey, 'id' | 'name' | 'hash' | 'hint' | 'olderHashes'> & {

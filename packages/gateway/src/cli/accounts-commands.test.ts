@@ -93,7 +93,7 @@ test('a debit below the credit limit has to be forced', async () => {
   const debit = (...more: string[]) =>
     headgate('accounts', 'debit', 'partner', '5.000000001', ...reason, ...more);
   expect(await debit()).toMatchObject({ code: 1, out: '' });
-  expect((await debit()).err).toContain('may not go below -5 USD by a debit, unless it is forced');
+  expect((await debit()).err).toContain('may not go below -5 USD by a debit, unless it is forced (--force');
   expect((await debit('--force')).out).toContain('-5.000000001 USD. It is below zero.');
   await headgate('accounts', 'create', 'empty', '--prepaid');
   const empty = await headgate('accounts', 'debit', 'empty', '1', ...reason);
@@ -210,6 +210,14 @@ test('limits of a model that is gone can be taken away', async () => {
     headgate('accounts', 'limit', 'partner', '--concurrency', amount, '--model', 'gpt-5-mini');
   expect((await limit('2')).err).toContain('there is no model "gpt-5-mini"');
   expect((await limit('none')).out).toContain('No rate limits.');
+});
+
+test('a key is named by its id or by a name that no other has', async () => {
+  const { id } = await json('keys', 'create', '--name', 'ci');
+  expect(await json('keys', 'limit', 'ci', '--day', '3')).toMatchObject({ id });
+  await headgate('keys', 'create', '--name', 'ci');
+  expect((await headgate('keys', 'limit', 'ci', '--day', '4')).err).toContain('several keys are named "ci"');
+  expect((await headgate('keys', 'show', 'cii')).err).toContain('there is no key "cii"');
 });
 
 test('a key that is rotated hands its limits on', async () => {

@@ -99,7 +99,7 @@ function list(context: CommandContext): Promise<ExitReason> {
     const text =
       rows.length === 0
         ? 'There are no accounts yet.'
-        : tableText([...titles, 'from'], rows, context.output.color);
+        : tableText([...titles, 'from'], rows, context.output.color, '  ');
     printResult(context.output, { accounts }, text);
     return 'ok';
   });

@@ -19,7 +19,7 @@ const news: EventNews = {
   subject: 'channel:main',
   fold: 'channel:main',
   foldMs: 1_000,
-  detail: { channel: 'main', reason: 'the variable X is not set' },
+  detail: { channel: 'main', reason: 'the variable X is not set', endsAtMs: Date.UTC(2026, 10, 24) },
   count: 1_234,
   firstAtMs: nowMs - 5_000,
   lastAtMs: nowMs - 4_000,
@@ -84,7 +84,7 @@ test('lists what has happened, newest first, with what is known of it', async ()
   expect(lines[0]).toMatch(/^LAST TIME \(UTC\)\s+SEVERITY\s+KIND\s+SUBJECT\s+COUNT\s+ENDED$/);
   expect(lines[1]).toMatch(/warning\s+channel-out-of-service\s+channel:a\/m\s+1\s+\d\d-\d\d /);
   expect(lines[2]).toMatch(/error\s+missing-credential\s+channel:main\s+1,234\s+–$/);
-  expect(lines[3]).toBe('  reason: the variable X is not set');
+  expect(lines[3]).toBe('  reason: the variable X is not set, endsAt: 11-24 00:00:00');
   expect(lines.at(-2)).toBe('2 events');
 });
 

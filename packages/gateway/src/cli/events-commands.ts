@@ -125,7 +125,11 @@ function momentText(timeMs: number): string {
 function detailText({ detail, subject }: OperatorEvent): string {
   return Object.entries(detail)
     .filter(([name, value]) => name !== 'subject' && !subject.includes(String(value)))
-    .map(([name, value]) => `${name}: ${value}`)
+    .map(([name, value]) =>
+      name.endsWith('AtMs') && typeof value === 'number'
+        ? `${name.slice(0, -2)}: ${momentText(value)}`
+        : `${name}: ${value}`,
+    )
     .join(', ');
 }
 

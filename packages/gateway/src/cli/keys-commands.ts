@@ -27,6 +27,7 @@ export const keysCommands: readonly Command[] = [
       expires: { placeholder: 'WHEN', help: 'A date such as 2027-01-31, or a time from now such as 90d' },
       strict: { placeholder: null, help: 'Refuse calls of which a translation would lose anything' },
     },
+    examples: ['headgate keys create --name ci --group team --account partner-one --expires 90d'],
     run: create,
   }),
   command({
@@ -44,6 +45,7 @@ export const keysCommands: readonly Command[] = [
     positionals: { min: 1, max: 1 },
     summary: 'Make a successor with the same rights and show it, once',
     options: { grace: { placeholder: 'TIME', help: 'How long the old key still works beside it (24h)' } },
+    examples: ['headgate keys rotate ci --grace 1h'],
     run: rotate,
   }),
   ...ownerCommands('key'),
