@@ -50,26 +50,34 @@ class Assembly {
   isLost = false;
   #line = 0;
   #first = 0;
-  #open: string | null = null;
+  /** The lines of a record whose quote goes on; none is looked at twice. */
+  #open: string[] = [];
+  #characters = 0;
 
   take(text: string): CsvRecord | null {
     this.#line++;
-    const joined = this.#open === null ? text : `${this.#open}\n${text}`;
-    if (this.#open === null) this.#first = this.#line;
-    if (joined.length > recordCharactersMax) {
+    const wasOpen = this.#open.length > 0;
+    if (!wasOpen) {
+      this.#first = this.#line;
+      this.#characters = 0;
+    }
+    this.#characters += text.length + 1;
+    if (this.#characters > recordCharactersMax) {
       this.isLost = true;
       return this.#unclosed();
     }
-    if (isOpen(joined)) {
-      this.#open = joined;
+    const isOpen = hasOddQuotes(text) !== wasOpen;
+    if (isOpen) {
+      this.#open.push(text);
       return null;
     }
-    this.#open = null;
+    const joined = wasOpen ? [...this.#open, text].join('\n') : text;
+    this.#open = [];
     return recordOf(this.#first, joined.endsWith('\r') ? joined.slice(0, -1) : joined);
   }
 
   finish(): CsvRecord | null {
-    return this.#open === null ? null : this.#unclosed();
+    return this.#open.length === 0 ? null : this.#unclosed();
   }
 
   #unclosed(): CsvRecord {
@@ -77,11 +85,11 @@ class Assembly {
   }
 }
 
-/** An odd number of quotes: one of them is still open. */
-function isOpen(text: string): boolean {
-  let isQuoted = false;
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) isQuoted = !isQuoted;
-  return isQuoted;
+/** True where a quote is opened and not closed, or the other way round. */
+function hasOddQuotes(text: string): boolean {
+  let isOdd = false;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
+  return isOdd;
 }
 
 function recordOf(line: number, text: string): CsvRecord | null {
