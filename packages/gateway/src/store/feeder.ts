@@ -22,10 +22,11 @@ import {
   removeRun,
   runFile,
 } from './sqlite/runs.ts';
+import { SpendMaker } from './sqlite/spend-migration.ts';
 import { SpanMaker } from './sqlite/usage-spans.ts';
 
 /** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
-const linesMax = 2_000;
+const linesMax = 4_000;
 const usualIntervalMs = 200;
 /** How often it is looked for runs of other processes, living and dead. */
 const othersIntervalMs = 1_000;
@@ -68,7 +69,7 @@ export class Feeder {
   readonly #options: FeederOptions;
   readonly #database: DatabaseSync;
   readonly #books: Books;
-  readonly #spans: SpanMaker;
+  readonly #makers: readonly { step(): boolean }[];
   readonly #arrivals: Arrivals;
   readonly #feedings = new Map<bigint, Feeding>();
   /** Locks of runs whose processes are dead, until all of them is fed. */
@@ -84,7 +85,7 @@ export class Feeder {
     this.#options = options;
     this.#database = options.database;
     this.#books = new Books(options.database);
-    this.#spans = new SpanMaker(options.database);
+    this.#makers = [new SpanMaker(options.database), new SpendMaker(options.database)];
     this.#arrivals = new Arrivals(options);
     this.#trouble = new FeederTrouble(options, () => this.#own?.progress ?? null);
     this.#anchors = storeAnchors(options.file);
@@ -223,7 +224,7 @@ export class Feeder {
         const isBehind = this.#feedRound(looksAround).length > 0;
         if (this.#trouble.isFailing) return false;
         // An older version may have left something to sum up, which is done while nothing else is.
-        return isBehind || this.#spans.step();
+        return isBehind || this.#makers.some((maker) => maker.step());
       }
       this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);
     } catch (error) {
@@ -307,9 +308,8 @@ export class Feeder {
   #carry(feeding: Feeding, passage: Passage): void {
     // The first lines of a segment make durable all that was before it, whose segments may then go.
     const isBeginning = feeding.place <= passage.segment;
-    const isAtEnd = passage.lines.length < linesMax;
-    const movement = { run: feeding.id, from: feeding.place, fedAtMs: isAtEnd ? this.#options.now() : null };
-    const alarms = this.#books.take(passage, movement, isBeginning);
+    const fedAtMs = passage.lines.length < linesMax ? this.#options.now() : null;
+    const alarms = this.#books.take(passage, { run: feeding.id, from: feeding.place, fedAtMs }, isBeginning);
     feeding.place = passage.end;
     this.#trouble.isFailing = false;
     if (feeding.id === this.#own?.run.id) this.#own.progress.feed(passage.end);

@@ -186,6 +186,8 @@ export interface Schema {
   usage_spans: UsageSpansTable;
   /** Keys whose longer sums have not been made yet. */
   usage_spans_due: { key_id: string };
+  /** Keys whose sums by channel have not been made yet, and from when on. */
+  spend_slots_due: { key_id: string };
   prices: PricesTable;
   providers: ProvidersTable;
   accounts: Declared & {

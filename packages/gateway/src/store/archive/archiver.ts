@@ -5,6 +5,7 @@ import { traceAt } from '../call-reports.ts';
 import { type Cell, callColumns, placeOf } from '../columns.ts';
 import { inTransaction } from '../sqlite/database.ts';
 import { acquireArchiver } from '../sqlite/runs.ts';
+import { SpendMaker } from '../sqlite/spend-migration.ts';
 import {
   archiveDirectory,
   archiveLine,
@@ -37,6 +38,8 @@ export function archiveStep(
   try {
     const directory = archiveDirectory(file);
     removeUnfinished(directory);
+    // Sums by channel that are still to be made are made of calls, which must be there.
+    for (const spend = new SpendMaker(database); spend.step(); );
     const calls = oldest(database, beforeMs);
     const first = calls[0];
     if (first === undefined) return null;

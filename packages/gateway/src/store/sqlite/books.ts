@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { nanoUsd } from '../../money/money.ts';
 import { type BookedAttempt, postingsFor } from '../../money/postings.ts';
 import type { LedgerAlarm } from '../../ports/store.ts';
@@ -10,6 +10,8 @@ import { unknownModel } from '../model-names.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
 import { endLeases } from './leases.ts';
+import { OwnerSpending } from './owner-spending.ts';
+import { RowWriter } from './row-writer.ts';
 import { fedOf } from './runs.ts';
 import { SpendSums } from './spend-sums.ts';
 
@@ -46,10 +48,11 @@ const places = {
 export class Books {
   readonly #database: DatabaseSync;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  readonly #postings = new Map<number, StatementSync>();
+  readonly #postings: RowWriter;
   #balances = new Map<string, bigint>();
   #slots = new Map<string, Slot>();
   readonly #spend: SpendSums;
+  readonly #spending: OwnerSpending;
   readonly #findArchived: ReturnType<typeof archivedFinder>;
   /** No call behind it was archived when the transaction began. */
   #archivedTo = '';
@@ -59,7 +62,9 @@ export class Books {
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#statements = prepareStatements(database);
+    this.#postings = new RowWriter(database, 'postings (debit, credit, amount_nano_usd, reference)', 4);
     this.#spend = new SpendSums(database);
+    this.#spending = new OwnerSpending(database);
     this.#findArchived = archivedFinder(database);
   }
 
@@ -192,13 +197,31 @@ export class Books {
   #writeSums(run: bigint): void {
     for (const [subject, charge] of this.#leases) this.#statements.lease.run(subject, run, -charge);
     for (const [account, change] of this.#balances) this.#statements.balance.run(account, change);
-    for (const { identity, calls, billedCalls, usage, charge, cost, unknownCosts } of this.#slots.values())
-      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost, unknownCosts);
+    this.#postings.write();
+    this.#writeSlots();
     this.#spend.write();
     this.#dropSums();
   }
 
+  /** Triggers add to the spending of owners for a feeder of an older version; this one gathers it, and writes a row once for all slots. */
+  #writeSlots(): void {
+    if (this.#slots.size === 0) return;
+    this.#statements.gather.run();
+    for (const slot of this.#slots.values()) {
+      const { identity, calls, billedCalls, usage, charge, cost, unknownCosts } = slot;
+      this.#statements.slot.run(...identity, calls, billedCalls, ...usage, charge, cost, unknownCosts);
+      const { keyId, startMs, accountId, groupId } = slot;
+      this.#spending.add('account', accountId, startMs, charge);
+      this.#spending.add('group', groupId, startMs, charge);
+      this.#spending.add('key', keyId, startMs, charge);
+    }
+    this.#spending.write();
+    this.#statements.endGathering.run();
+  }
+
   #dropSums(): void {
+    this.#postings.drop();
+    this.#spending.drop();
     this.#balances = new Map();
     this.#slots = new Map();
     this.#spend.drop();
@@ -228,14 +251,11 @@ export class Books {
       chargeNanoUsd: charge,
       attempts,
     });
-    if (postings.length === 0) return;
-    const values: Cell[] = [];
     for (const { debit, credit, amountNanoUsd } of postings) {
-      values.push(debit, credit, amountNanoUsd, at(places.traceId));
+      this.#postings.add(debit, credit, amountNanoUsd, at(places.traceId));
       this.#balances.set(debit, (this.#balances.get(debit) ?? 0n) - amountNanoUsd);
       this.#balances.set(credit, (this.#balances.get(credit) ?? 0n) + amountNanoUsd);
     }
-    this.#insertPostings(postings.length).run(...values);
   }
 
   /** The charge of a call leaves the leases that its run has taken it from. */
@@ -247,18 +267,6 @@ export class Books {
     if ((leased & 1) !== 0) take(`account:${cells[places.accountId]}`);
     if ((leased & 2) !== 0) take(`group:${cells[places.groupId]}`);
     if ((leased & 4) !== 0) take(`key:${cells[places.keyId]}`);
-  }
-
-  /** One statement for all postings of a call: at this rate it is statements that cost, not rows. */
-  #insertPostings(count: number): StatementSync {
-    const known = this.#postings.get(count);
-    if (known !== undefined) return known;
-    const rows = Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ');
-    const statement = this.#database.prepare(
-      `INSERT INTO postings (debit, credit, amount_nano_usd, reference) VALUES ${rows}`,
-    );
-    this.#postings.set(count, statement);
-    return statement;
   }
 
   #sum(cells: readonly Cell[], attempts: readonly BookedAttempt[]): void {
@@ -286,6 +294,10 @@ export class Books {
     const identity = [cells[keyId], start, model, cells[accountId], cells[groupId]];
     const slot = {
       identity: identity.map((cell) => cell ?? null),
+      startMs: start,
+      keyId: cells[keyId] ?? null,
+      accountId: cells[accountId] ?? null,
+      groupId: cells[groupId] ?? null,
       calls: 0,
       billedCalls: 0,
       usage: usageColumns.map(() => 0),
@@ -301,6 +313,10 @@ export class Books {
 /** The sums of a key, a quarter of an hour and a model. */
 interface Slot {
   readonly identity: readonly Cell[];
+  readonly startMs: number;
+  readonly keyId: Cell;
+  readonly accountId: Cell;
+  readonly groupId: Cell;
   calls: number;
   billedCalls: number;
   readonly usage: number[];
@@ -357,6 +373,8 @@ function prepareStatements(database: DatabaseSync) {
       `INSERT INTO leases (subject, measure, run, outstanding) VALUES (?, 'money', ?, ?)
        ON CONFLICT DO UPDATE SET outstanding = outstanding + excluded.outstanding`,
     ),
+    gather: database.prepare('INSERT INTO gathering (id) VALUES (1)'),
+    endGathering: database.prepare('DELETE FROM gathering'),
     slot: database.prepare(
       `INSERT INTO usage_slots (${slot.join(', ')}) VALUES (${slot.map(() => '?').join(', ')})
        ON CONFLICT DO UPDATE SET ${sums.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,

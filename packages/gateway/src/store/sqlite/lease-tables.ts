@@ -1,5 +1,5 @@
 /** Sums of charges are kept for slots, days and in all (0), in UTC. */
-const spendingWidths = [900_000, 86_400_000, 0] as const;
+export const spendingWidths = [900_000, 86_400_000, 0] as const;
 
 const start = (width: number) => (width === 0 ? '0' : `NEW.slot_start_ms - NEW.slot_start_ms % ${width}`);
 
@@ -97,4 +97,22 @@ END;
 export const balanceNews = `
 DROP TRIGGER credits_end_silence;
 ALTER TABLE limit_alerts ADD COLUMN standing INTEGER NOT NULL DEFAULT 0;
+`;
+
+/**
+ * A feeder that writes the spending of owners itself says so by a row, for as long as its transaction lasts. Triggers are left for those of
+ * an older version.
+ */
+export const gatheredSpending = `
+CREATE TABLE gathering (id INTEGER PRIMARY KEY) STRICT;
+DROP TRIGGER charges_are_spent;
+DROP TRIGGER charges_add_up;
+CREATE TRIGGER charges_are_spent AFTER INSERT ON usage_slots
+WHEN NEW.charge_nano_usd <> 0 AND NOT EXISTS (SELECT 1 FROM gathering) BEGIN
+  ${addition('NEW.charge_nano_usd')}
+END;
+CREATE TRIGGER charges_add_up AFTER UPDATE ON usage_slots
+WHEN NEW.charge_nano_usd <> OLD.charge_nano_usd AND NOT EXISTS (SELECT 1 FROM gathering) BEGIN
+  ${addition('NEW.charge_nano_usd - OLD.charge_nano_usd')}
+END;
 `;

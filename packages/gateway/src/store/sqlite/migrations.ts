@@ -4,9 +4,9 @@ import { keysBySuccessor } from '../key-lineage.ts';
 import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
-import { balanceNews, leaseTables } from './lease-tables.ts';
+import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, limitsOfOwners } from './limits-migration.ts';
-import { tagsAndSpend } from './spend-migration.ts';
+import { spendIsMadeLater, tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
 /** The parts of usage that the first schema counts; later steps add the others. */
@@ -366,10 +366,9 @@ const steps: readonly string[] = [
   eventTables,
   limitsOfOwners,
   leaseTables,
-  shownKeys,
-  discounts,
-  balanceNews,
+  ...[shownKeys, discounts, balanceNews],
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
+  ...[gatheredSpending, spendIsMadeLater],
 ];
 
 /** The schema that this version writes. */

@@ -1,7 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookedAttempt } from '../../money/postings.ts';
 import { type Cell, placeOf } from '../columns.ts';
 import { inputParts, otherTags, outputParts, type SpendKind, tagsMax } from '../spend-slots.ts';
+import { RowWriter } from './row-writer.ts';
 
 const places = {
   keyId: placeOf('key_id'),
@@ -29,21 +30,37 @@ interface Sum {
  * Sums by channel and by tag over the calls of a quarter of an hour. They are gathered for a transaction and written once, as the others.
  */
 export class SpendSums {
-  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #rows: RowWriter;
+  readonly #namesOfTags: StatementSync;
   #sums = new Map<string, Sum>();
   /** The tags that a key has sums of in a quarter of an hour. */
   #tags = new Map<string, Set<string>>();
 
   constructor(database: DatabaseSync) {
-    this.#statements = prepareStatements(database);
+    const columns = [...identity, ...summed];
+    this.#rows = new RowWriter(
+      database,
+      `spend_slots (${columns.join(', ')})`,
+      columns.length,
+      `ON CONFLICT DO UPDATE SET ${summed.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+    );
+    this.#namesOfTags = database.prepare(
+      "SELECT DISTINCT name FROM spend_slots WHERE kind = 'tag' AND slot_start_ms = ? AND key_id = ?",
+    );
   }
 
   /** A call is charged where it was answered, and costs where it was tried. */
   add(cells: readonly Cell[], slotStartMs: number, attempts: readonly BookedAttempt[]): void {
     const channel = String(cells[places.channelId] ?? '');
-    this.#addCall(this.#sumOf('channel', slotStartMs, cells, channel), cells);
+    const answered = this.#sumOf('channel', slotStartMs, cells, channel);
+    this.#addCall(answered, cells);
     for (const attempt of attempts)
-      addCost(this.#sumOf('channel', slotStartMs, cells, attempt.channelId), attempt);
+      addCost(
+        attempt.channelId === channel
+          ? answered
+          : this.#sumOf('channel', slotStartMs, cells, attempt.channelId),
+        attempt,
+      );
     const tag = cells[places.tag];
     if (typeof tag !== 'string') return;
     const sum = this.#sumOf('tag', slotStartMs, cells, this.#nameOfTag(tag, slotStartMs, cells));
@@ -53,17 +70,19 @@ export class SpendSums {
 
   write(): void {
     for (const { identity, ...sum } of this.#sums.values())
-      this.#statements.add.run(
+      this.#rows.add(
         ...identity,
         ...[sum.calls, sum.billedCalls, sum.input, sum.output],
         ...[sum.charge, sum.cost, sum.unknownCosts],
       );
+    this.#rows.write();
     this.drop();
   }
 
   drop(): void {
     this.#sums = new Map();
     this.#tags = new Map();
+    this.#rows.drop();
   }
 
   /** Callers make tags up: beyond so many of a key in a quarter of an hour, the others have one sum together. */
@@ -71,7 +90,7 @@ export class SpendSums {
     const place = `${slotStartMs}\n${cells[places.keyId]}`;
     let known = this.#tags.get(place);
     if (known === undefined) {
-      const rows = this.#statements.tags.all(slotStartMs, cells[places.keyId] ?? null);
+      const rows = this.#namesOfTags.all(slotStartMs, cells[places.keyId] ?? null);
       known = new Set(rows.map(({ name }) => String(name)));
       known.delete(otherTags);
       this.#tags.set(place, known);
@@ -121,16 +140,3 @@ const summed = [
   ...['calls', 'billed_calls', 'input_tokens', 'output_tokens'],
   ...['charge_nano_usd', 'cost_nano_usd', 'unknown_costs'],
 ];
-
-function prepareStatements(database: DatabaseSync) {
-  const columns = [...identity, ...summed];
-  return {
-    add: database.prepare(
-      `INSERT INTO spend_slots (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-       ON CONFLICT DO UPDATE SET ${summed.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
-    ),
-    tags: database.prepare(
-      "SELECT DISTINCT name FROM spend_slots WHERE kind = 'tag' AND slot_start_ms = ? AND key_id = ?",
-    ),
-  };
-}

@@ -20,6 +20,15 @@ function addition(value: (column: string) => string): string {
   ON CONFLICT DO UPDATE SET ${summed.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')};`;
 }
 
+/** Notes that a table of sums is to be made for every key that has calls, which it finds without reading all sums. */
+export function dueFromTheStart(table: string): string {
+  return `WITH RECURSIVE known (key_id) AS (
+  SELECT min(key_id) FROM usage_slots
+  UNION ALL SELECT (SELECT min(key_id) FROM usage_slots WHERE key_id > known.key_id) FROM known WHERE key_id IS NOT NULL
+)
+INSERT INTO ${table} (key_id, from_ms) SELECT key_id, 0 FROM known WHERE key_id IS NOT NULL;`;
+}
+
 /**
  * Sums of a key by hour, by day and model, and in all. Triggers keep them, so whoever feeds the store adds to them: also a process of an
  * older version that is about to retire. The sums of what was stored before are made in the background, key by key.
@@ -40,11 +49,7 @@ CREATE TRIGGER usage_slots_add_up AFTER UPDATE ON usage_slots BEGIN
   ${addition((column) => `NEW.${column} - OLD.${column}`)}
 END;
 CREATE TABLE usage_spans_due (key_id TEXT PRIMARY KEY, from_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-WITH RECURSIVE known (key_id) AS (
-  SELECT min(key_id) FROM usage_slots
-  UNION ALL SELECT (SELECT min(key_id) FROM usage_slots WHERE key_id > known.key_id) FROM known WHERE key_id IS NOT NULL
-)
-INSERT INTO usage_spans_due (key_id, from_ms) SELECT key_id, 0 FROM known WHERE key_id IS NOT NULL;
+${dueFromTheStart('usage_spans_due')}
 `;
 
 /** That much of a key is summed up in one transaction, which holds nobody up for long. */
