@@ -50,7 +50,7 @@ class CallerSide implements Reply {
     return this.status !== null;
   }
   headers: HeaderList = [];
-  /** Those that it was told of before. */
+  /** It was told of these before. */
   addedHeaders: HeaderList = [];
   text = '';
   ending: 'none' | 'clean' | 'broken' | 'abandoned' = 'none';

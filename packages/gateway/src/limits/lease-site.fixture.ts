@@ -62,7 +62,7 @@ export class LeaseSite {
     this.passedMs += ms;
   }
 
-  /** What an operator grants, or takes back where it is below zero. */
+  /** The operator grants so much, or takes it back where it is below zero. */
   credit(account: string, amount: bigint): void {
     const [debit, credit] = amount > 0n ? ['credit', `account:${account}`] : [`account:${account}`, 'credit'];
     this.database

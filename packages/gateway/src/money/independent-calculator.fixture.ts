@@ -43,7 +43,7 @@ class Fraction {
 const perMillion = new Fraction(1n, 1_000_000n);
 const nanoPerDollar = new Fraction(1_000_000_000n);
 
-/** Where a page has no price for a class, it costs as much as this one does. */
+/** A class without a price on a page costs as much as this one does. */
 const plainer: Readonly<Record<string, string>> = {
   cacheRead: 'input',
   cacheReadAudio: 'cacheRead',

@@ -57,7 +57,7 @@ export class HeldInMemory implements Holds {
     return Promise.resolve(this.#keptOf(owners).map(standingOf));
   }
 
-  /** What is taken of the first limit of an owner. */
+  /** The part of the first limit of an owner that is taken. */
   takenOf(owner: OwnerLimits): bigint {
     return this.#keptOf([owner])[0]?.taken ?? 0n;
   }
