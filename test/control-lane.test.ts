@@ -126,7 +126,7 @@ test('a store that another process has locked is 503 for reports, in a bounded t
   const { apiOrigin, consoleOrigin } = serving.ready;
   expect((await call(apiOrigin, key)).status).toBe(200);
   expect((await usage(apiOrigin, key)).status).toBe(200);
-  using locking = new DatabaseSync(join(directory.path, 'headgate.sqlite'));
+  using locking = new DatabaseSync(join(directory.path, 'headgate.sqlite'), { timeout: 5_000 });
   locking.exec('BEGIN IMMEDIATE');
   expect((await call(apiOrigin, key)).status).toBe(200);
   const started = performance.now();

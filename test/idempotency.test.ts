@@ -180,7 +180,7 @@ test('fifty at a time over two processes are one call, and one of them beside it
 
 test('a call whose caller leaves while its name is being claimed has an entry, is sent nowhere and may be repeated', async () => {
   const process = await serve();
-  const database = new DatabaseSync(join(directory, 'headgate.sqlite'));
+  const database = new DatabaseSync(join(directory, 'headgate.sqlite'), { timeout: 5_000 });
   database.exec('BEGIN IMMEDIATE');
   const left = fetch(`${process.ready.apiOrigin}/v1/chat/completions`, {
     method: 'POST',
