@@ -4,9 +4,14 @@ import type { Amounts, Limit } from './limit.ts';
 
 /** A lease is granted more, ahead of need, when less than half of what it was granted is left; this mark means: not now. */
 const never = -(2n ** 62n);
-/** Parts of the amount of a rate that are leased at once: a process that dies may have used one. They are three seconds of a minute, and a minute or so of a day. */
-const partsOfMinute = 20n;
+/**
+ * Parts of the amount of a rate that are leased at once: a process that dies may have used one. They are less than a second of a minute,
+ * and a minute or so of a day; of a small amount a part is a few calls.
+ */
+const partsOfMinute = 100n;
 const partsOfDay = 1_000n;
+const partsOfFew = 20n;
+const few = 10n;
 const dayMs = 86_400_000;
 const looksAfterSpending = 5;
 /** More than any lease has. */
@@ -154,7 +159,7 @@ export class Lease {
     let needed = 0n;
     for (const waiter of this.waiters) needed += needOf(this, waiter.amounts);
     const least = first === undefined ? 0n : needOf(this, first.amounts) - this.free;
-    const part = this.limit.amount / (this.limit.windowMs === dayMs ? partsOfDay : partsOfMinute);
+    const part = partOf(this.limit);
     const spare = part > this.#pace ? part : this.#pace;
     const wish = needed - (this.free < 0n || needed > 0n ? this.free : 0n) + spare;
     return { least: least > 0n ? least : 0n, wish: wish > 1n ? wish : 1n };
@@ -222,4 +227,13 @@ export class Lease {
 /** The part of a call's amounts that counts for a lease. */
 export function needOf(lease: Lease, amounts: Amounts): bigint {
   return amounts[lease.limit.counted];
+}
+
+/** The part of a rate that is leased at once. */
+function partOf({ amount, windowMs }: Limit): bigint {
+  if (windowMs === dayMs) return amount / partsOfDay;
+  const part = amount / partsOfMinute;
+  const ofFew = amount / partsOfFew;
+  if (part > few) return part;
+  return ofFew < few ? ofFew : few;
 }
