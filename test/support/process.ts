@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { generateKey } from '../../packages/gateway/src/admin/keys.ts';
 import { runCommandLine } from '../../packages/gateway/src/cli/run.ts';
 import { environmentOf } from '../../packages/gateway/src/config.ts';
-import { SameThreadLane } from '../../packages/gateway/src/store/sqlite/same-thread-lane.ts';
 import type { Platform } from '../../packages/protocols/src/index.ts';
 import { configurationText, httpFlags, type TestGatewayOptions } from './gateway.ts';
 
@@ -132,7 +131,7 @@ export async function runCommand(
   const code = await runCommandLine(words, {
     environment: environmentOf({ HEADGATE_DATA_DIR: dataDir, ...environment }),
     directory: dataDir,
-    stop: AbortSignal.abort(),
+    stopping: () => AbortSignal.abort(),
     readSecret: () => Promise.resolve({ ok: true, value: input }),
     version: '0',
     output: {
@@ -144,7 +143,6 @@ export async function runCommand(
         written.stderr += text;
       },
     },
-    openLane: (...lane) => new SameThreadLane(...lane),
   });
   return { code, signal: null, ...written };
 }

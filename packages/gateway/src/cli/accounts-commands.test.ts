@@ -32,8 +32,7 @@ async function headgate(...words: readonly string[]) {
   const code = await runCommandLine(words, {
     environment: environmentOf({ OPENAI_API_KEY: 'a' }),
     directory,
-    stop: AbortSignal.abort(),
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping: () => AbortSignal.abort(),
     version: '1.2.3',
     readSecret: () => Promise.resolve(succeed('')),
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

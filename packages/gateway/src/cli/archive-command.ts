@@ -8,7 +8,7 @@ import {
   readTime,
 } from './command.ts';
 import { behindText } from './ledger-commands.ts';
-import { withLedger } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 /** Calls of the last day stay, so that whatever ends late finds its call where it began. */
 const daysKept = 1;
@@ -27,7 +27,7 @@ export const archiveCommand = command({
 });
 
 function runArchive(context: CommandContext): Promise<ExitReason> {
-  const { options, output, stop } = context;
+  const { options, output } = context;
   const beforeMs = options['before'] === undefined ? null : readTime(options['before']);
   const isRecent = beforeMs !== null && beforeMs > Date.now() - daysKept * 86_400_000;
   if (beforeMs === null || isRecent) {
@@ -37,7 +37,8 @@ function runArchive(context: CommandContext): Promise<ExitReason> {
     printFailure(output, [problem]);
     return Promise.resolve('usage');
   }
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
+    const stop = context.stopping();
     const asOfMs = await store.catchUp();
     let [files, calls, bytes] = [0, 0, 0];
     for (;;) {

@@ -92,8 +92,7 @@ async function headgate(line: string) {
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf({}),
     directory,
-    stop: AbortSignal.abort(),
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping: () => AbortSignal.abort(),
     version: '1.2.3',
     readSecret: () => Promise.resolve(succeed('')),
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

@@ -17,7 +17,7 @@ import {
 import { behindText, entryCsvLine, entryCsvTitles } from './ledger-commands.ts';
 import { cut, right, statusText, tableText } from './table.ts';
 import { usd } from './usd.ts';
-import { withLedger, withWorkspace } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 const daysBack = 7;
 const limitMax = 1000;
@@ -195,14 +195,15 @@ function showCall(context: CommandContext): Promise<ExitReason> {
 }
 
 function tailCalls(context: CommandContext): Promise<ExitReason> {
-  const { options, output, stop } = context;
+  const { options, output } = context;
   const filter = readCallFilter(options, Date.now(), daysBack);
   if (!filter.ok) {
     printFailure(output, [filter.error]);
     return Promise.resolve('usage');
   }
   const isWide = options['wide'] !== undefined;
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
+    const stop = context.stopping();
     await store.catchUp();
     let { mark } = await store.calls.follow(filter.value, null);
     let isBegun = false;

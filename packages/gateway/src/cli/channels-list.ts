@@ -61,23 +61,31 @@ interface View {
 const watchMs = 2000;
 
 function listChannels(context: CommandContext): Promise<ExitReason> {
-  const { options, output, stop } = context;
+  const { options, output } = context;
   const wrong = wrongOption(options);
   if (wrong !== null) {
     printFailure(output, [wrong]);
     return Promise.resolve('usage');
   }
   return withWorkspace(context, async (workspace) => {
-    const watches = options['watch'] !== undefined;
+    if (options['watch'] === undefined) {
+      showChannels(await look(workspace, context), context);
+      return 'ok';
+    }
+    const stop = context.stopping();
     do {
       const view = await look(workspace, context);
-      if (watches && output.color) output.write('\u001b[H\u001b[2J');
-      printResult(output, { channels: view.rows.map(publicRow), seen: view.source }, viewText(view, context));
-      if (!watches) break;
+      if (output.color) output.write('\u001b[H\u001b[2J');
+      showChannels(view, context);
       await delay(watchMs, undefined, { signal: stop }).catch(() => undefined);
     } while (!stop.aborted);
     return 'ok';
   });
+}
+
+function showChannels(view: View, context: CommandContext): void {
+  const shown = { channels: view.rows.map(publicRow), seen: view.source };
+  printResult(context.output, shown, viewText(view, context));
 }
 
 function wrongOption({ state, sort = 'state' }: CommandContext['options']): string | null {

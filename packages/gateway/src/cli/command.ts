@@ -1,6 +1,5 @@
 import type { Result } from '@headgate/protocols';
 import type { Environment } from '../config.ts';
-import type { OpenLane } from '../store/sqlite/open-sqlite-store.ts';
 
 /** An option of one command, beside the settings and `--json` and `--help`, which every command takes. */
 export interface CommandOption {
@@ -37,10 +36,8 @@ export interface CommandContext {
   readonly output: Output;
   /** Reads a secret from standard input; a person at a terminal is asked for it, and does not see it. */
   readonly readSecret: () => Promise<Result<string, string>>;
-  /** Aborts when the process is asked to stop. */
-  readonly stop: AbortSignal;
-  /** Lanes of tests in the place of those that the command would open. */
-  readonly openLane?: OpenLane;
+  /** Aborts when the process is asked to stop. The system ends a command that never asks, at once and whatever it does. */
+  readonly stopping: () => AbortSignal;
 }
 
 /** A command with the usual answers for what it leaves out. */

@@ -23,7 +23,7 @@ import { targetsOf, testTargets } from './channels-commands.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
 import { askGateway, unreadyReasons } from './running-gateway.ts';
 import { cut, statusText, tableWithNotes, widthUsual } from './table.ts';
-import { type Workspace, withLedger, workspaceCatalogue } from './workspace.ts';
+import { type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 /** One thing that was looked at, how it stands and, unless it is good, how to mend it. */
 interface Diagnosis {
@@ -57,7 +57,7 @@ async function diagnose(context: CommandContext): Promise<ExitReason> {
   const said: string[] = [];
   const hush = (text: string): void => void said.push(text.trim());
   const output = { ...context.output, json: false, write: hush, writeError: hush };
-  const opened = await withLedger({ ...context, output }, async (workspace) => {
+  const opened = await withWorkspace({ ...context, output }, async (workspace) => {
     const { declaration, diagnoses } = await checkFile(context, workspace);
     within.push(...diagnoses, await checkLedger(workspace));
     const catalogue = await catalogueToBe(workspace, declaration);

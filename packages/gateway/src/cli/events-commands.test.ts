@@ -60,10 +60,9 @@ async function headgate(line: string, stop = AbortSignal.abort()) {
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf({}),
     directory,
-    stop,
+    stopping: () => stop,
     version: '0',
     readSecret: () => Promise.resolve(fail('none')),
-    openLane: (...lane) => new SameThreadLane(...lane),
     output: {
       color: false,
       write: (text) => {

@@ -15,7 +15,7 @@ import {
   printResult,
 } from './command.ts';
 import { cut, right, statusText, tableText, tableWithNotes } from './table.ts';
-import { withLedger, withWorkspace } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 const daysBack = '7d';
 const limitMax = 1000;
@@ -134,13 +134,14 @@ function detailText({ detail, subject }: OperatorEvent): string {
 }
 
 function tailEvents(context: CommandContext): Promise<ExitReason> {
-  const { options, output, stop } = context;
+  const { options, output } = context;
   const filter = readFilter(options, Date.now(), daysBack);
   if (!filter.ok) {
     printFailure(output, [filter.error]);
     return Promise.resolve('usage');
   }
-  return withLedger(context, async ({ store, clock }) => {
+  return withWorkspace(context, async ({ store, clock }) => {
+    const stop = context.stopping();
     let { mark } = await store.events.follow(filter.value, null);
     let isBegun = false;
     for (;;) {

@@ -15,7 +15,7 @@ import {
   readTime,
 } from './command.ts';
 import { statusText, tableText } from './table.ts';
-import { withLedger } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 export const ledgerCommands: readonly Command[] = [
   command({ name: 'ledger verify', summary: 'Check every invariant of the ledger', run: verify }),
@@ -46,7 +46,7 @@ export const ledgerCommands: readonly Command[] = [
 ];
 
 function verify(context: CommandContext): Promise<ExitReason> {
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
     const verification = await store.verify();
     const { findings, counts, asOfMs } = verification;
     const { color } = context.output;
@@ -67,7 +67,7 @@ function verify(context: CommandContext): Promise<ExitReason> {
 }
 
 function salvage(context: CommandContext): Promise<ExitReason> {
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
     const salvaged = await store.salvage();
     if (salvaged === null) {
       printFailure(context.output, ['a gateway is running on these journals; stop it first']);
@@ -110,7 +110,7 @@ function exportEntries(context: CommandContext): Promise<ExitReason> {
     printFailure(output, [typeof filter === 'string' ? filter : '--format must be ndjson or csv']);
     return Promise.resolve('usage');
   }
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     if (format === 'csv') output.write(entryCsvTitles());
     for await (const entry of store.exportEntries(filter)) {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { succeed } from '@headgate/protocols';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
-import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { runCommandLine } from './run.ts';
 
 const configuration = `
@@ -31,8 +30,7 @@ async function headgate(line: string) {
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' }),
     directory,
-    stop: AbortSignal.abort(),
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping: () => AbortSignal.abort(),
     version: '1.2.3',
     readSecret: () => Promise.resolve(succeed('')),
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

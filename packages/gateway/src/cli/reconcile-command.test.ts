@@ -71,8 +71,7 @@ async function headgate(line: string, ...more: readonly string[]) {
   const code = await runCommandLine([...line.split(' '), ...more], {
     environment: environmentOf({}),
     directory,
-    stop: AbortSignal.abort(),
-    openLane,
+    stopping: () => AbortSignal.abort(),
     version: '1.2.3',
     readSecret: () => Promise.resolve(succeed('')),
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

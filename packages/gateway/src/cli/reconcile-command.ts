@@ -16,7 +16,7 @@ import { isReconciled, type MatchedBy, type Reconciliation, reconcile } from './
 import { cut, right, statusText, tableText } from './table.ts';
 import { readMapping, type UsageField, usageFields } from './upstream-usage.ts';
 import { usd } from './usd.ts';
-import { withLedger } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 const limitMax = 100_000;
 const limitUsual = 20;
@@ -68,7 +68,7 @@ async function runReconcile(context: CommandContext): Promise<ExitReason> {
     printFailure(output, wanted.problems);
     return 'usage';
   }
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     const chunks: AsyncIterable<Uint8Array> = createReadStream(wanted.file);
     const entries = store.exportEntries.bind(store);

@@ -54,8 +54,7 @@ async function headgate(line: string) {
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf({ OPENAI_API_KEY: credential }),
     directory,
-    stop: AbortSignal.abort(),
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping: () => AbortSignal.abort(),
     readSecret: () => Promise.resolve(succeed('')),
     version: '1.2.3',
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

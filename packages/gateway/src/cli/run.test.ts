@@ -13,7 +13,6 @@ import { succeed } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isWellFormedKey } from '../catalogue/key.ts';
 import { environmentOf } from '../config.ts';
-import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { exitCodes } from './command.ts';
 import { runCommandLine } from './run.ts';
 
@@ -35,15 +34,14 @@ async function headgate(
   variables: Readonly<Record<string, string>> = {},
   onOutput: () => void = () => undefined,
   input = '',
-  stop = AbortSignal.abort(),
+  stopping = () => AbortSignal.abort(),
 ): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCommandLine(line.split(' '), {
     environment: environmentOf(variables),
     directory,
-    stop,
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping,
     readSecret: () => Promise.resolve(succeed(input)),
     version: '1.2.3',
     output: {
@@ -300,7 +298,7 @@ describe('lists and checks', () => {
       );
       changes.push(headgate('import c.yaml', credentials));
     };
-    const { code, out } = await headgate('channels list --watch', credentials, change, '', stop.signal);
+    const { code, out } = await headgate('channels list --watch', credentials, change, '', () => stop.signal);
     expect(code).toBe(0);
     expect(await changes[0]).toMatchObject({ code: 0 });
     const [, first, second] = out.split('STATE');
@@ -443,6 +441,29 @@ describe('credentials', () => {
       },
     ]);
   });
+});
+
+// A thread takes as long to start as all the rest of a command: `spend` took 0.8 s of CPU with two, and takes 0.35.
+test('commands that read the ledger start no thread', async () => {
+  const threads: unknown[] = [];
+  const note = (thread: unknown) => void threads.push(thread);
+  process.on('worker', note);
+  try {
+    for (const line of ['spend', 'calls list', 'ledger verify', 'ledger export', 'doctor --no-network']) {
+      const { err } = await headgate(line);
+      expect.soft({ line, err, threads: threads.length }).toEqual({ line, err: '', threads: 0 });
+    }
+  } finally {
+    process.off('worker', note);
+  }
+});
+
+// A query holds the thread that would hear of the signal, so a command that could do nothing about it leaves it to the system.
+test('commands that do not go on until they are told to stop ask for no signal', async () => {
+  const asks: string[] = [];
+  for (const line of ['spend', 'ledger verify', 'channels list', 'calls tail', 'channels list --watch'])
+    await headgate(line, {}, undefined, '', () => (asks.push(line), AbortSignal.abort()));
+  expect(asks).toEqual(['calls tail', 'channels list --watch']);
 });
 
 test('newer facts about models are taken in from a file, and change what is listed', async () => {

@@ -58,7 +58,7 @@ const commands: readonly Command[] = [
 
 /** The process that a command runs in. */
 export interface Surroundings
-  extends Pick<CommandContext, 'environment' | 'directory' | 'stop' | 'openLane' | 'readSecret'> {
+  extends Pick<CommandContext, 'environment' | 'directory' | 'stopping' | 'readSecret'> {
   readonly output: Omit<Output, 'json'>;
   readonly version: string;
 }
@@ -171,7 +171,7 @@ export async function startCommandLine(): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     environment,
     directory: process.cwd(),
-    stop: stopSignal(),
+    stopping: stopSignal,
     readSecret: () => readSecretInput(process.stdin, (text) => void process.stderr.write(text)),
     version: packageVersion(),
     output: {

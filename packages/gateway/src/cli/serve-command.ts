@@ -20,6 +20,7 @@ export const serveCommand = command({
 
 async function serve(context: CommandContext): Promise<ExitReason> {
   const line = openGuardianLine(context.environment);
+  const stops = [context.stopping(), ...(line === null ? [] : [line.stop])];
   const giveUp = (reason: ExitReason, messages: readonly string[]): ExitReason => {
     printFailure(context.output, messages);
     line?.failed(messages.join('; '));
@@ -29,7 +30,7 @@ async function serve(context: CommandContext): Promise<ExitReason> {
     const succession = new Succession(line);
     const started = await start(context, succession);
     if (!started.ok) return giveUp('configuration', started.error.map(describeProblem));
-    return await serveUntilStopped(context, succession, started.value);
+    return await serveUntilStopped(context, succession, started.value, AbortSignal.any(stops));
   } catch (error) {
     const reason = startFailure(error);
     if (reason !== null) return giveUp('unavailable', [reason]);
@@ -99,12 +100,12 @@ async function serveUntilStopped(
   context: CommandContext,
   succession: Succession,
   { settings, gateway }: Serving,
+  stop: AbortSignal,
 ): Promise<ExitReason> {
   const { line } = succession;
   const self = ownIncumbent(gateway, () => withdraw(settings));
   const guardian = new Guardian(self, addressesOf(settings), gateway.log.logger);
   succession.guardian = guardian;
-  const stop = line === null ? context.stop : AbortSignal.any([context.stop, line.stop]);
   const onRestart = (): void => void succession.restart();
   // Whoever hears that it serves may send the signal at once.
   if (hasSignals) process.on(restartSignal, onRestart);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { succeed } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
-import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { runCommandLine } from './run.ts';
 
 const configuration = `
@@ -28,8 +27,7 @@ async function headgate(...words: string[]) {
   const code = await runCommandLine(words, {
     environment: environmentOf({ OPENAI_API_KEY: 'a' }),
     directory,
-    stop: AbortSignal.abort(),
-    openLane: (...lane) => new SameThreadLane(...lane),
+    stopping: () => AbortSignal.abort(),
     version: '1.2.3',
     readSecret: () => Promise.resolve(succeed('')),
     output: { color: false, write: (text) => out.push(text), writeError: (text) => void err.push(text) },

@@ -7,7 +7,7 @@ import { type CommandContext, command, type ExitReason, printFailure, printResul
 import { behindText } from './ledger-commands.ts';
 import { cut, right, tableText } from './table.ts';
 import { marginPercent, usd } from './usd.ts';
-import { withLedger } from './workspace.ts';
+import { withWorkspace } from './workspace.ts';
 
 const daysBack = 30;
 const limitMax = 10_000;
@@ -51,7 +51,7 @@ function showSpend(context: CommandContext): Promise<ExitReason> {
     printFailure(output, problems);
     return Promise.resolve('usage');
   }
-  return withLedger(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     const rows = await store.calls.spend(by, filter.value);
     if (options['csv'] !== undefined) output.write(csvOf(by, rows));

@@ -11,9 +11,8 @@ import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type Store, StoreUnusable } from '../ports/store.ts';
-import { type OpenLane, openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
+import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
-import { WorkerLane } from '../store/sqlite/worker-lane.ts';
 import { type CommandContext, type ExitReason, printFailure } from './command.ts';
 
 /** The files that a command on a data directory has open. A gateway may be running on the same directory. */
@@ -42,14 +41,6 @@ export function withSettings(
   return Promise.resolve('configuration');
 }
 
-/** A command that reads all of the ledger has threads for it, so that it can be stopped meanwhile. */
-export function withLedger(
-  context: CommandContext,
-  run: (workspace: Workspace) => Promise<ExitReason>,
-): Promise<ExitReason> {
-  return withWorkspace({ openLane: (...lane) => new WorkerLane(...lane), ...context }, run);
-}
-
 /** Opens the data directory for a command and lets go of it afterwards. */
 export function withWorkspace(
   context: CommandContext,
@@ -66,7 +57,7 @@ export function withWorkspace(
       printFailure(context.output, proxyFor.error.map(describeProblem));
       return 'configuration';
     }
-    const opened = await openStore(settings, context.openLane);
+    const opened = await openStore(settings);
     if (!opened.ok) {
       printFailure(context.output, [opened.error]);
       return 'unavailable';
@@ -100,9 +91,7 @@ export function withWorkspace(
   });
 }
 
-const inThisThread: OpenLane = (...lane) => new SameThreadLane(...lane);
-
-async function openStore(settings: Settings, openLane = inThisThread): Promise<Result<Store, string>> {
+async function openStore(settings: Settings): Promise<Result<Store, string>> {
   try {
     makeDataDirectory(settings.dataDir);
     const store = await openSqliteStore({
@@ -110,7 +99,8 @@ async function openStore(settings: Settings, openLane = inThisThread): Promise<R
       durability: 'strict',
       clock: systemClock,
       onAlarm: () => undefined,
-      openLane,
+      // A thread takes longer to start than most commands to run.
+      openLane: (...lane) => new SameThreadLane(...lane),
     });
     return succeed(store);
   } catch (error) {
