@@ -47,7 +47,7 @@ test.each(rules)('$name', (rule) => {
 // How large the house may be. The second house stood at 320 files and 49,313 lines; what later issues add is bounded apart,
 // and only a commit that says what it adds may raise a number.
 test.each([
-  { what: 'the house', paths: /^packages\//, filesMax: 550, linesMax: 79_000 },
+  { what: 'the house', paths: /^packages\//, filesMax: 900, linesMax: 115_000 },
   {
     what: 'the hot path',
     paths: /^packages\/gateway\/src\/call\/[^/]+$/,

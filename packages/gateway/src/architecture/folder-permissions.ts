@@ -83,7 +83,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [`${gateway}/admin`]: {
     imports: [protocols, ...core, ...inGateway('ports', 'config', 'config.ts')],
     types: inGateway('telemetry'),
-    packages: ['node:', 'zod', 'yaml'],
+    packages: ['node:', 'zod', 'yaml', '@simplewebauthn/server', 'oauth4webapi'],
   },
   [`${gateway}/cli`]: {
     imports: [

@@ -1,10 +1,12 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { isProxyUrl } from '../catalogue/channel-way.ts';
 import { readMeasure, timeUnits, type Units } from '../catalogue/duration.ts';
+import { type RoleRule, readRoleRules } from '../catalogue/role-rules.ts';
 
 export type SettingSection =
   | 'Deployment'
   | 'Addresses'
+  | 'Sign-in'
   | 'Files'
   | 'Limits'
   | 'Time-outs'
@@ -175,5 +177,22 @@ export function proxyForm(): SettingForm<UsualProxy> {
   return setting<UsualProxy>('none', 'none', accepts, 'URL', (given) => {
     if (given === 'none' || given === 'environment') return succeed(given);
     return isProxyUrl(given) ? succeed({ url: given }) : fail(`is not ${accepts}`);
+  });
+}
+
+/** Rights that follow from a claim: `headgate-admins=operator, research=member:lab`. */
+export function roleRules(): SettingForm<readonly RoleRule[]> {
+  const accepts = 'rules such as gateway-admins=operator, research=member:lab';
+  return setting<readonly RoleRule[]>('none', [], accepts, 'RULES', readRoleRules);
+}
+
+/** An address that people and programs reach with a path, without query or user: `https://login.example.com/realms/one`. */
+export function issuer(unset: string): SettingForm<string | null> {
+  const accepts = 'the address of a provider such as https://login.example.com';
+  return setting<string | null>(unset, null, accepts, 'URL', (given) => {
+    const url = URL.parse(given);
+    const isIssuer =
+      url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '';
+    return isIssuer ? succeed(given) : fail(`is not ${accepts}`);
   });
 }

@@ -4,10 +4,12 @@ import {
   type Given,
   given,
   integer,
+  issuer,
   optionalText,
   origin,
   origins,
   proxyForm,
+  roleRules,
   type Setting,
   type SettingSection,
   size,
@@ -83,6 +85,43 @@ export const settingsTable = {
       'api.http',
       'Who reads the requests of the API: our own reader where they are plain, or `node:http` all of them',
       choice(['plain', 'node'], 'plain'),
+    ),
+  }),
+  ...inSection('Sign-in', 'settings', {
+    oidcIssuer: given(
+      'oidc.issuer',
+      'OpenID Connect provider that people of the console may sign in at; its answer comes back to `/api/v1/sign-in/oidc/callback` on the console origin',
+      issuer('none'),
+    ),
+    oidcClientId: given(
+      'oidc.clientId',
+      'Name of the console at that provider',
+      optionalText('none', 'text as the provider gives it', 'ID'),
+    ),
+    oidcClientSecretFile: given(
+      'oidc.clientSecretFile',
+      'File with the secret of the console at that provider, read at the start; HEADGATE_OIDC_CLIENT_SECRET goes before it, and a public client has none',
+      optionalText('none', 'a path', 'PATH'),
+    ),
+    oidcName: given(
+      'oidc.name',
+      'Name of that provider on the button',
+      text('single sign-on', 'a short name', 'NAME'),
+    ),
+    oidcAllowPrivate: given(
+      'oidc.allowPrivate',
+      'Reaching that provider at private and loopback addresses, also by plain http',
+      toggle(false),
+    ),
+    oidcRoleClaim: given(
+      'oidc.roleClaim',
+      'Claim of that provider that roles follow from, such as groups; people whom it gives a role need no invitation',
+      optionalText('none', 'the name of a claim', 'CLAIM'),
+    ),
+    oidcRoles: given(
+      'oidc.roles',
+      'Roles by value of that claim: VALUE=operator, or VALUE=admin, member or viewer of an account',
+      roleRules(),
     ),
   }),
   ...inSection('Files', null, {
@@ -242,6 +281,11 @@ export const settingsTable = {
       null,
       'User and password for the proxy of the server',
       optionalText('none', 'USER:PASSWORD', 'SECRET'),
+    ),
+    oidcClientSecret: given(
+      null,
+      'Secret of the console at the OpenID Connect provider',
+      optionalText('the file that oidc-client-secret-file names', 'text as the provider gives it', 'SECRET'),
     ),
   }),
 } satisfies Record<string, Setting<unknown>>;

@@ -53,27 +53,47 @@ export function openSealingKeys(dataDir: string): Result<SealingKeys, string> {
   return keys.ok ? keys : fail(`${path} ${keys.error}; put it back from a copy`);
 }
 
-/** Names the row and the field that a secret is sealed for, so that it opens in no other. */
-function placeOf({ id, channelId }: Pick<SealedSecret, 'id' | 'channelId'>): Buffer {
-  return Buffer.from(JSON.stringify(['credentials', id, channelId, 'secret']));
+/** The table, the row and the field that a secret is sealed for: it opens in no other. */
+export type SealedPlace = readonly [table: string, ...row: string[]];
+
+function placeOf({ id, channelId }: Pick<SealedSecret, 'id' | 'channelId'>): SealedPlace {
+  return ['credentials', id, channelId, 'secret'];
 }
 
-/** Seals a secret for its row with AES-256-GCM, under a fresh nonce. */
+/** Seals the secret of a channel for its row. */
 export function sealSecret(
-  [key]: SealingKeys,
+  keys: SealingKeys,
   row: Pick<SealedSecret, 'id' | 'channelId'>,
+  secret: string,
+): Pick<SealedSecret, 'keyId' | 'sealed'> {
+  return sealAt(keys, placeOf(row), secret);
+}
+
+/** Opens the sealed secret of a channel, or says why it does not open. */
+export function openSealed(keys: readonly SealingKey[], secret: SealedSecret): Result<string, string> {
+  return openAt(keys, placeOf(secret), secret);
+}
+
+/** Seals a secret for its place with AES-256-GCM, under a fresh nonce. */
+export function sealAt(
+  [key]: SealingKeys,
+  place: SealedPlace,
   secret: string,
 ): Pick<SealedSecret, 'keyId' | 'sealed'> {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(placeOf(row));
+  cipher.setAAD(Buffer.from(JSON.stringify(place)));
   const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   const parts = [nonce, text, cipher.getAuthTag()].map((part) => part.toString('base64url'));
   return { keyId: key.id, sealed: [version, ...parts].join('.') };
 }
 
-/** Opens a sealed secret, or says why it does not open. */
-export function openSealed(keys: readonly SealingKey[], secret: SealedSecret): Result<string, string> {
+/** Opens a secret that was sealed for this place, or says why it does not open. */
+export function openAt(
+  keys: readonly SealingKey[],
+  place: SealedPlace,
+  secret: Pick<SealedSecret, 'keyId' | 'sealed'>,
+): Result<string, string> {
   const key = keys.find(({ id }) => id === secret.keyId);
   if (key === undefined)
     return fail(`is sealed under the key ${secret.keyId}, which is not in credentials-key`);
@@ -83,7 +103,7 @@ export function openSealed(keys: readonly SealingKey[], secret: SealedSecret): R
     return fail('is not what was sealed: its row is damaged');
   try {
     const decipher = createDecipheriv('aes-256-gcm', key.bytes, nonce, { authTagLength: tagBytes });
-    decipher.setAAD(placeOf(secret)).setAuthTag(tag);
+    decipher.setAAD(Buffer.from(JSON.stringify(place))).setAuthTag(tag);
     return succeed(Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8'));
   } catch {
     return fail('does not open: its row was changed, or belongs to another credential');
