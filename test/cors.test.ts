@@ -1,5 +1,6 @@
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { consoleOrigins } from '../packages/gateway/src/http/cors.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { chatRequest, exchange, request } from './support/raw-http.ts';
 
@@ -47,6 +48,25 @@ test('a configured page may ask, and read answers, streams and errors', async ()
     expect(answer.headers.get('access-control-expose-headers')).toContain('x-should-retry');
     expect(answer.headers.get('vary')).toBe('origin');
   }
+});
+
+test('the console’s own pages may, by each name of this machine', async () => {
+  const { port } = new URL(closed.consoleOrigin);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+    const allowed = await exchange(closed.apiOrigin, preflight(`http://${host}:${port}`));
+    expect(allowed).toMatchObject({ status: 204 });
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(`http://${host}:${port}`);
+  }
+  const other = await exchange(closed.apiOrigin, preflight(`https://127.0.0.1:${port}`));
+  expect(other.headers.has('access-control-allow-origin')).toBe(false);
+});
+
+test.each([
+  ['https://console.example.com', 'http://127.0.0.1:8081', ['https://console.example.com']],
+  [null, 'http://0.0.0.0:8081', ['http://127.0.0.1:8081', 'http://localhost:8081', 'http://[::1]:8081']],
+  [null, 'http://10.1.2.3:80', ['http://10.1.2.3']],
+])('a console named %s that listens at %s has the origins %j', (named, listening, origins) => {
+  expect(consoleOrigins(named, listening)).toEqual(origins);
 });
 
 test('any other page may not, and none may unless configured', async () => {

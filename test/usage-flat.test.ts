@@ -36,7 +36,15 @@ const group = {
 
 async function ask(question: string, keyId: string): Promise<string> {
   const caller = {
-    ...{ keyId, keyName: keyId, accountId: 'account', group, models: null, strict: false },
+    ...{
+      keyId,
+      keyName: keyId,
+      accountId: 'account',
+      group,
+      models: null,
+      strict: false,
+      addressRanges: null,
+    },
     ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits, multipliers: null },
   };
   const answer = await desk.usage(question, caller, () => undefined);

@@ -79,6 +79,7 @@ export interface TestGatewayOptions {
         readonly models?: readonly string[];
         readonly expires?: string;
         readonly strict?: boolean;
+        readonly addressRanges?: readonly string[];
         /** The default one if left out. */
         readonly account?: string;
         /** The completions group if left out. */

@@ -118,7 +118,15 @@ function callerOf(keyId: string): Caller {
     ...{ models: null, routing: plainRouting },
   };
   return {
-    ...{ keyId, keyName: keyId, accountId: 'account', group, models: null, strict: false },
+    ...{
+      keyId,
+      keyName: keyId,
+      accountId: 'account',
+      group,
+      models: null,
+      strict: false,
+      addressRanges: null,
+    },
     ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits, multipliers: null },
   };
 }

@@ -24,9 +24,11 @@ import type { Environment, Settings } from './config.ts';
 import { endStale } from './events/end-stale.ts';
 import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
 import { type Api, startApi } from './http/api.ts';
+import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole } from './http/console/console-server.ts';
 import { consoleSources } from './http/console/console-sources.ts';
+import { consoleOrigins } from './http/cors.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
@@ -223,7 +225,8 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const departure = { isStarting: true, isLeaving: false, isDraining: false };
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
   const console = opened.adopt(await openConsole(parts, router, departure), (it) => it.close());
-  const api = opened.adopt(await openApi(parts, gateway, departure), (it) => it.close());
+  const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
+  const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
   configuration.watch();
@@ -349,6 +352,7 @@ function openApi(
   { settings, memory, store, configuration, sockets }: Parts,
   gateway: Gateway,
   departure: Departure,
+  corsOrigins: readonly string[],
 ): Promise<Api> {
   return startApi(
     { ...apiLimits(settings), socket: sockets.api },
@@ -357,10 +361,11 @@ function openApi(
       repeats: new Repeats({ claims: store.claims, store, now: systemClock.now }),
       reports: new ReportDesk({ reports: store.reports, holds: gateway.holds }, systemClock),
       callers: new Callers(configuration.catalogue, configuration.hashKey, configuration.isInStep),
+      addresses: new CallerAddresses(settings.trustedProxies),
       random: { next: Math.random, traceId: traceIds(systemClock.now) },
       bodyBytesMax: settings.bodyBytesMax,
       memory,
-      corsOrigins: new Set(settings.corsOrigins),
+      corsOrigins: new Set(corsOrigins),
       departure,
     },
   );

@@ -26,6 +26,13 @@ export const errorTable = {
     text: 'The API key is missing or not valid.',
     when: 'a missing, malformed, unknown, disabled, expired or revoked key, or a key in the wrong place',
   },
+  address_not_allowed: {
+    status: 403,
+    fault: 'caller',
+    retry: false,
+    text: 'This key may not be used from this address.',
+    when: 'a key that is bound to addresses is used from another one, which the message names',
+  },
   endpoint_not_on_platform: {
     status: 404,
     fault: 'caller',

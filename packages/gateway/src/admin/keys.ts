@@ -95,6 +95,7 @@ export async function createKey(tools: KeyTools, request: KeyRequest): Promise<R
     models,
     expiresAtMs,
     strict,
+    addressRanges: null,
     budgets: null,
     limits: null,
   });
@@ -143,24 +144,8 @@ type KeyRights = Omit<DeclaredKey, 'id' | 'name' | 'hash' | 'hint' | 'olderHashe
 function newKey({ peppers }: KeyTools, rights: KeyRights): NewKey {
   const key = generateKey();
   const id = `key-${randomBytes(6).toString('hex')}`;
-  const { accountId, groupId, models, expiresAtMs, strict, budgets, limits } = rights;
-  const name = rights.name ?? id;
-  return {
-    key,
-    record: {
-      id,
-      name,
-      accountId,
-      groupId,
-      models,
-      expiresAtMs,
-      strict,
-      budgets,
-      limits,
-      hash: hashKey(key, peppers[0]),
-      hint: keyHint(key),
-    },
-  };
+  const secret = { hash: hashKey(key, peppers[0]), hint: keyHint(key) };
+  return { key, record: { ...rights, id, name: rights.name ?? id, ...secret } };
 }
 
 function chooseOne(kind: string, given: string | null, ids: readonly string[]): Result<string, string> {

@@ -341,6 +341,7 @@ export const caller: Caller = {
   models: null,
   createdAtMs: 0,
   strict: false,
+  addressRanges: null,
   expiresAtMs: null,
   limits: noLimits,
   multipliers: null,

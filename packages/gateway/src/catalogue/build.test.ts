@@ -39,6 +39,7 @@ const key: StoredKey = {
   models: ['m'],
   expiresAtMs: null,
   strict: false,
+  addressRanges: null,
   budgets: null,
   limits: null,
   status: 'active',

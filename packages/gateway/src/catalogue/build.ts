@@ -363,6 +363,7 @@ function callerOf(key: StoredKey, group: Group, limits: Caller['limits']): Omit<
     models: setOf(key.models),
     createdAtMs: key.createdAtMs,
     strict: key.strict,
+    addressRanges: key.addressRanges,
     expiresAtMs: earliest([key.expiresAtMs, key.retiresAtMs]),
     limits,
   };

@@ -141,6 +141,8 @@ export interface Caller {
   readonly multipliers: Multipliers | null;
   /** True when its calls may lose nothing in translation: a loss is a 400 then. */
   readonly strict: boolean;
+  /** The only addresses it may call from; null is any. */
+  readonly addressRanges: readonly string[] | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   /** The limits of its account, its group and itself, in this order; owners that have none are left out. */

@@ -2,6 +2,7 @@ import type { Need, Platform } from '@headgate/protocols';
 import { z } from 'zod';
 import { formatDecimal } from '../money/money.ts';
 import type { PriceTier } from '../money/price.ts';
+import { addressRangesField } from './address-range.ts';
 import { headersField, proxyField, type timeoutFields } from './channel-way.ts';
 import { discountField } from './discount.ts';
 import {
@@ -75,6 +76,18 @@ export const accountFields = {
     flag,
     () => false,
   ),
+  /** Null leaves its people the groups that it has keys in. */
+  groups: {
+    ...unset(
+      z
+        .array(identifier)
+        .describe(
+          'Groups that its people may make keys in; if left out, those that it has keys in already. Operators may in any case.',
+        ),
+      wordList(),
+    ),
+    column: 'key_groups',
+  },
   ...accountLimitFields,
   discount: discountField,
 };
@@ -314,6 +327,7 @@ export const keyFields = {
     flag,
     () => false,
   ),
+  addressRanges: addressRangesField,
   ...keyLimitFields,
 };
 

@@ -1,4 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { addressRanges } from '../catalogue/address-range.ts';
 import { isProxyUrl } from '../catalogue/channel-way.ts';
 import { readMeasure, timeUnits, type Units } from '../catalogue/duration.ts';
 import { type RoleRule, readRoleRules } from '../catalogue/role-rules.ts';
@@ -160,6 +161,15 @@ export function origins(unset: string): SettingForm<readonly string[]> {
     const found = given.split(',').map((part) => readOrigin(part.trim()));
     const valid = found.filter((part) => part !== null);
     return valid.length === found.length ? succeed(valid) : fail(`is not a list of ${accepts}`);
+  });
+}
+
+/** Addresses and ranges of them. */
+export function ranges(unset: string): SettingForm<readonly string[]> {
+  const accepts = 'addresses and ranges such as 10.0.0.0/8, separated by commas';
+  return setting<readonly string[]>(unset, [], accepts, 'RANGES', (given) => {
+    const found = given.split(',').map((part) => part.trim());
+    return addressRanges.safeParse(found).success ? succeed(found) : fail(`is not a list of ${accepts}`);
   });
 }
 

@@ -9,6 +9,7 @@ import {
   origin,
   origins,
   proxyForm,
+  ranges,
   roleRules,
   type Setting,
   type SettingSection,
@@ -81,6 +82,11 @@ export const settingsTable = {
       integer(8081, 0, 65_535),
     ),
     corsOrigins: given('api.corsOrigins', 'Web pages that may call the API from a browser', origins('none')),
+    trustedProxies: given(
+      'api.trustedProxies',
+      'Proxies in front of the API whose `x-forwarded-for` says where a caller is; only keys bound to addresses are held against it',
+      ranges('none'),
+    ),
     http: given(
       'api.http',
       'Who reads the requests of the API: our own reader where they are plain, or `node:http` all of them',

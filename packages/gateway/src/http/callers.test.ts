@@ -21,6 +21,7 @@ function callerOf(keyId: string, expiresAtMs: number | null = null): Caller {
     group,
     models: null,
     strict: false,
+    addressRanges: null,
     createdAtMs: 0,
     expiresAtMs,
     limits: noLimits,

@@ -14,6 +14,8 @@ export interface Exchange extends Reply {
   readonly target: string;
   /** True when there is an `idempotency-key`. */
   readonly isNamed: boolean;
+  /** The address that the connection comes from, which may be a proxy's; undefined once it is gone. */
+  readonly peer: string | undefined;
   /** By its name in lower case; a repeated one as Node joins it. */
   header(name: string): string | undefined;
   /** In whose shape it is answered, and the headers every answer carries. Called before anything is sent. */

@@ -43,6 +43,7 @@ function callerOn(platform: 'completions' | 'messages'): Caller {
     models: null,
     createdAtMs: 0,
     strict: false,
+    addressRanges: null,
     expiresAtMs: null,
     limits: noLimits,
     multipliers: null,

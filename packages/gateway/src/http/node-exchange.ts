@@ -43,6 +43,10 @@ export class NodeExchange implements Exchange {
     response.on('close', () => this.#close());
   }
 
+  get peer(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;

@@ -46,6 +46,10 @@ export class PlainExchange implements Exchange {
     this.keepsAlive = head.keepsAlive;
   }
 
+  get peer(): string | undefined {
+    return this.#host.socket.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     return fieldOf(this.#head, name);
   }

@@ -18,7 +18,7 @@ const group = {
 
 function callerOf(keyId: string, accountId: string) {
   return {
-    ...{ keyId, accountId, group, keyName: keyId, models: null, strict: false },
+    ...{ keyId, accountId, group, keyName: keyId, models: null, strict: false, addressRanges: null },
     ...{ createdAtMs: 0, expiresAtMs: null, limits: noLimits, multipliers: null },
   };
 }

@@ -23,11 +23,12 @@ import type { Random } from '../ports/clock.ts';
 import type { EndListener, HeaderList, MemoryShare } from '../ports/data-plane.ts';
 import type { Gateway } from '../ports/gateway.ts';
 import { type BodyTaker, decoderOf, decoding, gift, type Loan, tooLarge } from './body.ts';
+import type { CallerAddresses } from './caller-address.ts';
 import type { Callers } from './callers.ts';
+import { answerPreflight, corsHeaders, isPreflight } from './cors.ts';
 import { type Departure, type Exchange, identityHeaders } from './exchange.ts';
 import type { MemoryBudget } from './memory.ts';
 import { findModel, listNativeModels, type ModelLists, modelView, nativeModelView } from './models.ts';
-import { answerPreflight, isPreflight } from './preflight.ts';
 import { type Beginning, madeAnswer, type Repeats, wrongName } from './repeats.ts';
 import type { ReportDesk } from './report-desk.ts';
 
@@ -36,11 +37,12 @@ export interface RequestContext {
   readonly gateway: Gateway;
   readonly reports: ReportDesk;
   readonly callers: Callers;
+  readonly addresses: CallerAddresses;
   readonly models: ModelLists;
   readonly random: Random;
   readonly bodyBytesMax: number;
   readonly memory: MemoryBudget;
-  /** Origins whose browsers may read answers; none by default. */
+  /** Origins whose pages may read answers: the console's, and those that the operator names. */
   readonly corsOrigins: ReadonlySet<string>;
   readonly departure: Departure;
   readonly repeats: Repeats;
@@ -75,12 +77,15 @@ function answerBug({ exchange, traceId, context }: Request, error: unknown): voi
   else sendFault(fault('internal'), 0, traceId, exchange);
 }
 
+const noHeaders: HeaderList = [];
+
 function dispatch(request: Request, expectation: string | null): void {
   const { exchange, traceId, path, context } = request;
   const match = matchEndpoint(exchange.method, path);
   const own = match.kind === 'match' ? match.endpoint.platform : 'any';
   const platform = own === 'any' ? platformOfPath(path) : own;
-  const cors = corsHeaders(exchange, context.corsOrigins);
+  const page = exchange.header('origin');
+  const cors = page === undefined ? noHeaders : corsHeaders(page, context.corsOrigins);
   const identity = identityHeaders(platform, traceId);
   exchange.address(platform, cors.length === 0 ? identity : [...identity, ...cors]);
   if (cors.length > 0 && isPreflight(exchange)) return answerPreflight(exchange);
@@ -90,6 +95,10 @@ function dispatch(request: Request, expectation: string | null): void {
   if (match.kind === 'method-not-allowed') return refuseMethod(request, match.allow);
   const caller = identify(request, match.endpoint.platform);
   if (!caller.ok) return refuse(request, caller.error);
+  if (caller.value.addressRanges !== null) {
+    const wrongAddress = context.addresses.refusal(caller.value.addressRanges, exchange);
+    if (wrongAddress !== null) return refuse(request, wrongAddress);
+  }
   const wrongPlatform = checkPlatform(request, caller.value, match.endpoint.platform);
   if (wrongPlatform !== null) return refuse(request, wrongPlatform);
   answer(request, match, caller.value);
@@ -354,36 +363,4 @@ function refusedContentType(type: string | undefined, takesForms: boolean): Faul
     message: `The content type '${type.slice(0, 100)}' is not supported here; send 'content-type: application/json'.`,
     param: 'content-type',
   });
-}
-
-/** Rates, in the spelling of each surface. */
-const exposedRates = ['requests', 'tokens', 'images'].flatMap((word) =>
-  ['limit', 'remaining', 'reset'].flatMap((part) => [
-    `x-ratelimit-${part}-${word}`,
-    `neutral-ratelimit-${word}-${part}`,
-    `anthropic-ratelimit-${word}-${part}`,
-  ]),
-);
-const exposedHeaders = [
-  ...['x-trace-id', 'x-request-id', 'request-id', 'retry-after', 'x-should-retry'],
-  ...['x-headgate-attempts', 'x-headgate-losses', 'x-headgate-idempotent-replay'],
-  ...exposedRates,
-].join(', ');
-
-/**
- * The headers by which browsers of the configured origins may read an answer; none unless configured, since keys do not
- * belong in client-side code.
- */
-function corsHeaders(exchange: Exchange, origins: ReadonlySet<string>): HeaderList {
-  if (origins.size === 0) return [];
-  const origin = exchange.header('origin');
-  if (origin === undefined || !(origins.has(origin) || origins.has('*'))) return [];
-  return [
-    'access-control-allow-origin',
-    origin,
-    'vary',
-    'origin',
-    'access-control-expose-headers',
-    exposedHeaders,
-  ];
 }

@@ -79,7 +79,15 @@ async function answerTo(search: string): Promise<string> {
     ...{ models: null, routing: plainRouting },
   };
   const caller = {
-    ...{ keyId: 'key-1', keyName: 'ci', accountId: 'account-1', group, models: null, strict: false },
+    ...{
+      keyId: 'key-1',
+      keyName: 'ci',
+      accountId: 'account-1',
+      group,
+      models: null,
+      strict: false,
+      addressRanges: null,
+    },
     ...{ createdAtMs: 0, expiresAtMs: null, multipliers: null },
     limits: [
       {

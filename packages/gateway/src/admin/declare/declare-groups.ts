@@ -22,10 +22,16 @@ export function declareAccounts(
   modelIds: readonly string[],
 ): readonly DeclaredAccount[] {
   const { file } = declaring;
-  const named = Object.entries(file.shape.accounts ?? {}).map(([id, account]) => ({
-    id,
-    ...declare(accountFields, id, exactAccount(declaring, ['accounts', id], account ?? {}, modelIds)),
-  }));
+  const groupIds = Object.keys(file.shape.groups ?? {});
+  const named = Object.entries(file.shape.accounts ?? {}).map(([id, shape]) => {
+    const account = declare(
+      accountFields,
+      id,
+      exactAccount(declaring, ['accounts', id], shape ?? {}, modelIds),
+    );
+    requireAll(declaring, ['accounts', id, 'groups'], 'group', account.groups, groupIds);
+    return { id, ...account };
+  });
   const payers = Object.values(file.shape.keys ?? {}).map((key) =>
     'account' in key ? key.account : defaultAccount,
   );
@@ -149,7 +155,7 @@ function refuseSharedSecrets(declaring: Declaring, keys: readonly DeclaredKey[])
 function requireAll(
   declaring: Declaring,
   path: YamlPath,
-  kind: 'model' | 'channel',
+  kind: 'model' | 'channel' | 'group',
   names: readonly string[] | null,
   known: readonly string[],
 ): void {

@@ -32,6 +32,7 @@ const caller = {
   group,
   models: null,
   strict: false,
+  addressRanges: null,
   createdAtMs: 0,
   expiresAtMs: null,
   limits: noLimits,

@@ -179,6 +179,7 @@ export function sampleKey(id: string): DeclaredKey {
     models: null,
     expiresAtMs: null,
     strict: false,
+    addressRanges: null,
     budgets: null,
     limits: { requestsPerMinute: 60 },
   };

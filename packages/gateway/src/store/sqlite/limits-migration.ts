@@ -34,3 +34,9 @@ BEGIN SELECT RAISE(ABORT, 'adjustments are append-only'); END;
 CREATE TRIGGER adjustments_are_never_deleted BEFORE DELETE ON adjustments
 BEGIN SELECT RAISE(ABORT, 'adjustments are append-only'); END;
 `;
+
+/** The addresses that keys may be used from, and the groups that people of an account may make keys in. */
+export const boundsOfKeys = `
+ALTER TABLE keys ADD COLUMN address_ranges TEXT;
+ALTER TABLE accounts ADD COLUMN key_groups TEXT;
+`;

@@ -5,7 +5,7 @@ import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
-import { adjustments, limitsOfOwners } from './limits-migration.ts';
+import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
 import { spendIsMadeLater, tagsAndSpend } from './spend-migration.ts';
 import { usageSpans } from './usage-spans.ts';
 
@@ -368,7 +368,7 @@ const steps: readonly string[] = [
   leaseTables,
   ...[shownKeys, discounts, balanceNews],
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
-  ...[gatheredSpending, spendIsMadeLater],
+  ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
 ];
 
 /** The schema that this version writes. */
