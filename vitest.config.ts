@@ -43,7 +43,16 @@ export default defineConfig({
       // No module has a state of its own (an architecture rule), so files may share what is loaded.
       { extends: true, test: { name: 'unit', include: unit, isolate: false } },
       // Black-box tests that are concurrent wait for time-outs most of the time.
-      { extends: true, test: { name: 'blackbox', include: blackbox, isolate: false, maxConcurrency: 12 } },
+      {
+        extends: true,
+        test: {
+          name: 'blackbox',
+          include: blackbox,
+          isolate: false,
+          maxConcurrency: 12,
+          globalSetup: 'test/support/bundled-program.ts',
+        },
+      },
     ],
   },
 });

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
+import { runHeadgate } from './support/process.ts';
 
-const cli = fileURLToPath(new URL('../packages/gateway/src/cli.ts', import.meta.url));
 let simulator: Simulator;
 let gateway: TestGateway;
 
@@ -27,11 +24,7 @@ afterAll(async () => {
 
 /** The command in a process of its own, beside the gateway. */
 async function headgate(...words: readonly string[]): Promise<Record<string, unknown>> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [cli, ...words, '--json', '--data-dir', gateway.dataDir],
-    { cwd: gateway.dataDir },
-  );
+  const { stdout } = await runHeadgate([...words, '--json'], { dataDir: gateway.dataDir });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 

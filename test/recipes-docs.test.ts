@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { serveHeadgate, temporaryDirectory } from './support/process.ts';
+import { commandLine, serveHeadgate, temporaryDirectory } from './support/process.ts';
 
 const page = readFileSync(new URL('../docs/recipes.md', import.meta.url), 'utf8');
-const cli = fileURLToPath(new URL('../packages/gateway/src/cli.ts', import.meta.url));
 
 /** The commands under a heading, in their order. */
 function commandsUnder(heading: string): readonly string[] {
@@ -19,9 +17,13 @@ function commandsUnder(heading: string): readonly string[] {
 test('the recipe of a prepaid customer does what it says, on the demo', async () => {
   using folder = temporaryDirectory();
   await using serving = await serveHeadgate({ dataDir: folder.path });
-  writeFileSync(join(folder.path, 'headgate'), `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(folder.path, 'headgate'),
+    `#!/bin/sh\nexec "${process.execPath}" "${commandLine()}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   const blocks = commandsUnder('Money and limits: from zero to a prepaid customer in five minutes');
   expect(blocks).toHaveLength(3);
   const script = blocks.join("printf '%s\\n' '=== next'\n");

@@ -10,7 +10,14 @@ import { environmentOf } from '../../packages/gateway/src/config.ts';
 import type { Platform } from '../../packages/protocols/src/index.ts';
 import { configurationText, httpFlags, type TestGatewayOptions } from './gateway.ts';
 
-const commandLine = fileURLToPath(new URL('../../packages/gateway/src/cli.ts', import.meta.url));
+/** The program as its files are. */
+const programFiles = fileURLToPath(new URL('../../packages/gateway/src/cli.ts', import.meta.url));
+
+/** The same in a few files, which start in half the time (`bundled-program.ts`). */
+export function commandLine(): string {
+  const bundled = process.env['HEADGATE_TEST_PROGRAM'] ?? 'files';
+  return bundled === 'files' ? programFiles : bundled;
+}
 
 /** How a process ended: with an exit code, or by a signal. */
 export interface ProcessEnd {
@@ -47,6 +54,8 @@ export interface ProcessOptions {
   readonly leadsGroup?: boolean;
   /** All of its standard input; it has none if left out. */
   readonly input?: string;
+  /** The files themselves are run, for what is asked of them by their names. */
+  readonly runsFiles?: boolean;
 }
 
 function httpEnvironment(): Readonly<Record<string, string>> {
@@ -69,9 +78,10 @@ export class HeadgateProcess {
 
   constructor(
     words: readonly string[],
-    { dataDir, environment = {}, flags = [], input, leadsGroup = false }: ProcessOptions,
+    { dataDir, environment = {}, flags = [], input, leadsGroup = false, runsFiles = false }: ProcessOptions,
   ) {
-    this.#child = spawn(process.execPath, [commandLine, ...words, ...flags], {
+    const program = runsFiles ? programFiles : commandLine();
+    this.#child = spawn(process.execPath, [program, ...words, ...flags], {
       cwd: dataDir,
       detached: leadsGroup,
       env: { ...surroundings(), ...httpEnvironment(), HEADGATE_DATA_DIR: dataDir, ...environment },
