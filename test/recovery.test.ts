@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { startSimulator } from '@headgate/simulator';
 import { describe, expect, test } from 'vitest';
@@ -30,6 +31,9 @@ describe('what a silent first channel costs a caller', () => {
         },
       ]),
     });
+    // All runs in this process. What a busy machine takes of its loop makes it late once when the wait begins, and once when it ends.
+    const lateness = monitorEventLoopDelay({ resolution: 10 });
+    lateness.enable();
     const waits = first.map(async ([name], place) => {
       const body = { model: `m-${place}`, messages: [{ role: 'user', content: 'Hi' }], stream: true };
       const connection = new RawConnection(gateway.apiOrigin).send(
@@ -42,7 +46,10 @@ describe('what a silent first channel costs a caller', () => {
       expect(attempts.map(({ channelId }) => channelId)).toEqual([`silent-${place}`, `well-${place}`]);
       return attempts[0]?.durationMs ?? 0;
     });
-    for (const waitMs of await Promise.all(waits)) expect(waitMs).toBeLessThanOrEqual(5000);
+    const waitsMs = await Promise.all(waits);
+    lateness.disable();
+    const waitMsMax = 5000 + (2 * lateness.max) / 1e6;
+    for (const waitMs of waitsMs) expect(waitMs).toBeLessThanOrEqual(waitMsMax);
     await simulator.close();
   });
 });

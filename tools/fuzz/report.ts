@@ -8,18 +8,25 @@ const bystanderP99MsMax = 1000;
 const machineRatio = 5;
 
 /** Everything that a run broke. */
-export function brokenBounds({
-  complaints,
-  peakMib,
-  directP99Ms,
-  bystanderP99Ms,
-}: FuzzResult): readonly string[] {
-  const broken = [...complaints];
-  if (peakMib > peakMibMax) broken.push(`it had ${Math.round(peakMib)} MiB of memory, of ${peakMibMax}`);
+export function brokenBounds(result: FuzzResult): readonly string[] {
+  return [...unsoundness(result), ...delays(result)];
+}
+
+/** A bystander waited too long, and all else holds. */
+export function isOnlyLate(result: FuzzResult): boolean {
+  return unsoundness(result).length === 0 && delays(result).length > 0;
+}
+
+/** What no machine is the cause of. */
+function unsoundness({ complaints, peakMib }: FuzzResult): readonly string[] {
+  if (peakMib <= peakMibMax) return complaints;
+  return [...complaints, `it had ${Math.round(peakMib)} MiB of memory, of ${peakMibMax}`];
+}
+
+function delays({ directP99Ms, bystanderP99Ms }: FuzzResult): readonly string[] {
   const p99MsMax = bystanderP99MsMax + machineRatio * directP99Ms;
-  if (bystanderP99Ms > p99MsMax)
-    broken.push(`p99 of a bystander was ${Math.round(bystanderP99Ms)} ms, of ${Math.round(p99MsMax)}`);
-  return broken;
+  if (bystanderP99Ms <= p99MsMax) return [];
+  return [`p99 of a bystander was ${Math.round(bystanderP99Ms)} ms, of ${Math.round(p99MsMax)}`];
 }
 
 /** What a person reads; its last line is the verdict. */
