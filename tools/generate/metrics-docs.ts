@@ -3,7 +3,7 @@
  * `node tools/generate/metrics-docs.ts`; a test keeps them equal.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AlertKind } from '../../packages/gateway/src/ports/alert-kinds.ts';
+import type { AlertKind } from '../../packages/gateway/src/catalogue/alert-kinds.ts';
 import { createMetrics } from '../../packages/gateway/src/telemetry/metrics.ts';
 import { completeEntry } from '../../packages/gateway/src/telemetry/testing.ts';
 import { alignedTable } from './aligned-table.ts';

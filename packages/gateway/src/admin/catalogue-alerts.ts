@@ -1,5 +1,5 @@
+import type { AlertDetail, AlertKind } from '../catalogue/alert-kinds.ts';
 import type { CatalogueProblem } from '../catalogue/build.ts';
-import type { AlertDetail, AlertKind } from '../ports/alert-kinds.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ChannelStatus } from './channel-status.ts';

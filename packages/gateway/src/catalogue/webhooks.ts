@@ -1,6 +1,6 @@
 import type { Result } from '@headgate/protocols';
 import { z } from 'zod';
-import type { AlertKind, Severity } from '../ports/alert-kinds.ts';
+import { type AlertKind, alertKindNames, type Severity } from './alert-kinds.ts';
 import type { ProxyServer } from './catalogue.ts';
 import {
   type CellForm,
@@ -49,12 +49,7 @@ export const webhookFields = {
   ),
   secret,
   kinds: unset(
-    z
-      .array(z.string())
-      .min(1)
-      .describe('Kinds of events that it hears of; all if left out.') as unknown as z.ZodType<
-      readonly AlertKind[]
-    >,
+    z.array(z.enum(alertKindNames)).min(1).describe('Kinds of events that it hears of; all if left out.'),
     jsonList<AlertKind>(),
   ),
   severity: field<Severity>(

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { counted } from '../admin/banner.ts';
-import { alertKindNames } from '../ports/alert-kinds.ts';
+import { alertKindNames } from '../catalogue/alert-kinds.ts';
 import { type EventFilter, type OperatorEvent, severities } from '../ports/events.ts';
 import { readCount, readMoment } from './call-filter.ts';
 import {

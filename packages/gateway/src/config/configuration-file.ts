@@ -4,6 +4,9 @@ import { type ConfigurationShape, configurationSchema } from './configuration-sc
 import { didYouMean } from './suggestion.ts';
 import { type ConfigurationProblem, readYaml, type YamlPath, type YamlSource } from './yaml-source.ts';
 
+/** A complaint names all words that are possible where there are no more than these. */
+const listedMax = 10;
+
 /** A configuration file whose shape is right; what it refers to has not been looked up yet. */
 export interface ConfigurationFile {
   readonly name: string;
@@ -80,6 +83,7 @@ function issueProblems(
       const given = valueAt(source.plain, path);
       const options = issue.values.map(String);
       const meant = given === undefined ? '' : didYouMean(String(given), options);
+      if (meant !== '' && options.length > listedMax) return problem(`there is no "${given}"${meant}`);
       return problem(mustBe(options.join(' or '), given) + meant);
     }
     case 'invalid_union':

@@ -1,4 +1,4 @@
-import { type AlertKind, foldOf } from '../ports/alert-kinds.ts';
+import { type AlertKind, foldOf } from '../catalogue/alert-kinds.ts';
 import type { EventSink, EventStore } from '../ports/events.ts';
 
 /** The kinds of events that last, and whose end nobody tells of who has died before. */

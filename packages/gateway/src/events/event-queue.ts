@@ -6,7 +6,7 @@ import {
   alertKinds,
   foldOf,
   subjectOf,
-} from '../ports/alert-kinds.ts';
+} from '../catalogue/alert-kinds.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventNews, EventSink, EventStore } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';

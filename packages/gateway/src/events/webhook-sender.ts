@@ -1,5 +1,5 @@
+import { type AlertKind, alertKinds } from '../catalogue/alert-kinds.ts';
 import { hearsOf, type Webhook } from '../catalogue/webhooks.ts';
-import { type AlertKind, alertKinds } from '../ports/alert-kinds.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventDelivery, EventNews, EventSink, EventStore } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';

@@ -1,4 +1,4 @@
-import type { AlertDetail, AlertKind, Severity } from './alert-kinds.ts';
+import type { AlertDetail, AlertKind, Severity } from '../catalogue/alert-kinds.ts';
 
 export const severities = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 

@@ -1,7 +1,7 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
+import type { AlertDetail, AlertKind } from '../catalogue/alert-kinds.ts';
 import type { ServiceChange } from '../route/attempt.ts';
 import type { Outcome } from '../route/outcomes.ts';
-import type { AlertDetail, AlertKind } from './alert-kinds.ts';
 import type { CallEntry } from './ledger.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { AlertDetail, AlertKind, Severity } from '../ports/alert-kinds.ts';
+import type { AlertDetail, AlertKind, Severity } from '../catalogue/alert-kinds.ts';
 import type { EventFilter, EventNews, EventPhase, OperatorEvent } from '../ports/events.ts';
 import type { Schema } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
+import type { AlertKind, Severity } from '../catalogue/alert-kinds.ts';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
-import type { AlertKind, Severity } from '../ports/alert-kinds.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { DeliveryResult, EventPhase } from '../ports/events.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';

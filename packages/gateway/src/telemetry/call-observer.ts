@@ -1,5 +1,5 @@
 import { totalInput, totalOutput } from '@headgate/protocols';
-import type { AlertKind } from '../ports/alert-kinds.ts';
+import type { AlertKind } from '../catalogue/alert-kinds.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { CallEntry } from '../ports/ledger.ts';

@@ -1,4 +1,4 @@
-import type { AlertKind } from '../ports/alert-kinds.ts';
+import type { AlertKind } from '../catalogue/alert-kinds.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { LedgerAlarm } from '../ports/store.ts';
 import type { Log } from './logger.ts';

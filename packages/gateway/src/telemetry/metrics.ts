@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { AlertKind } from '../ports/alert-kinds.ts';
+import type { AlertKind } from '../catalogue/alert-kinds.ts';
 import type { CallEntry } from '../ports/ledger.ts';
 import type { Refusal, RescueEnd } from '../ports/observer.ts';
 import type { Outcome } from '../route/outcomes.ts';

@@ -1,7 +1,6 @@
 import { declare } from '../../catalogue/fields.ts';
 import { type DeclaredWebhook, webhookFields } from '../../catalogue/webhooks.ts';
-import { alertKindNames } from '../../ports/alert-kinds.ts';
-import { complain, type Declaring, requireKnown } from './declaring.ts';
+import { complain, type Declaring } from './declaring.ts';
 
 export function declareWebhooks(declaring: Declaring): readonly DeclaredWebhook[] {
   const names = new Set<string>();
@@ -10,8 +9,6 @@ export function declareWebhooks(declaring: Declaring): readonly DeclaredWebhook[
     const webhook = { id, ...declare(webhookFields, id, shape) };
     if (names.has(id)) complain(declaring, [...path, 'name'], 'is the name of another webhook, too');
     names.add(id);
-    for (const [place, kind] of (webhook.kinds ?? []).entries())
-      requireKnown(declaring, [...path, 'kinds', place], 'kind of event', kind, alertKindNames);
     if (!webhook.allowPrivate && webhook.url.startsWith('http:'))
       complain(declaring, [...path, 'url'], 'must be https, unless allowPrivate is true');
     return webhook;

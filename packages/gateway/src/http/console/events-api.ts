@@ -1,7 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { type Context, Hono } from 'hono';
 import type { WebhookStatus } from '../../admin/webhook-status.ts';
-import { alertKindNames } from '../../ports/alert-kinds.ts';
+import { alertKindNames } from '../../catalogue/alert-kinds.ts';
 import { type EventFilter, type EventStore, severities } from '../../ports/events.ts';
 import { type ConsoleProblem, sendProblem } from './operator-gate.ts';
 
