@@ -75,5 +75,5 @@ test('the console port adds accounts and keeps the limits of what a file declare
     status: 409,
     json: { error: { code: 'conflict' } },
   });
-  expect((await fetch(`${gateway.consoleOrigin}/api/accounts`)).status).toBe(401);
+  expect((await fetch(`${gateway.consoleOrigin}/api/v1/accounts`)).status).toBe(401);
 }, 60_000);

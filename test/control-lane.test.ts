@@ -96,7 +96,7 @@ test('a store that answers nobody is 503 on every road, for nobody a 401 or a 50
     'store_unavailable',
     '1',
   ]);
-  expect(await askOperator(gateway, `/api/calls/${'0'.repeat(32)}/route`)).toEqual([
+  expect(await askOperator(gateway, `/api/v1/calls/${'0'.repeat(32)}/route`)).toEqual([
     503,
     'store_unavailable',
   ]);

@@ -158,7 +158,7 @@ test('a new process that cannot start changes nothing, and says why', async () =
   const { configured, serving } = gateway;
   configured.write('settings: { ports: nowhere }');
   const token = readFileSync(join(configured.options.dataDir, 'operator-token'), 'utf8').trim();
-  const response = await fetch(`${serving.ready.consoleOrigin}/api/restart`, {
+  const response = await fetch(`${serving.ready.consoleOrigin}/api/v1/restart`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
   });

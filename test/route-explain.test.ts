@@ -54,7 +54,7 @@ async function command(line: string): Promise<Record<string, unknown>> {
 
 test('the console and the command line say the same of the same state, and no upstream hears of it', async () => {
   const question = { key: 'completions', model: 'demo', maxOutputTokens: 70 };
-  const live = await ask('/api/route/explain', question);
+  const live = await ask('/api/v1/route/explain', question);
   const { stateSavedAt, ...saved } = await command(
     'route explain --key completions --model demo --max-tokens 70',
   );
@@ -69,7 +69,7 @@ test('how a call was routed is kept with its entry: for the operator, not for it
   expect(answer.status).toBe(200);
   const trace = answer.headers.get('x-trace-id') ?? '';
   const told = `${[...answer.headers].join('\n')}${await answer.text()}`;
-  const past = await ask(`/api/calls/${trace}/route`);
+  const past = await ask(`/api/v1/calls/${trace}/route`);
   expect(past).toMatchObject({
     traceId: trace,
     status: 'complete',
@@ -88,7 +88,7 @@ test('an outage that the gateway has seen is known to the command line within mo
     const answer = await callOnce(`Hello ${n}`);
     expect(await answer.text()).toContain('choices');
   }
-  const live = await ask('/api/route/explain', { key: 'completions', model: 'demo' });
+  const live = await ask('/api/v1/route/explain', { key: 'completions', model: 'demo' });
   expect(live).toMatchObject({
     order: ['sound', 'dear'],
     exclusions: [{ channel: 'broken', reason: 'open', until: expect.stringContaining('Z') as string }],

@@ -114,15 +114,15 @@ const oddPaths = [
   '/v1/models?limit=-1&after=%ZZ',
   '/healthz',
   '/metrics',
-  '/api/channels',
+  '/api/v1/channels',
 ];
 
 const consolePaths = [
   '/healthz',
   '/readyz',
   '/metrics',
-  '/api/channels',
-  '/api/calls/0/route',
+  '/api/v1/channels',
+  '/api/v1/calls/0/route',
   '/',
   '/api',
 ] as const;
@@ -300,7 +300,7 @@ function consoleCase(seed: number, { operatorToken }: Site, random: SeededRandom
   const question = { key: 'completions', model: 'plain-on-messages', maxOutputTokens: 70, stream: true };
   const draft: Draft = {
     method: asks ? 'POST' : 'GET',
-    target: asks ? '/api/route/explain' : random.pick(consolePaths),
+    target: asks ? '/api/v1/route/explain' : random.pick(consolePaths),
     headers: [`authorization: Bearer ${token}`, 'content-type: application/json'],
     body: asks ? jsonOf(question, random) : Buffer.alloc(0),
     framing: null,

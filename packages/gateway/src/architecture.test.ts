@@ -45,7 +45,8 @@ test.each(rules)('$name', (rule) => {
 });
 
 // How large the house may be. The second house stood at 320 files and 49,313 lines; what later issues add is bounded apart,
-// and only a commit that says what it adds may raise a number.
+// and only a commit that says what it adds may raise a number. The console and the status page (issue 13) have room here with
+// their front end.
 test.each([
   { what: 'the house', paths: /^packages\//, filesMax: 900, linesMax: 115_000 },
   {

@@ -389,6 +389,9 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
     },
     tokens,
     routes,
+    findPerson: () => Promise.resolve(null),
+    creates: store.creates,
+    now: systemClock.now,
     onBug: (error) => alertBug(error, 'console', observer),
   });
 }

@@ -2,21 +2,36 @@ import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import { accountFields, type DeclaredAccount } from '../catalogue/entities.ts';
-import { declare } from '../catalogue/fields.ts';
+import { declare, exported, type Fields } from '../catalogue/fields.ts';
 import { identifier } from '../catalogue/identifiers.ts';
 import { type LimitMistake, limitFieldsOf } from '../catalogue/limit-fields.ts';
-import { mistakesOf, modelsOf, patched, patchMembers, readLimitPatch } from '../catalogue/limit-patch.ts';
+import {
+  type LimitPatch,
+  mistakesOf,
+  modelsOf,
+  patched,
+  patchMembers,
+  readLimitPatch,
+} from '../catalogue/limit-patch.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import { formatNanoUsd, nanoUsd, readUsd } from '../money/money.ts';
 import type { Adjustment, AdjustmentResult } from '../ports/accounts.ts';
+import type { AuditMembers } from '../ports/audit.ts';
 import type { StoredConfiguration } from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
+import { type AuditTools, writeAudit } from './audit.ts';
 import { findKey } from './keys.ts';
 
-export interface AccountTools {
+/** The sources of whoever reads of money and limits. */
+export interface AccountReading {
   readonly store: Pick<Store, 'configuration' | 'accounts' | 'catchUp'>;
   readonly nowMs: number;
+}
+
+/** The same, to change them. */
+export interface AccountTools extends AccountReading, AuditTools {
+  readonly store: Pick<Store, 'configuration' | 'accounts' | 'audit' | 'catchUp'>;
 }
 
 /** Why nothing was done. */
@@ -38,7 +53,7 @@ const line = (name: string, max: number) =>
     .max(max, `must be of ${max} characters at the most`)
     .regex(/^[^\p{Cc}\u2028-\u202e\u2066-\u2069]*$/u, 'must be one line of plain characters');
 
-const accountBody = z.strictObject(
+export const accountBody = z.strictObject(
   {
     id: identifier,
     name: line('the name that people know it by', 200).exactOptional(),
@@ -65,8 +80,11 @@ export async function createAccount(
     ...(showBalance === undefined ? {} : { showBalance }),
   };
   const account = { id, ...declare(accountFields, id, own), ...declared.value };
-  if (await tools.store.configuration.insertAccount(account)) return succeed(account);
-  return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
+  if (!(await tools.store.configuration.insertAccount(account)))
+    return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
+  const target = { kind: 'account', id, name: account.name } as const;
+  await writeAudit(tools, { action: 'account.create', target, accountId: id, after: read.data });
+  return succeed(account);
 }
 
 function unknownModel(
@@ -83,11 +101,12 @@ function unknownModel(
 
 /** Changes the limits of an account, a group or a key; gives its id. */
 export async function amendOwner(
-  { store }: AccountTools,
+  tools: AccountTools,
   owner: OwnerKind,
   given: string,
   body: unknown,
 ): Promise<Result<string, AccountRefusal>> {
+  const { store } = tools;
   const stored = await store.configuration.load();
   const found = findOwner(stored, owner, given);
   if (!found.ok) return fail({ kind: 'unknown', message: found.error });
@@ -98,7 +117,10 @@ export async function amendOwner(
   const unknown = unknownModel(modelsOf(patch.value), stored);
   if (unknown !== null) return fail(unknown);
   const amended = await store.configuration.amendLimits(owner, id, patch.value);
-  if (amended.ok) return succeed(id);
+  if (amended.ok) {
+    await noteAmendment(tools, owner, id, stored, patch.value);
+    return succeed(id);
+  }
   switch (amended.error.kind) {
     case 'unknown':
       return fail({ kind: 'unknown', message: `there is no ${owner} "${id}" any more` });
@@ -111,6 +133,42 @@ export async function amendOwner(
     case 'mistaken':
       return fail({ kind: 'invalid', mistakes: amended.error.mistakes });
   }
+}
+
+/** The members that were named, as they were and as they are. */
+async function noteAmendment(
+  tools: AccountTools,
+  owner: OwnerKind,
+  id: string,
+  stored: StoredConfiguration,
+  patch: LimitPatch,
+): Promise<void> {
+  const names = Object.keys(patch);
+  const membersOf = (configuration: StoredConfiguration) => {
+    const found = ownersOf(configuration, owner).find((each) => each.id === id);
+    const fields: Fields = limitFieldsOf[owner];
+    // An owner has the fields of its kind.
+    const written = found === undefined ? {} : (exported(fields, id, { ...found }) as AuditMembers);
+    return Object.fromEntries(names.map((name) => [name, written[name] ?? null]));
+  };
+  const found = ownersOf(stored, owner).find((each) => each.id === id);
+  await writeAudit(tools, {
+    action: `${owner}.change`,
+    target: { kind: owner, id, name: found?.name ?? null },
+    accountId: accountOf(stored, owner, id),
+    before: membersOf(stored),
+    after: membersOf(await tools.store.configuration.load()),
+  });
+}
+
+function ownersOf(stored: StoredConfiguration, owner: OwnerKind) {
+  return { account: stored.accounts, group: stored.groups, key: stored.keys }[owner];
+}
+
+/** The account that an owner belongs to; null of a group, which belongs to none. */
+function accountOf(stored: StoredConfiguration, owner: OwnerKind, id: string): string | null {
+  if (owner === 'account') return id;
+  return owner === 'group' ? null : (stored.keys.find((key) => key.id === id)?.accountId ?? null);
 }
 
 /** The id of an owner; of a key a beginning that only one id has will do. The error says what there is. */
@@ -129,7 +187,7 @@ export function findOwner(
     : fail(`there is no ${owner} "${given}"${didYouMean(given, ids)}`);
 }
 
-const adjustmentBody = z.strictObject(
+export const adjustmentBody = z.strictObject(
   {
     amount: z.string('must be text such as "12.50": an exact decimal'),
     reason: line('why, for whoever reads it later', 500),
@@ -149,12 +207,13 @@ export interface Adjusted {
 
 /** Gives money to an account, or takes it away: a posting with a reason. */
 export async function adjustAccount(
-  { store, nowMs }: AccountTools,
+  tools: AccountTools,
   direction: 'credit' | 'debit',
   accountId: string,
   body: unknown,
   madeBy: string,
 ): Promise<Result<Adjusted, AccountRefusal>> {
+  const { store, nowMs } = tools;
   const read = adjustmentBody.safeParse(body);
   if (!read.success) return fail({ kind: 'invalid', mistakes: read.error.issues.flatMap(mistakesOf) });
   const { amount: text, reason, reference = null, force = false } = read.data;
@@ -167,7 +226,15 @@ export async function adjustAccount(
   const adjustment = { id, accountId, amountNanoUsd, reason, reference, madeBy, atMs: nowMs };
   // A debit is held against what calls have really spent.
   await store.catchUp();
-  return outcomeOf(await store.accounts.adjust(adjustment, force), adjustment);
+  const result = await store.accounts.adjust(adjustment, force);
+  if (result.kind === 'posted')
+    await writeAudit(tools, {
+      action: `account.${direction}`,
+      target: { kind: 'account', id: accountId },
+      accountId,
+      after: { amount: text, reason, reference, force },
+    });
+  return outcomeOf(result, adjustment);
 }
 
 function outcomeOf(result: AdjustmentResult, asked: Adjustment): Result<Adjusted, AccountRefusal> {

@@ -230,7 +230,7 @@ const text = z
   .max(200, 'must be 200 characters or fewer');
 
 /** A call that is not made: who calls which model, and what shape the request has. Sizes in tokens. */
-const routeQuestion = z.strictObject({
+export const routeQuestion = z.strictObject({
   /** Id of the key, the beginning of one, or its name. */
   key: text,
   model: text,

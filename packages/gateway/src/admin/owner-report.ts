@@ -5,7 +5,7 @@ import type { BudgetSpan, OwnerKind } from '../catalogue/limits.ts';
 import { formatDecimal, formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
 import type { AccountMoney, Adjustment, SpendingPeriod } from '../ports/accounts.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
-import { type AccountTools, findOwner } from './accounts.ts';
+import { type AccountReading, findOwner } from './accounts.ts';
 
 /** A budget as it stands. Amounts are decimal strings of USD. */
 export interface BudgetStanding {
@@ -89,7 +89,7 @@ const adjustmentsShown = 10;
 const keysShown = 100;
 
 /** All accounts, with the balances that the store knows. */
-export async function listAccounts({ store }: AccountTools): Promise<readonly AccountSummary[]> {
+export async function listAccounts({ store }: AccountReading): Promise<readonly AccountSummary[]> {
   await store.catchUp();
   const stored = await store.configuration.load();
   const money = moneyByAccount(await store.accounts.money());
@@ -105,7 +105,7 @@ export async function listAccounts({ store }: AccountTools): Promise<readonly Ac
 
 /** One owner by its id, and of a key by the beginning of it. */
 export async function ownerReport(
-  { store, nowMs }: AccountTools,
+  { store, nowMs }: AccountReading,
   kind: OwnerKind,
   given: string,
 ): Promise<Result<OwnerReport, string>> {
@@ -139,7 +139,7 @@ export async function ownerReport(
 
 /** Credits and debits of an account, also of one that nobody declares any more; the newest first. */
 export async function accountPostings(
-  tools: AccountTools,
+  tools: AccountReading,
   accountId: string,
   limit: number,
 ): Promise<Result<readonly AdjustmentReport[], string>> {
@@ -150,7 +150,7 @@ export async function accountPostings(
 }
 
 async function adjustmentReports(
-  { store }: AccountTools,
+  { store }: AccountReading,
   accountId: string,
   limit: number,
 ): Promise<readonly AdjustmentReport[]> {
@@ -222,7 +222,7 @@ function discountOf({ discount }: StoredConfiguration['accounts'][number]): Writ
 }
 
 async function budgetStandings(
-  { store, nowMs }: AccountTools,
+  { store, nowMs }: AccountReading,
   subject: string,
   budgets: DeclaredBudgets | null,
   timeZone: string,

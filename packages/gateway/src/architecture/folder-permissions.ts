@@ -73,7 +73,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   },
   [`${gateway}/http/console`]: {
     imports: [protocols, ...core, ...inGateway('ports', 'admin', 'http/listening.ts')],
-    packages: ['node:', 'hono', '@hono/node-server'],
+    packages: ['node:', 'hono', '@hono/node-server', 'zod'],
   },
   [`${gateway}/config`]: {
     imports: [protocols, ...core, ...inGateway('ports', 'config.ts')],

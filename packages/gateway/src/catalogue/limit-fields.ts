@@ -56,7 +56,7 @@ const rates = {
   concurrency: rate('Calls under way at once'),
 } satisfies Readonly<Record<RateMember, z.ZodType>>;
 
-const ratesSchema = z.strictObject({
+export const ratesSchema = z.strictObject({
   ...rates,
   models: z
     .record(modelId, z.strictObject(rates))

@@ -79,7 +79,7 @@ export const patchMembers = {
   key: keyMembers,
 } satisfies Readonly<Record<OwnerKind, z.ZodRawShape>>;
 
-const schemas = {
+export const patchBodies = {
   account: z.strictObject(patchMembers.account, members),
   group: z.strictObject(patchMembers.group, members),
   key: z.strictObject(patchMembers.key, members),
@@ -90,7 +90,7 @@ export function readLimitPatch(
   owner: OwnerKind,
   given: unknown,
 ): Result<LimitPatch, readonly LimitMistake[]> {
-  const read = schemas[owner].safeParse(given);
+  const read = patchBodies[owner].safeParse(given);
   return read.success ? succeed(read.data) : fail(read.error.issues.flatMap(mistakesOf));
 }
 

@@ -101,9 +101,9 @@ async function look(workspace: Workspace, { options, positionals }: CommandConte
   const { settings, clock } = workspace;
   const { catalogue, problems } = await workspaceCatalogue(workspace);
   const nowMs = clock.now();
-  const asked = await askGateway(settings.dataDir, 'GET', '/api/channels');
+  const asked = await askGateway(settings.dataDir, 'GET', '/api/v1/channels');
   // The answer of the console's own route.
-  const live = asked.ok ? (asked.value as { readonly channels: readonly ChannelStatus[] }).channels : null;
+  const live = asked.ok ? (asked.value as { readonly items: readonly ChannelStatus[] }).items : null;
   const statuses = live ?? channelStatuses(catalogue, await savedRouter(workspace, nowMs), nowMs);
   const byId = new Map(statuses.map((status) => [status.id, status]));
   const fits = (row: Row) =>

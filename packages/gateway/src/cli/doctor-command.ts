@@ -100,7 +100,7 @@ function report({ output }: CommandContext, diagnoses: readonly Diagnosis[]): Ex
 async function servingNow({ dataDir }: Settings): Promise<ServingFacts | null> {
   if (!existsSync(dataDir)) return null;
   const facts = readServingFile(dataDir);
-  return facts !== null && (await askGateway(dataDir, 'GET', '/api/channels')).ok ? facts : null;
+  return facts !== null && (await askGateway(dataDir, 'GET', '/api/v1/channels')).ok ? facts : null;
 }
 
 async function checkServing(serving: ServingFacts | null): Promise<Diagnosis> {

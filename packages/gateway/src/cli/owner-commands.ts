@@ -1,5 +1,6 @@
 import { type AccountTools, amendOwner } from '../admin/accounts.ts';
 import { ownerReport } from '../admin/owner-report.ts';
+import { commandLine } from '../admin/people/actor.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import {
   type Command,
@@ -46,7 +47,7 @@ export const groupsCommands: readonly Command[] = [
 
 /** The tools of use cases about money and limits. */
 export function accountTools({ store, clock }: Workspace): AccountTools {
-  return { store, nowMs: clock.now() };
+  return { store, actor: commandLine, nowMs: clock.now() };
 }
 
 async function show(context: CommandContext, workspace: Workspace, owner: OwnerKind): Promise<ExitReason> {

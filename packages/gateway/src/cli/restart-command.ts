@@ -7,7 +7,7 @@ export const restartCommand = command({
   summary: 'Put a new process in the place of the one that serves, without turning a caller away',
   run: (context) =>
     withSettings(context, async ({ settings }): Promise<ExitReason> => {
-      const answer = await askGateway(settings.dataDir, 'POST', '/api/restart');
+      const answer = await askGateway(settings.dataDir, 'POST', '/api/v1/restart');
       if (answer.ok) {
         const { processId } = answer.value as { readonly processId: number }; // The answer of the console's own route.
         const text = `Process ${processId} serves. Calls that run in the one before it come to their end.`;

@@ -54,6 +54,6 @@ function reachable(origin: string): string {
 }
 
 function problemOf(answer: unknown): string {
-  const { error } = answer as { readonly error?: { readonly message?: string } }; // The shape of the console's errors.
-  return error?.message ?? 'the gateway gave no reason';
+  const { detail } = answer as { readonly detail?: string }; // The shape of the console's problems.
+  return detail ?? 'the gateway gave no reason';
 }

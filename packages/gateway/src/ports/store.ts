@@ -1,7 +1,9 @@
 import type { AccountStore } from './accounts.ts';
+import type { AuditStore } from './audit.ts';
 import type { CallClaims } from './call-claims.ts';
 import type { CallReports } from './call-reports.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
+import type { CreateClaims } from './create-claims.ts';
 import type { EventStore } from './events.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
@@ -99,6 +101,9 @@ export interface Store {
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
   readonly claims: CallClaims;
+  readonly audit: AuditStore;
+  /** Creates of the console that their askers have named. */
+  readonly creates: CreateClaims;
   /** Leases of this process, once it is prepared to write. */
   readonly leases: LeaseStore;
   /**

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { AlertKind, Severity } from '../catalogue/alert-kinds.ts';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
+import type { AuditRow } from '../ports/audit.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { DeliveryResult, EventPhase } from '../ports/events.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
@@ -177,6 +178,33 @@ export interface EventDeliveriesTable {
   problem: string | null;
 }
 
+/** See `AuditRow`. */
+export interface AuditTable {
+  id: string;
+  at_ms: Integer;
+  actor_kind: AuditRow['actor']['kind'];
+  person_id: string | null;
+  actor_name: string;
+  action: string;
+  target_kind: string;
+  target_id: string;
+  target_name: string | null;
+  account_id: string | null;
+  /** JSON, as `after` is. */
+  before: string | null;
+  after: string | null;
+  address: string | null;
+}
+
+/** See `CreateClaim`. */
+export interface CreateClaimsTable {
+  id: string;
+  request: string;
+  at_ms: Integer;
+  /** JSON of the answer; null while it is made. */
+  body: string | null;
+}
+
 /** Every table, as the queries see it on any store. */
 export interface Schema {
   calls: CallsTable;
@@ -209,4 +237,6 @@ export interface Schema {
   router_states: RouterStatesTable;
   events: EventsTable;
   event_deliveries: EventDeliveriesTable;
+  audit: AuditTable;
+  create_claims: CreateClaimsTable;
 }

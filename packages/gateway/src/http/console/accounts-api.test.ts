@@ -7,6 +7,7 @@ import { declaration, epochMs, sampleKey } from '../../store/contract/samples.ts
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../../store/sqlite/same-thread-lane.ts';
 import { accountsApi } from './accounts-api.ts';
+import { testApi } from './frame/test-api.fixture.ts';
 
 let directory = '';
 let store: Store;
@@ -28,15 +29,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function ask(method: string, path: string, body?: unknown) {
-  const answer = await accountsApi({ accounts: () => ({ store, nowMs: epochMs }) }).request(path, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
-}
+const ask = testApi((api) => accountsApi(api, { accounts: (actor) => ({ store, actor, nowMs: epochMs }) }));
 
 test('an account is made, credited once, limited and shown', async () => {
   const made = await ask('POST', '/accounts', {
@@ -58,21 +51,21 @@ test('an account is made, credited once, limited and shown', async () => {
   });
   expect(await ask('POST', '/accounts/partner/credit', { ...credit, amount: '11' })).toMatchObject({
     status: 409,
-    json: { error: { code: 'conflict', param: 'reference' } },
+    json: { code: 'conflict', errors: [{ field: 'reference' }] },
   });
   expect(await ask('POST', '/accounts/partner/debit', { amount: '20', reason: 'x' })).toMatchObject({
     status: 409,
-    json: { error: { param: 'force' } },
+    json: { errors: [{ field: 'force' }] },
   });
   const forced = { amount: '20', reason: 'x', force: true };
   expect(await ask('POST', '/accounts/partner/debit', forced)).toMatchObject({
     status: 201,
     json: { amount: '-20', balance: '-9.75' },
   });
-  expect((await ask('GET', '/accounts/partner/postings?limit=1')).json['postings']).toMatchObject([
+  expect((await ask('GET', '/accounts/partner/postings?limit=1')).json['items']).toMatchObject([
     { amount: '-20', reason: 'x' },
   ]);
-  expect((await ask('GET', '/accounts')).json['accounts']).toMatchObject([
+  expect((await ask('GET', '/accounts')).json['items']).toMatchObject([
     { id: 'account-1' },
     { id: 'account-2' },
     { id: 'partner', balance: '-9.75', leased: '0', keys: 0, source: 'operator' },
@@ -152,7 +145,7 @@ test.each(mistakes)('%s %j is a 400 that names %s', async (path, body, param, sa
   const { status, json } = await ask(method, where, body);
   expect({ status, json }).toMatchObject({
     status: 400,
-    json: { error: { code: 'invalid_request', param } },
+    json: { code: 'invalid_request', errors: [{ field: param }] },
   });
   expect(JSON.stringify(json)).toContain(said);
 });
@@ -167,6 +160,6 @@ test('what is not there is a 404, and what a file declares a 409', async () => {
   await store.configuration.apply('file', declaration, epochMs);
   expect(await ask('PATCH', '/accounts/account-1', { budgets: { day: '1' } })).toMatchObject({
     status: 409,
-    json: { error: { message: expect.stringContaining('change accounts.account-1 there') as unknown } },
+    json: { detail: expect.stringContaining('change accounts.account-1 there') as unknown },
   });
 });

@@ -5,6 +5,12 @@ import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
 
+const nobody = {
+  findPerson: () => Promise.resolve(null),
+  creates: { claim: () => Promise.resolve({ kind: 'new' } as const), conclude: () => Promise.resolve() },
+  now: () => 0,
+};
+
 const closed = {
   headersMs: 300,
   bodyMs: 300,
@@ -22,6 +28,7 @@ const closed = {
     webhooks: () => Promise.resolve([]),
     restart: () => Promise.resolve(fail('not here')),
   },
+  ...nobody,
   onBug: () => {},
 };
 
@@ -73,7 +80,7 @@ test.each(['/', '/v1/models', '/metrics/../v1/chat/completions'])(
     const answer = await fetch(`${await start()}${path}`);
     expect(answer.status).toBe(404);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(await answer.json()).toHaveProperty('error.code', 'not_found');
+    expect(await answer.json()).toHaveProperty('code', 'not_found');
   },
 );
 
@@ -105,7 +112,7 @@ test.each([
 });
 
 test('the token of the metrics opens nothing else', async () => {
-  const answer = await fetch(`${await start()}/api/route/explain`, {
+  const answer = await fetch(`${await start()}/api/v1/route/explain`, {
     headers: { authorization: 'Bearer scrape' },
   });
   expect(answer.status).toBe(401);
@@ -113,7 +120,14 @@ test('the token of the metrics opens nothing else', async () => {
 
 test('nothing is told without a token but whether the process is well', async () => {
   const origin = await start();
-  for (const path of ['/metrics', '/api', '/api/channels', '/api/calls/x/route', '/api/spend', '/metrics/']) {
+  for (const path of [
+    '/metrics',
+    '/api',
+    '/api/v1/channels',
+    '/api/v1/calls/x/route',
+    '/api/v1/spend',
+    '/metrics/',
+  ]) {
     const answer = await fetch(`${origin}${path}`);
     expect(answer.status, path).toBe(path === '/metrics/' ? 404 : 401);
     expect(await answer.text()).not.toMatch(/up 1/);
@@ -153,7 +167,7 @@ test.each([
   'localhost.evil.com',
 ])('a page that leads %s here reads nothing but whether the process is well', async (host) => {
   expect(await statusFor(host, '/metrics')).toBe(421);
-  expect(await statusFor(host, '/api/route/explain')).toBe(421);
+  expect(await statusFor(host, '/api/v1/route/explain')).toBe(421);
   expect(await statusFor(host, '/')).toBe(421);
   expect(await statusFor(host, '/healthz')).toBe(200);
   expect(await statusFor(host, '/readyz')).toBe(200);
@@ -161,7 +175,7 @@ test.each([
 
 test('a load balancer asks for its health in HTTP/1.0, without a host', async () => {
   const { port } = new URL(await start());
-  const statuses = ['/healthz', '/readyz', '/api/channels'].map(async (path) => {
+  const statuses = ['/healthz', '/readyz', '/api/v1/channels'].map(async (path) => {
     const socket = connect(Number(port), '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`));
     return (await text(socket)).slice(9, 12);
   });
@@ -169,7 +183,7 @@ test('a load balancer asks for its health in HTTP/1.0, without a host', async ()
 });
 
 const question =
-  'POST /api/route/explain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer operator\r\ncontent-type: application/json\r\n';
+  'POST /api/v1/route/explain HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer operator\r\ncontent-type: application/json\r\n';
 
 test('a caller who leaves in the middle of its body is no bug', async () => {
   const bugs: unknown[] = [];

@@ -1,11 +1,20 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import type { Actor } from '../../admin/people/actor.ts';
+import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { LedgerTrouble } from '../../ports/ledger.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
+import { type Bindings, ConsoleApi } from './frame/console-api.ts';
+import { docsApi } from './frame/docs-api.ts';
+import { Gate } from './frame/gate.ts';
+import { secureHeaders } from './frame/headers.ts';
+import { misdirection } from './frame/origins.ts';
+import { problem, problemResponse } from './frame/problem.ts';
+import { RepeatedCreates } from './frame/repeated-creates.ts';
+import { tokenGate } from './frame/token-gate.ts';
 import { type ApiSources, operationsApi } from './operations-api.ts';
-import { type ConsoleProblem, hostGate, sendProblem, tokenGate } from './operator-gate.ts';
 import { statusRoutes } from './status-routes.ts';
 
 /** Why the node should get no traffic; empty when it should. */
@@ -22,6 +31,10 @@ export interface ConsoleOptions extends ListenAddress {
   readonly consoleOrigin: string | null;
   readonly tokens: OwnerTokens;
   readonly routes: ApiSources;
+  /** The person whose session the cookies of a request name; null where it is nobody's. */
+  findPerson(cookies: string, address: string | null): Promise<Actor | null>;
+  readonly creates: CreateClaims;
+  readonly now: () => number;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
   onBug(error: unknown): void;
 }
@@ -66,42 +79,46 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   };
 }
 
-const storeUnavailable: ConsoleProblem = {
-  status: 503,
-  code: 'store_unavailable',
-  message: 'The store cannot be asked at the moment: the log and `headgate doctor` say why.',
-};
+const storeUnavailable = problem(
+  'store_unavailable',
+  'The store cannot be asked at the moment: the log and `headgate doctor` say why.',
+);
 
 /** The answers of the console origin, without a socket. */
-function consoleRoutes(options: ConsoleOptions): Hono {
-  const routes = new Hono();
-  routes.use(async (context, next) => {
-    await next();
-    context.header('cache-control', 'no-store');
-    context.header('x-content-type-options', 'nosniff');
-  });
+function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
+  const routes = new Hono<{ Bindings: Bindings }>();
+  routes.use(secureHeaders(options.consoleOrigin));
   routes.route(
     '/',
     statusRoutes(() => options.unreadyReasons()),
   );
   // Who asks whether the process is well may know it by any name.
-  routes.use(hostGate([options.consoleOrigin ?? '', `http://${options.host}`]));
+  const names = [options.consoleOrigin ?? '', `http://${options.host}`];
+  routes.use(async (context, next) => {
+    const strange = misdirection(context.req.header('host') ?? null, names);
+    return strange === null ? next() : problemResponse(strange);
+  });
   const { operator, scrape } = options.tokens;
-  routes.use('/metrics', tokenGate([operator, scrape], 'scrape-token'));
+  routes.use('/metrics', tokenGate([operator, scrape], options.consoleOrigin));
   routes.get('/metrics', async (context) => {
     const { contentType, text } = await options.exposeMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });
-  routes.use('/api/*', tokenGate([operator], 'operator-token'));
-  routes.route('/api', operationsApi(options.routes));
-  routes.notFound((context) =>
-    sendProblem(context, { status: 404, code: 'not_found', message: 'There is no such path.' }),
-  );
-  routes.onError((error, context) => {
-    if (error instanceof StoreUnavailable) return sendProblem(context, storeUnavailable);
+  routes.route('/', apiOf(options).hono());
+  routes.notFound(() => problemResponse(problem('not_found', 'There is no such path.')));
+  routes.onError((error) => {
+    if (error instanceof StoreUnavailable) return problemResponse(storeUnavailable);
     // A caller who leaves in the middle of its body is no bug, and hears no answer.
     if (!('code' in error && error.code === 'ECONNRESET')) options.onBug(error);
-    return sendProblem(context, { status: 500, code: 'internal', message: 'Something went wrong here.' });
+    return problemResponse(problem('internal', 'Something went wrong here; the log says what.'));
   });
   return routes;
+}
+
+function apiOf({ tokens, consoleOrigin, findPerson, creates, routes, now }: ConsoleOptions): ConsoleApi {
+  const gate = new Gate({ operatorToken: tokens.operator, consoleOrigin, findPerson, now });
+  const api = new ConsoleApi({ gate, creates: new RepeatedCreates(creates, now) });
+  operationsApi(api, routes);
+  docsApi(api);
+  return api;
 }

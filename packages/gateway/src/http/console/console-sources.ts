@@ -11,7 +11,7 @@ import type { ApiSources } from './operations-api.ts';
 
 /** The parts of a gateway that the console tells of. */
 export interface ConsoleParts {
-  readonly store: Pick<Store, 'accounts' | 'catchUp' | 'configuration' | 'events' | 'findEntry'>;
+  readonly store: Pick<Store, 'accounts' | 'audit' | 'catchUp' | 'configuration' | 'events' | 'findEntry'>;
   readonly catalogue: { readonly current: Catalogue };
   readonly events: {
     readonly webhooks: readonly Webhook[];
@@ -31,7 +31,7 @@ export function consoleSources({
   clock,
 }: ConsoleParts): ApiSources {
   return {
-    accounts: () => ({ store, nowMs: clock.now() }),
+    accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
     nextNews: events.nextNews,
     webhooks: async () => webhookStatuses(events.webhooks, await store.events.standings()),

@@ -1,9 +1,11 @@
-import type { Hono } from 'hono';
 import type { ChannelStatus } from '../../admin/channel-status.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { type AccountSources, accountsApi } from './accounts-api.ts';
+import { channelStatusPage } from './contract/channels.ts';
+import { restartedView } from './contract/operations.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
-import { sendProblem } from './operator-gate.ts';
+import { answer, problem } from './frame/answer.ts';
+import type { ConsoleApi } from './frame/console-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** The sources of all answers. */
@@ -12,16 +14,35 @@ export interface ApiSources extends RouteSources, EventSources, AccountSources {
   readonly restart: Restart;
 }
 
-/** Everything that an operator's program may ask and do, behind the gate. */
-export function operationsApi(sources: ApiSources): Hono {
-  const routes = routeApi(sources);
-  routes.route('/', eventsApi(sources));
-  routes.route('/', accountsApi(sources));
-  routes.get('/channels', (context) => context.json({ channels: sources.channels() }));
-  routes.post('/restart', async (context) => {
-    const restarted = await sources.restart();
-    if (restarted.ok) return context.json(restarted.value);
-    return sendProblem(context, { status: 409, code: 'not_restarted', message: restarted.error });
-  });
-  return routes;
+/** All routes of the console, a line for each noun. */
+export function operationsApi(api: ConsoleApi, sources: ApiSources): void {
+  accountsApi(api, sources);
+  eventsApi(api, sources);
+  routeApi(api, sources);
+  channelsApi(api, sources);
+  restartApi(api, sources);
+}
+
+function channelsApi(api: ConsoleApi, { channels }: Pick<ApiSources, 'channels'>): void {
+  api.route(
+    {
+      ...{ method: 'get', path: '/channels', access: 'operator', tag: 'Channels' },
+      summary: 'Every channel as it stands now',
+      answer: channelStatusPage,
+    },
+    () => answer({ items: channels(), next: null }),
+  );
+}
+
+function restartApi(api: ConsoleApi, { restart }: Pick<ApiSources, 'restart'>): void {
+  api.route(
+    {
+      ...{ method: 'post', path: '/restart', access: 'operator', tag: 'Gateway', answer: restartedView },
+      summary: 'Puts a new process in the place of the one that serves',
+    },
+    async () => {
+      const restarted = await restart();
+      return restarted.ok ? answer(restarted.value) : problem('not_restarted', restarted.error);
+    },
+  );
 }

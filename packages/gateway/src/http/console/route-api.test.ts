@@ -54,6 +54,12 @@ function catalogueOf(): Catalogue {
   };
 }
 
+const nobody = {
+  findPerson: () => Promise.resolve(null),
+  creates: { claim: () => Promise.resolve({ kind: 'new' } as const), conclude: () => Promise.resolve() },
+  now: () => 0,
+};
+
 const noEvents = {
   events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
   nextNews: () => Promise.resolve(),
@@ -92,6 +98,7 @@ beforeEach(async () => {
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
+    ...nobody,
     onBug: () => {},
   });
 });
@@ -118,7 +125,7 @@ async function ask(path: string, { method = 'POST', headers = {}, body }: Asked 
   return { status: answer.status, headers: answer.headers, json: JSON.parse(text) as unknown };
 }
 
-const explainPath = '/api/route/explain';
+const explainPath = '/api/v1/route/explain';
 const asked = JSON.stringify(question);
 
 describe('the operator', () => {
@@ -134,7 +141,7 @@ describe('the operator', () => {
   });
 
   test('is told how a past call was routed', async () => {
-    const { status, json } = await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' });
+    const { status, json } = await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       traceId: past.traceId,
@@ -144,26 +151,26 @@ describe('the operator', () => {
   });
 
   test.each([
-    [`/api/calls/${'0'.repeat(32)}/route`, 404, 'trace'],
-    ['/api/calls/1%27%20OR%201/route', 400, 'trace'],
-    ['/api/nothing', 404, undefined],
+    [`/api/v1/calls/${'0'.repeat(32)}/route`, 404, 'trace'],
+    ['/api/v1/calls/1%27%20OR%201/route', 400, 'trace'],
+    ['/api/v1/nothing', 404, undefined],
   ])('GET %s is %i', async (path, status, param) => {
     const answer = await ask(path, { method: 'GET' });
     expect(answer).toMatchObject({
       status,
-      json: { error: { message: expect.stringMatching(/./) as string } },
+      json: { detail: expect.stringMatching(/./) as string },
     });
-    if (param !== undefined) expect(answer.json).toMatchObject({ error: { param } });
+    if (param !== undefined) expect(answer.json).toMatchObject({ errors: [{ field: param }] });
   });
 });
 
 describe('nobody else is let in, whether the path exists or not', () => {
   const paths = [
     explainPath,
-    `/api/calls/${past.traceId}/route`,
+    `/api/v1/calls/${past.traceId}/route`,
     '/api',
-    '/api/nothing',
-    '/api/route/explain/',
+    '/api/v1/nothing',
+    '/api/v1/route/explain/',
   ];
   const strangers: readonly (readonly [string, Record<string, string>, number])[] = [
     ['without a token', { authorization: '' }, 401],
@@ -183,7 +190,7 @@ describe('nobody else is let in, whether the path exists or not', () => {
       for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
         const answer = await ask(path, { method, headers, ...(method === 'POST' ? { body: asked } : {}) });
         expect(answer.status, `${method} ${path}`).toBe(status);
-        expect(answer.json).toHaveProperty('error.message');
+        expect(answer.json).toHaveProperty('detail');
         expect(answer.headers.get('www-authenticate')).toBe(
           status === 401 ? 'Bearer realm="operator"' : null,
         );
@@ -204,7 +211,7 @@ describe('a body that is no question is answered by what to mend', () => {
     ['[]', 400, undefined, 'a JSON object'],
     ['null', 400, undefined, 'a JSON object'],
     ['[['.repeat(4000), 400, undefined, 'not JSON'],
-    ['{}', 400, 'key', 'key: is missing; model is missing'],
+    ['{}', 400, 'key', 'key: is missing; model: is missing'],
     ['{"key":1,"model":"demo"}', 400, 'key', 'key: must be a text'],
     ['{"key":"laptop","model":"demo","strem":true}', 400, 'strem', 'did you mean "stream"'],
     [
@@ -221,18 +228,18 @@ describe('a body that is no question is answered by what to mend', () => {
     ['{"key":"nobody","model":"demo"}', 400, 'key', 'there is no key "nobody"'],
     ['{"key":"laptop","model":"dmo"}', 400, 'model', 'did you mean "demo"'],
     [`{"key":"${'k'.repeat(300)}","model":"demo"}`, 400, 'key', 'must be 200 characters or fewer'],
-    [`{"key":"${'k'.repeat(20_000)}"}`, 413, undefined, 'larger than the 16,384 bytes'],
+    [`{"key":"${'k'.repeat(70_000)}"}`, 413, undefined, 'larger than the 65,536 bytes'],
   ])('%.60s', async (body, status, param, message) => {
     const answer = await ask(explainPath, { body });
     expect(answer.status).toBe(status);
-    const { error } = answer.json as { error: { message: string; param?: string } }; // Every problem has this form.
-    expect(error.message).toContain(message);
-    if (param !== undefined) expect(error.param).toBe(param);
+    const { detail, errors } = answer.json as { detail: string; errors?: { field: string }[] }; // Every problem has this form.
+    expect(detail).toContain(message);
+    if (param !== undefined) expect(errors?.[0]?.field).toBe(param);
   });
 
   test('neither is one that is not said to be JSON', async () => {
     const answer = await ask(explainPath, { headers: { 'content-type': 'text/plain' }, body: asked });
-    expect(answer).toMatchObject({ status: 415, json: { error: { param: 'content-type' } } });
+    expect(answer).toMatchObject({ status: 415, json: { errors: [{ field: 'content-type' }] } });
   });
 
   test('one without an announced length is cut off at the limit', async () => {
@@ -244,7 +251,7 @@ describe('a body that is no question is answered by what to mend', () => {
         sent.destroy();
       });
       sent.on('error', reject);
-      for (let n = 0; n < 20; n++) sent.write('x'.repeat(1000));
+      for (let n = 0; n < 80; n++) sent.write('x'.repeat(1000));
       sent.end();
     });
     expect(status).toBe(413);
@@ -252,12 +259,12 @@ describe('a body that is no question is answered by what to mend', () => {
 });
 
 test('a restart says which process serves, or why none took over', async () => {
-  expect(await ask('/api/restart', { method: 'POST' })).toMatchObject({
+  expect(await ask('/api/v1/restart', { method: 'POST' })).toMatchObject({
     status: 409,
-    json: { error: { code: 'not_restarted', message: 'there is another one' } },
+    json: { code: 'not_restarted', detail: 'there is another one' },
   });
   restarted = succeed({ processId: 7 });
-  expect(await ask('/api/restart', { method: 'POST' })).toMatchObject({
+  expect(await ask('/api/v1/restart', { method: 'POST' })).toMatchObject({
     status: 200,
     json: { processId: 7 },
   });
@@ -285,11 +292,12 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
+    ...nobody,
     onBug: (error) => bugs.push(error),
   });
-  expect(await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
+  expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
     status: 503,
-    json: { error: { code: 'store_unavailable' } },
+    json: { code: 'store_unavailable' },
   });
   expect(bugs).toEqual([]);
 });
@@ -316,11 +324,12 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       ...noEvents,
       restart: () => Promise.resolve(restarted),
     },
+    ...nobody,
     onBug: (error) => bugs.push(error),
   });
-  expect(await ask(`/api/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
+  expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
     status: 500,
-    json: { error: { code: 'internal' } },
+    json: { code: 'internal' },
   });
   expect(bugs).toEqual([new Error(secret)]);
 });

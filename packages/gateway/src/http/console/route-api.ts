@@ -1,15 +1,16 @@
-import { fail, type Result } from '@headgate/protocols';
-import { type Context, Hono } from 'hono';
+import type { Result } from '@headgate/protocols';
 import {
   type RouteExplanation,
   type RouteProblem,
   type RouteQuestion,
   readRouteQuestion,
+  routeQuestion,
 } from '../../admin/explain-route.ts';
 import { pastRoute } from '../../admin/past-route.ts';
 import type { LedgerRecord } from '../../ports/store.ts';
-import { readJson, smallBody } from './json-body.ts';
-import { type ConsoleProblem, sendProblem } from './operator-gate.ts';
+import { pastRouteView, routePlanView } from './contract/routing.ts';
+import { answer, invalid, problem } from './frame/answer.ts';
+import type { ConsoleApi } from './frame/console-api.ts';
 
 /** The sources of the answers. */
 export interface RouteSources {
@@ -17,52 +18,40 @@ export interface RouteSources {
   findEntry(traceId: string): Promise<LedgerRecord | null>;
 }
 
-/** Tells where calls go and why: `POST /route/explain` without making one, `GET /calls/:trace/route` of one that was made. */
-export function routeApi(sources: RouteSources): Hono {
-  const routes = new Hono();
-  routes.post('/route/explain', smallBody(), async (context) => {
-    const question = await readBody(context);
-    if (!question.ok) return sendProblem(context, question.error);
-    const explained = sources.explainRoute(question.value);
-    return explained.ok ? context.json(explained.value) : sendProblem(context, problemOf(explained.error));
-  });
-  routes.get('/calls/:trace/route', async (context) => {
-    const trace = context.req.param('trace');
-    if (!/^[0-9a-f]{32}$/.test(trace)) return sendProblem(context, notATrace);
-    const record = await sources.findEntry(trace);
-    return record === null ? sendProblem(context, noSuchCall) : context.json(pastRoute(record));
-  });
-  return routes;
+/** Tells where calls go and why: of one that is not made, and of one that was. */
+export function routeApi(api: ConsoleApi, sources: RouteSources): void {
+  api.route(
+    {
+      ...{ method: 'post', path: '/route/explain', access: 'operator', tag: 'Routing' },
+      summary: 'Where a call would go now, and why; none is made',
+      rawBody: routeQuestion,
+      answer: routePlanView,
+    },
+    ({ body }) => {
+      const question = readRouteQuestion(body);
+      if (!question.ok) return invalid(question.error);
+      const explained = sources.explainRoute(question.value);
+      return explained.ok ? answer(explained.value) : invalid([explained.error]);
+    },
+  );
+  api.route(
+    {
+      ...{ method: 'get', path: '/calls/{trace}/route', access: 'operator', tag: 'Routing' },
+      summary: 'How a call was routed',
+      answer: pastRouteView,
+    },
+    async ({ params }) => {
+      if (!/^[0-9a-f]{32}$/.test(params.trace)) return notATrace;
+      const record = await sources.findEntry(params.trace);
+      return record === null ? noSuchCall : answer(pastRoute(record));
+    },
+  );
 }
 
-async function readBody(context: Context): Promise<Result<RouteQuestion, ConsoleProblem>> {
-  const parsed = await readJson(context);
-  if (!parsed.ok) return parsed;
-  const question = readRouteQuestion(parsed.value);
-  if (question.ok) return question;
-  const [first, ...others] = question.error;
-  const rest = others.map(({ field, message }) => `; ${field} ${message}`).join('');
-  const problem = problemOf(first ?? { field: '', message: 'it cannot be read' });
-  return fail({ ...problem, message: `${problem.message}${rest}` });
-}
+const notATrace = invalid([
+  { field: 'trace', message: 'must be the 32 hexadecimal digits that an answer bears as x-trace-id' },
+]);
 
-function problemOf({ field, message }: RouteProblem): ConsoleProblem {
-  const problem = { status: 400, code: 'invalid_request' } as const;
-  return field === ''
-    ? { ...problem, message }
-    : { ...problem, message: `${field}: ${message}`, param: field };
-}
-
-const notATrace: ConsoleProblem = {
-  status: 400,
-  code: 'invalid_request',
-  message: 'trace: must be the 32 hexadecimal digits that an answer bears as x-trace-id',
-  param: 'trace',
-};
-
-const noSuchCall: ConsoleProblem = {
-  status: 404,
-  code: 'not_found',
-  message: 'There is no call with this trace id.',
-  param: 'trace',
-};
+const noSuchCall = problem('not_found', 'There is no call with this trace id.', [
+  { field: 'trace', message: 'names no call' },
+]);

@@ -1,7 +1,9 @@
 import type { AccountStore } from '../../ports/accounts.ts';
+import type { AuditStore } from '../../ports/audit.ts';
 import type { CallClaims } from '../../ports/call-claims.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
+import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type {
   Durability,
@@ -87,6 +89,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     accounts: accountsOf(reader, writer),
     events: eventsOf(reader, writer),
     claims: claimsOf(writer),
+    audit: auditOf(reader, writer),
+    creates: createsOf(writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -160,6 +164,21 @@ function claimsOf(writer: StoreLane): CallClaims {
   return {
     claim: (...inputs) => writer.run('claimCall', () => inputs),
     conclude: (...inputs) => writer.run('concludeCall', () => inputs),
+  };
+}
+
+/** Who changed what: read beside the configuration, and written by the feeder's thread. */
+function auditOf(reader: StoreLane, writer: StoreLane): AuditStore {
+  return {
+    write: (...inputs) => writer.run('writeAuditRow', () => inputs),
+    list: (...inputs) => reader.run('listAuditRows', () => inputs),
+  };
+}
+
+function createsOf(writer: StoreLane): CreateClaims {
+  return {
+    claim: (...inputs) => writer.run('claimCreate', () => inputs),
+    conclude: (...inputs) => writer.run('concludeCreate', () => inputs),
   };
 }
 

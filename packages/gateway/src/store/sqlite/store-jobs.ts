@@ -6,8 +6,10 @@ import { accountMoney, adjust, listAdjustments, spentIn } from '../accounts.ts';
 import { amendLimits, insertAccount } from '../amendments.ts';
 import { ArchivedPages } from '../archive/archived-pages.ts';
 import { archiveStep } from '../archive/archiver.ts';
+import { listAuditRows, writeAuditRow } from '../audit.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { ConfigurationWriter } from '../configuration.ts';
+import { claimCreate, concludeCreate } from '../create-claims.ts';
 import { CredentialWriter } from '../credentials.ts';
 import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
 import { followEvents, listEvents, recordEvents } from '../events.ts';
@@ -45,6 +47,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createReadingJobs(kysely),
     ...createAccountJobs(kysely),
     ...createEventJobs(kysely),
+    ...createConsoleJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -134,6 +137,15 @@ function createEventJobs(kysely: Kysely<Schema>) {
     claimDeliveries: claimDeliveries.bind(null, kysely),
     concludeDeliveries: concludeDeliveries.bind(null, kysely),
     webhookStandings: () => webhookStandings(kysely),
+  };
+}
+
+function createConsoleJobs(kysely: Kysely<Schema>) {
+  return {
+    writeAuditRow: writeAuditRow.bind(null, kysely),
+    listAuditRows: listAuditRows.bind(null, kysely),
+    claimCreate: claimCreate.bind(null, kysely),
+    concludeCreate: concludeCreate.bind(null, kysely),
   };
 }
 

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { apiPrefix } from './console-api.ts';
+import type { AnyRouteSpec } from './route.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const problemSchema = z
+  .strictObject({
+    type: z.string().meta({ description: 'Where the description tells of this code.' }),
+    title: z.string(),
+    status: z.int(),
+    code: z.string().meta({ description: 'Never changes: for programs.' }),
+    detail: z.string().meta({ description: 'Says how to mend it: for people.' }),
+    errors: z
+      .array(z.strictObject({ field: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Members that are wrong, each by its path.' }),
+  })
+  .meta({ id: 'Problem', description: 'An answer in the place of the one that was asked for (RFC 9457).' });
+
+/** The description of all routes, from the schemas by which they read and answer. */
+export function openApiDocument(specs: readonly AnyRouteSpec[]): JsonObject {
+  const components: Record<string, unknown> = {};
+  const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => refOf(schema, io, components);
+  const problemRef = schemaOf(problemSchema, 'output');
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const spec of specs) {
+    const path = `${apiPrefix}${spec.path}`;
+    paths[path] = { ...paths[path], [spec.method]: operationOf(spec, schemaOf, problemRef) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Headgate console',
+      version: '1',
+      description:
+        'All that the console shows and changes. Times are ISO 8601 in UTC, amounts exact decimals as text in US dollars. Lists come in pages: `next` of one is `cursor` of the next.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(specs.map(({ tag }) => tag))].toSorted().map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+      securitySchemes: {
+        operatorToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The file operator-token of the data directory.',
+        },
+        session: { type: 'apiKey', in: 'cookie', name: 'session', description: 'Set by signing in.' },
+      },
+    },
+  };
+}
+
+type SchemaOf = (schema: z.ZodType, io: 'input' | 'output') => JsonObject;
+
+function operationOf(spec: AnyRouteSpec, schemaOf: SchemaOf, problemRef: JsonObject): JsonObject {
+  const { tag, summary, description, access, method, path, fresh = false } = spec;
+  const body = spec.body ?? spec.rawBody;
+  return {
+    operationId: operationId(method, path),
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    'x-access': access,
+    ...(fresh ? { 'x-fresh': true } : {}),
+    security: access === 'anyone' ? [] : [{ operatorToken: [] }, { session: [] }],
+    parameters: parametersOf(spec, schemaOf),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(body, 'input') } },
+          },
+        }),
+    responses: {
+      ...successOf(spec, schemaOf),
+      default: {
+        description: 'Why it was not done.',
+        content: { 'application/problem+json': { schema: problemRef } },
+      },
+    },
+  };
+}
+
+function successOf(spec: AnyRouteSpec, schemaOf: SchemaOf): JsonObject {
+  const { answer, produces, creates = false } = spec;
+  if (produces !== undefined)
+    return { 200: { description: 'As asked for.', content: { [produces]: { schema: { type: 'string' } } } } };
+  if (answer === null) return { 204: { description: 'It was done.' } };
+  const content = { 'application/json': { schema: schemaOf(answer, 'output') } };
+  return { [creates ? 201 : 200]: { description: creates ? 'It was made.' : 'As asked for.', content } };
+}
+
+function parametersOf(spec: AnyRouteSpec, schemaOf: SchemaOf): readonly JsonObject[] {
+  const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const { properties = {}, required = [] } = (
+    spec.query === undefined ? {} : schemaOf(spec.query, 'input')
+  ) as { readonly properties?: Record<string, JsonObject>; readonly required?: readonly string[] }; // The schema of an object.
+  const isChange = spec.method !== 'get' && spec.method !== 'post';
+  return [
+    ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    ...Object.entries(properties).map(([name, { description, ...schema }]) => ({
+      ...{ name, in: 'query', required: required.includes(name) },
+      ...(description === undefined ? {} : { description }),
+      schema,
+    })),
+    ...(isChange
+      ? [headerParameter('If-Match', 'The `ETag` of what was read: 412 where it has changed since.')]
+      : []),
+    ...(spec.creates === true
+      ? [
+          headerParameter(
+            'Idempotency-Key',
+            'A name of your own: under one name it is made once within a day.',
+          ),
+        ]
+      : []),
+  ];
+}
+
+function headerParameter(name: string, description: string): JsonObject {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' } };
+}
+
+/** `get-accounts-id-postings`. */
+function operationId(method: string, path: string): string {
+  return [method, ...path.split(/[/{}]+/)].filter((part) => part !== '').join('-');
+}
+
+/** The schema, or a reference where it has a name; named ones within it are gathered. */
+function refOf(schema: z.ZodType, io: 'input' | 'output', components: Record<string, unknown>): JsonObject {
+  const written = z.toJSONSchema(schema, {
+    ...{ target: 'draft-2020-12', io, unrepresentable: 'any', reused: 'inline' },
+  }) as JsonObject; // JSON Schema is JSON.
+  const {
+    $schema: _,
+    $defs = {},
+    id: __,
+    ...rest
+  } = rewriteRefs(written) as JsonObject & { readonly $defs?: JsonObject };
+  for (const [name, definition] of Object.entries($defs)) components[name] = withoutId(definition);
+  const { id } = schema.meta() ?? {};
+  if (id === undefined) return rest;
+  components[id] = rest;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function withoutId(definition: unknown): unknown {
+  const { id: _, ...rest } = definition as JsonObject; // As above.
+  return rest;
+}
+
+function rewriteRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rewriteRefs);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      name === '$ref' && typeof each === 'string'
+        ? each.replace('#/$defs/', '#/components/schemas/')
+        : rewriteRefs(each),
+    ]),
+  );
+}
