@@ -40,7 +40,7 @@ async function call(key: string | undefined): Promise<number> {
 
 async function ask(method: string, path: string, body?: object) {
   const token = readFileSync(join(gateway.dataDir, 'operator-token'), 'utf8').trim();
-  const answer = await fetch(`${gateway.consoleOrigin}/api${path}`, {
+  const answer = await fetch(`${gateway.consoleOrigin}/api/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -73,7 +73,7 @@ test('the console port adds accounts and keeps the limits of what a file declare
   );
   expect(await ask('PATCH', '/accounts/partner', { budgets: { day: '1' } })).toMatchObject({
     status: 409,
-    json: { error: { code: 'conflict' } },
+    json: { code: 'conflict' },
   });
   expect((await fetch(`${gateway.consoleOrigin}/api/v1/accounts`)).status).toBe(401);
 }, 60_000);

@@ -164,7 +164,8 @@ test('a new process that cannot start changes nothing, and says why', async () =
   });
   expect(response.status).toBe(409);
   expect(await response.json()).toMatchObject({
-    error: { code: 'not_restarted', message: expect.stringContaining('headgate.yaml:1') as string },
+    code: 'not_restarted',
+    detail: expect.stringContaining('headgate.yaml:1') as string,
   });
   await vi.waitFor(() => expect(serving.process.stderr).toContain('restart failed'));
   expect((await restart(configured)).code).toBe(3);
