@@ -12,7 +12,9 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return fail(tooLarge);
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of request.body ?? []) {
+  // The type of a body's parts is that of no runtime: those of a request are bytes.
+  const body: AsyncIterable<Uint8Array> | null = request.body as AsyncIterable<Uint8Array> | null;
+  for await (const part of body ?? []) {
     length += part.byteLength;
     if (length > bytesMax) return fail(tooLarge);
     parts.push(part);

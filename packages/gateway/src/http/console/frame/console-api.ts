@@ -57,10 +57,7 @@ export class ConsoleApi {
     handler: RouteHandler<Path, z.output<Query>, z.output<Body>, Out extends z.ZodType ? z.input<Out> : null>,
   ): void {
     // The call is made by the schemas of the spec, which the handler's type was taken from.
-    this.#serve(
-      spec as unknown as AnyRouteSpec,
-      handler as unknown as (call: AnyCall) => AnyResult | Promise<AnyResult>,
-    );
+    this.#serve(spec, handler as unknown as (call: AnyCall) => AnyResult | Promise<AnyResult>);
   }
 
   /** A route whose answer is of another type, such as a stream. */
@@ -78,7 +75,7 @@ export class ConsoleApi {
   ): void {
     // As above.
     this.#serve(
-      { ...spec, answer: null } as unknown as AnyRouteSpec,
+      { ...spec, answer: null },
       handler as unknown as (call: AnyCall) => AnyResult | Promise<AnyResult>,
     );
   }
