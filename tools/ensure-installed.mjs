@@ -17,9 +17,10 @@ const isWindows = process.platform === 'win32';
  */
 export function ensureInstalled(all) {
   const installed = readJson(listOfInstalled).packages ?? {};
-  // What a start finds of the tests' packages it keeps.
-  const isAll = all || Object.values(installed).some(({ dev }) => dev);
-  const nodes = Object.entries(readJson(join(root, 'package.json')).optionalDependencies);
+  const { devDependencies, optionalDependencies } = readJson(join(root, 'package.json'));
+  // What a start finds of the tests' packages it keeps. Those of the console's build alone are not theirs.
+  const isAll = all || Object.keys(devDependencies).some((name) => `node_modules/${name}` in installed);
+  const nodes = Object.entries(optionalDependencies);
   const needsNode = !isSystemRecent(nodes);
   const hasNode = nodes.some(([name]) => `node_modules/${name}` in installed);
   if (isMissing(installed, isAll) || (needsNode && !hasNode)) install(isAll, needsNode);
@@ -54,24 +55,34 @@ function install(isAll, needsNode) {
   console.error(`Headgate: installing what ${isAll ? 'the tests need' : 'running needs'} (once) …`);
   // An installation that breaks off leaves no list, so the next start begins again.
   rmSync(listOfInstalled, { force: true });
+  // What is asked for holds whatever NODE_ENV and npm's configuration say.
+  const status = npm([
+    'install',
+    isAll || needsNode ? '--include=optional' : '--omit=optional',
+    isAll ? '--include=dev' : '--omit=dev',
+  ]);
+  if (status !== 0) giveUp('`npm install` failed; see its messages above.');
+}
+
+/** Runs npm in the root, the one that runs this or the system's, and returns its status. Nothing needs an install script. */
+export function npm(words) {
   const own = process.env.npm_execpath ?? '';
   const [command, first] = own.endsWith('npm-cli.js') ? [process.execPath, [own]] : ['npm', []];
-  const run = spawnSync(
-    command,
-    [
-      ...[...first, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'],
-      // Nothing needs an install script. What is asked for holds whatever NODE_ENV and npm's configuration say.
-      ...[
-        '--ignore-scripts',
-        isAll || needsNode ? '--include=optional' : '--omit=optional',
-        isAll ? '--include=dev' : '--omit=dev',
-        '--prefer-offline',
-      ],
-    ],
+  const usual = [
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--ignore-scripts',
+    '--prefer-offline',
+  ];
+  const { status } = spawnSync(command, [...first, ...words, ...usual], {
+    cwd: root,
     // Standard output belongs to the program that follows.
-    { cwd: root, stdio: ['ignore', 2, 2], shell: isWindows && command === 'npm' },
-  );
-  if (run.status !== 0) giveUp('`npm install` failed; see its messages above.');
+    stdio: ['ignore', 2, 2],
+    shell: isWindows && command === 'npm',
+  });
+  return status;
 }
 
 /** Makes the `node` of npm's scripts one that is recent enough: npm's package for this platform, else the system's own. */

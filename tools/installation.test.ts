@@ -184,7 +184,7 @@ describe('a program of a fresh clone', () => {
 function makeClone(): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-clone-'));
   mkdirSync(join(folder, 'tools'));
-  for (const name of ['run.mjs', 'ensure-installed.mjs'])
+  for (const name of ['run.mjs', 'ensure-installed.mjs', 'ensure-console.mjs'])
     copyFileSync(join(root, 'tools', name), join(folder, 'tools', name));
   writeFileSync(join(folder, 'npm-cli.js'), npm);
   writeFileSync(join(folder, 'program.mjs'), 'console.log(["ran", ...process.argv.slice(2)].join(" "));');
@@ -230,7 +230,10 @@ function lock(folder: string, version: string): void {
 }
 
 function wantNode(folder: string, version: string): void {
-  const manifest = { optionalDependencies: { 'node-elsewhere': version, 'node-here': version } };
+  const manifest = {
+    devDependencies: { 'of-tests': '1.0.0' },
+    optionalDependencies: { 'node-elsewhere': version, 'node-here': version },
+  };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
 }
 

@@ -1,15 +1,18 @@
-// Runs a program of this repository on the Node that it needs: node tools/run.mjs [--all] [PROGRAM ARGUMENTS…]. What is missing
-// is installed first, with `--all` what the tests need too. Every script of npm begins here and none in a `pre` script, which
+// Runs a program of this repository on the Node that it needs: node tools/run.mjs [--all] [--console] [PROGRAM ARGUMENTS…]. What is
+// missing is installed first, with `--all` what the tests need too; with `--console` the console is built where it is not. Every script of npm begins here and none in a `pre` script, which
 // npm leaves out where `ignore-scripts` is set. Without a program it only installs.
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ensureConsole } from './ensure-console.mjs';
 import { ensureInstalled } from './ensure-installed.mjs';
 
 const words = process.argv.slice(2);
-const isAll = words[0] === '--all';
-const [program, ...rest] = isAll ? words.slice(1) : words;
-const node = ensureInstalled(isAll);
+const asked = words.slice(0, words.findLastIndex((word, at) => at < 2 && /^--(all|console)$/.test(word)) + 1);
+const [program, ...rest] = words.slice(asked.length);
+const node = ensureInstalled(asked.includes('--all'));
+// A gateway without pages serves all the same; who asked for nothing else hears that there are none.
+if (asked.includes('--console') && !ensureConsole(node) && program === undefined) process.exitCode = 1;
 if (program !== undefined && node === null) runHere();
 else if (program !== undefined) runOn(node);
 

@@ -17,30 +17,38 @@ import {
 import { sizeOf, smallFiles, smallFunctions } from './architecture/size-rules.ts';
 import { parseSourceFile, type Rule, readSourceFiles } from './architecture/source-file.ts';
 
-const rules = [
+/** These hold the console too, which runs in browsers and has clocks and state of its own. */
+const commonRules = [
   permittedImports,
   noCycles,
   smallFiles,
   smallFunctions,
+  noAny,
+  commentsHaveASubject,
+  oneNameOneMeaning,
+];
+
+const houseRules = [
   pureFoldersStayPure,
   clockAndChanceAreInjected,
   noFetchInDataPath,
   oneReaderOfTheEnvironment,
   noModuleState,
   noEffectsAtImport,
-  noAny,
   noProviderNames(),
   noListsOfProtocols(),
-  commentsHaveASubject,
-  oneNameOneMeaning,
   glossaryNamesTheCode(),
 ];
 
 const files = readSourceFiles();
+const house = files.filter(({ path }) => !path.startsWith('packages/console/'));
 
-test.each(rules)('$name', (rule) => {
-  expect(files.length).toBeGreaterThan(50);
-  const violations = rule.check(files).map(({ where, what }) => `${where}  ${what}`);
+test.each([
+  ...commonRules.map((rule) => ({ rule, name: rule.name, held: files })),
+  ...houseRules.map((rule) => ({ rule, name: rule.name, held: house })),
+])('$name', ({ rule, held }) => {
+  expect(held.length).toBeGreaterThan(50);
+  const violations = rule.check(held).map(({ where, what }) => `${where}  ${what}`);
   expect(violations, `${rule.name}. To mend it: ${rule.remedy}.`).toEqual([]);
 });
 
@@ -48,7 +56,9 @@ test.each(rules)('$name', (rule) => {
 // and only a commit that says what it adds may raise a number. The console and the status page (issue 13) have room here with
 // their front end.
 test.each([
-  { what: 'the house', paths: /^packages\//, filesMax: 900, linesMax: 115_000 },
+  { what: 'the house', paths: /^packages\/(?!console\/)/, filesMax: 900, linesMax: 115_000 },
+  // Some twenty pages, each with its texts in two languages.
+  { what: 'the console', paths: /^packages\/console\//, filesMax: 220, linesMax: 22_000 },
   {
     what: 'the hot path',
     paths: /^packages\/gateway\/src\/call\/[^/]+$/,

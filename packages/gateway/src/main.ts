@@ -26,7 +26,7 @@ import { countedAlerts, type Events, openEvents } from './events/open-events.ts'
 import { type Api, startApi } from './http/api.ts';
 import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
-import { startConsole } from './http/console/console-server.ts';
+import { startConsole, unreadyReasons } from './http/console/console-server.ts';
 import { consoleSources } from './http/console/console-sources.ts';
 import { consoleOrigins } from './http/cors.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
@@ -222,11 +222,12 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const upstream = openUpstream(client);
   const gateway = openGateway(parts, router, upstream, opened);
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
-  const departure = { isStarting: true, isLeaving: false, isDraining: false };
+  const departure = { isStarting: true, isLeaving: false, isDraining: false, apiOrigin: '' };
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
   const console = opened.adopt(await openConsole(parts, router, departure), (it) => it.close());
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
+  departure.apiOrigin = settings.apiOrigin ?? api.origin;
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
   configuration.watch();
@@ -371,18 +372,16 @@ function openApi(
   );
 }
 
-function openConsole(parts: Parts, router: Router, departure: Departure & { readonly isStarting: boolean }) {
+type Beginning = { readonly isStarting: boolean; readonly apiOrigin: string };
+
+function openConsole(parts: Parts, router: Router, departure: Departure & Beginning) {
   const { settings, store, sockets, metrics, observer, tokens } = parts;
   const { catalogue } = parts.configuration;
   const routes = consoleSources({ ...parts, catalogue, router, clock: systemClock });
   return startConsole({
     ...consoleLimits(settings),
     socket: sockets.console,
-    unreadyReasons: () => [
-      ...(departure.isStarting ? (['starting'] as const) : []),
-      ...(departure.isLeaving ? (['draining'] as const) : []),
-      ...(store.trouble === null ? [] : [store.trouble]),
-    ],
+    unreadyReasons: () => unreadyReasons(departure, store.trouble),
     exposeMetrics: () => {
       metrics.service.stand(routes.channels());
       return metrics.expose();
@@ -392,6 +391,7 @@ function openConsole(parts: Parts, router: Router, departure: Departure & { read
     findPerson: () => Promise.resolve(null),
     creates: store.creates,
     now: systemClock.now,
+    apiOrigin: () => departure.apiOrigin,
     onBug: (error) => alertBug(error, 'console', observer),
   });
 }

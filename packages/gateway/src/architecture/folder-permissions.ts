@@ -10,7 +10,12 @@ export interface FolderPermission {
 
 const protocols = 'packages/protocols/src';
 const gateway = 'packages/gateway/src';
+const console = 'packages/console/src';
+const contract = `${gateway}/http/console/contract/index.ts`;
 const inGateway = (...folders: readonly string[]) => folders.map((folder) => `${gateway}/${folder}`);
+
+/** What draws the console. */
+const drawing = ['react', '@base-ui/react', '@tanstack/react-router', 'lucide-react'];
 
 /** Decisions without I/O. */
 const core = inGateway('catalogue', 'money', 'route');
@@ -109,6 +114,26 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [`${gateway}/main.ts`]: {
     imports: [protocols, 'packages/simulator/src', ...inGateway('')],
     packages: ['node:'],
+  },
+  // The console is built for browsers. Of the gateway it knows the types of its API, and of a library what its folder is for.
+  [console]: { imports: [], packages: ['react', 'react-dom'] },
+  [`${console}/app`]: {
+    imports: [`${console}/ui`, `${console}/api`, `${console}/pages`],
+    packages: [...drawing, '@tanstack/react-query', 'i18next', 'react-i18next'],
+  },
+  [`${console}/ui`]: {
+    imports: [`${console}/app`, `${console}/api`],
+    packages: [...drawing, '@tanstack/react-table', '@tanstack/react-virtual', 'uplot'],
+  },
+  [`${console}/api`]: {
+    imports: [`${console}/app/choice.ts`],
+    types: [contract],
+    packages: ['react', '@tanstack/react-query'],
+  },
+  [`${console}/pages`]: {
+    imports: [`${console}/app`, `${console}/ui`, `${console}/api`],
+    types: [contract],
+    packages: [...drawing, '@tanstack/react-query'],
   },
 };
 

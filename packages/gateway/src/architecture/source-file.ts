@@ -78,6 +78,8 @@ function isTypeOnly(node: ts.ImportDeclaration | ts.ExportDeclaration): boolean 
 
 function targetOf(path: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return relative('/', join('/', dirname(path), specifier));
+  // The one entry beside the packages' own: what the console may know of the gateway.
+  if (specifier === '@headgate/gateway/console') return 'packages/gateway/src/http/console/contract/index.ts';
   const workspace = /^@headgate\/([a-z-]+)$/.exec(specifier)?.[1];
   return workspace === undefined ? null : `packages/${workspace}/src/index.ts`;
 }

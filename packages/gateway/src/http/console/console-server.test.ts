@@ -15,6 +15,7 @@ const closed = {
   headersMs: 300,
   bodyMs: 300,
   consoleOrigin: 'https://console.example.com',
+  apiOrigin: () => 'https://api.example.com',
   tokens: { operator: 'operator', scrape: 'scrape' },
   routes: {
     explainRoute: () => fail({ field: '', message: '' }),

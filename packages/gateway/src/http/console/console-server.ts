@@ -15,10 +15,22 @@ import { problem, problemResponse } from './frame/problem.ts';
 import { RepeatedCreates } from './frame/repeated-creates.ts';
 import { tokenGate } from './frame/token-gate.ts';
 import { type ApiSources, operationsApi } from './operations-api.ts';
+import { builtConsole, pageFiles } from './page-files.ts';
 import { statusRoutes } from './status-routes.ts';
 
 /** Why the node should get no traffic; empty when it should. */
 export type UnreadyReason = 'starting' | 'draining' | LedgerTrouble;
+
+export function unreadyReasons(
+  process: { readonly isStarting: boolean; readonly isLeaving: boolean },
+  trouble: LedgerTrouble | null,
+): readonly UnreadyReason[] {
+  return [
+    ...(process.isStarting ? (['starting'] as const) : []),
+    ...(process.isLeaving ? (['draining'] as const) : []),
+    ...(trouble === null ? [] : [trouble]),
+  ];
+}
 
 export interface ConsoleOptions extends ListenAddress {
   /** How long the headers of a request may take to come, and then its body. */
@@ -29,6 +41,10 @@ export interface ConsoleOptions extends ListenAddress {
   exposeMetrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** The origin that people reach it under, if that is not where it listens. */
   readonly consoleOrigin: string | null;
+  /** The origin that people reach the API under, as it is when a page is asked for. */
+  apiOrigin(): string;
+  /** The build of the pages, if it is not the one of `packages/console`. */
+  readonly pagesFolder?: string;
   readonly tokens: OwnerTokens;
   readonly routes: ApiSources;
   /** The person whose session the cookies of a request name; null where it is nobody's. */
@@ -105,6 +121,10 @@ function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
     return context.body(text, 200, { 'content-type': contentType });
   });
   routes.route('/', apiOf(options).hono());
+  routes.route(
+    '/',
+    pageFiles(options.pagesFolder ?? builtConsole, () => options.apiOrigin()),
+  );
   routes.notFound(() => problemResponse(problem('not_found', 'There is no such path.')));
   routes.onError((error) => {
     if (error instanceof StoreUnavailable) return problemResponse(storeUnavailable);

@@ -87,6 +87,7 @@ beforeEach(async () => {
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     consoleOrigin: null,
+    apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
     routes: {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
@@ -281,6 +282,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     consoleOrigin: null,
+    apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
@@ -313,6 +315,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.reject(new Error('not asked for')),
     consoleOrigin: null,
+    apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),

@@ -1,0 +1,50 @@
+import { createInstance } from 'i18next';
+import { initReactI18next, useTranslation } from 'react-i18next';
+import { recall, remember } from './tab-storage.ts';
+
+/** The languages, each by its own name. */
+export const languages = { en: 'English', zh: '简体中文' } as const;
+export type Language = keyof typeof languages;
+
+export const i18n = createInstance();
+
+export function startLanguage(): void {
+  void i18n.use(initReactI18next).init({
+    lng: languageOf(recall('language')) ?? browserLanguage() ?? 'en',
+    fallbackLng: 'en',
+    resources: {},
+    initAsync: false,
+    interpolation: { escapeValue: false },
+    react: { useSuspense: false },
+  });
+  showLanguage();
+}
+
+export function chooseLanguage(chosen: Language): void {
+  remember('language', chosen);
+  void i18n.changeLanguage(chosen).then(showLanguage);
+}
+
+/** The choice of the person's profile, or of the deployment, holds where this tab has made none. */
+export function adoptLanguage(chosen: string | null | undefined): void {
+  const found = languageOf(chosen);
+  if (found !== null && found !== i18n.language && languageOf(recall('language')) === null)
+    void i18n.changeLanguage(found).then(showLanguage);
+}
+
+export function useLanguage(): Language {
+  return languageOf(useTranslation().i18n.language) ?? 'en';
+}
+
+function languageOf(text: string | null | undefined): Language | null {
+  const primary = text?.split('-')[0];
+  return primary === 'en' || primary === 'zh' ? primary : null;
+}
+
+function browserLanguage(): Language | null {
+  return navigator.languages.map(languageOf).find((found) => found !== null) ?? null;
+}
+
+function showLanguage(): void {
+  document.documentElement.lang = i18n.language === 'zh' ? 'zh-Hans' : 'en';
+}

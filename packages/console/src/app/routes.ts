@@ -1,0 +1,65 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { AppFrame } from './app-frame.tsx';
+import { NotFound } from './not-found.tsx';
+import { PageError } from './page-error.tsx';
+import { Shell } from './shell.tsx';
+
+/** Parameters of a query are flat text on every page: `?status=error&model=x`. */
+export type SearchTexts = Readonly<Record<string, string | undefined>>;
+
+const root = createRootRoute({
+  component: AppFrame,
+  notFoundComponent: NotFound,
+  errorComponent: PageError,
+  validateSearch: (search: Record<string, unknown>): SearchTexts =>
+    Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+});
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+
+// Each page is a line here and comes with its texts when it is first gone to.
+const inShell = [page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage')] as const;
+const withoutShell = [] as const;
+
+/** A page that has the navigation around it, and is only for who is signed in. */
+function page<Path extends string, Module extends Record<string, unknown>>(
+  path: Path,
+  load: () => Promise<Module>,
+  name: keyof Module & string,
+) {
+  return createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load, name) });
+}
+
+/** A page that stands alone: it brings its own frame, `BarePage`. */
+export function barePage<Path extends string, Module extends Record<string, unknown>>(
+  path: Path,
+  load: () => Promise<Module>,
+  name: keyof Module & string,
+) {
+  return createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, name) });
+}
+
+export function createPages() {
+  return createRouter({
+    routeTree: root.addChildren([shell.addChildren([...inShell]), ...withoutShell]),
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: searchText,
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: PageError,
+  });
+}
+
+function searchText(search: Record<string, unknown>): string {
+  const words = Object.entries(search).flatMap(([name, value]) =>
+    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+  );
+  const text = new URLSearchParams(words).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createPages>;
+  }
+}

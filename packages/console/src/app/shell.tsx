@@ -1,0 +1,118 @@
+import { Dialog as DialogParts } from '@base-ui/react/dialog';
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
+import { Menu as MenuIcon } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useGet } from '../api/hooks.ts';
+import type { Me } from '../api/me.ts';
+import { IconButton } from '../ui/button.tsx';
+import { backdropClass } from '../ui/dialog.tsx';
+import { ErrorState } from '../ui/error-state.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Brand } from './brand.tsx';
+import { adoptLanguage } from './language.ts';
+import { SessionProvider } from './session.tsx';
+import * as texts from './shell-texts.ts';
+import { Sidebar } from './sidebar.tsx';
+import { goToSignIn } from './sign-in-place.ts';
+import { useTexts } from './texts.ts';
+import { adoptTheme } from './theme.ts';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
+/** The frame of all pages of who is signed in: navigation, palette, and who they are. */
+export function Shell() {
+  const me = useGet<Me>('/me', {}, { staleMs: 60_000 });
+  const pages = useRouter();
+  const person = me.data?.person;
+  useEffect(() => {
+    if (me.data === undefined) return;
+    if (person === null) goToSignIn(pages);
+    adoptTheme(person?.theme);
+    adoptLanguage(person?.language ?? me.data.deployment.language);
+  }, [me.data, person, pages]);
+  if (me.data?.person)
+    return (
+      <SessionProvider me={me.data}>
+        <Framed deployment={me.data.deployment.name} />
+      </SessionProvider>
+    );
+  const isRefused = me.error !== null && me.error.status !== 401;
+  return isRefused ? <ErrorState error={me.error} onRetry={() => void me.refetch()} /> : <ShellSkeleton />;
+}
+
+function Framed({ deployment }: { readonly deployment: string }) {
+  const t = useTexts(texts);
+  const [isPaletteOpen, setPaletteOpen] = usePaletteKey();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Going to a page closes the navigation of narrow screens.
+  useEffect(() => setMenuOpen(false), [pathname]);
+  const sidebar = <Sidebar onSearch={() => setPaletteOpen(true)} />;
+  return (
+    <div className="lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-60 focus:rounded-md focus:bg-raised focus:px-3 focus:py-1.5 focus:shadow-pop"
+      >
+        {t('skip')}
+      </a>
+      <header className="flex h-12 items-center gap-2 border-b border-line bg-surface px-3 lg:hidden">
+        <IconButton icon={MenuIcon} label={t('openNavigation')} onClick={() => setMenuOpen(true)} />
+        <Brand name={deployment} />
+      </header>
+      <div className="sticky top-0 hidden h-dvh border-r border-line bg-sunken lg:block">{sidebar}</div>
+      <DialogParts.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
+        <DialogParts.Portal>
+          <DialogParts.Backdrop className={backdropClass} />
+          <DialogParts.Popup
+            aria-label={t('navigation')}
+            className="fixed inset-y-0 left-0 z-50 w-64 border-r border-line bg-sunken shadow-pop outline-none transition-transform duration-150 data-[ending-style]:-translate-x-full data-[starting-style]:-translate-x-full"
+          >
+            {sidebar}
+          </DialogParts.Popup>
+        </DialogParts.Portal>
+      </DialogParts.Root>
+      <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+        <Outlet />
+      </main>
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette onClose={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** ⌘K, or Ctrl K, opens the palette from everywhere. */
+function usePaletteKey() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setOpen((before) => !before);
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  return [isOpen, setOpen] as const;
+}
+
+function ShellSkeleton() {
+  return (
+    <div className="lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]" aria-busy="true">
+      <div className="hidden h-dvh flex-col gap-3 border-r border-line bg-sunken p-4 lg:flex">
+        <Skeleton className="mb-4 h-5 w-28" />
+        <Skeleton className="h-4 w-24" />
+        <Skeleton className="h-4 w-20" />
+        <Skeleton className="h-4 w-24" />
+      </div>
+      <div className="flex flex-col gap-5 p-6">
+        <Skeleton className="h-6 w-40" />
+        <Skeleton className="h-24 w-full" />
+        <Skeleton className="h-56 w-full" />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Language } from '../app/language.ts';
+
+const thinSpace = '\u2009';
+
+/** A whole number with thin spaces between the thousands; it may be longer than a float is exact. */
+export function countText(value: number | string | bigint): string {
+  const text = typeof value === 'number' ? String(Math.round(value)) : String(value);
+  return text.replace(/\B(?=(\d{3})+$)/g, thinSpace);
+}
+
+/** A large number in three or four signs: 12.3k. */
+export function compactText(value: number, language: Language): string {
+  return new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+}
+
+/**
+ * An amount of dollars, given as a decimal text, with the precision that it deserves: cents from one dollar on, three significant
+ * digits below, and never a digit that was not there. The text is cut and never made a float.
+ */
+export function moneyText(usd: string, precision: 'auto' | 'full' = 'auto'): string {
+  const [, sign = '', whole = '0', part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(usd) ?? [];
+  const digits = precision === 'full' ? part : roundedPart(whole, part);
+  const carried = digits === null ? [String(BigInt(whole) + 1n), '00'] : [whole, digits];
+  const [units = '0', rest = ''] = carried;
+  const cents = rest.padEnd(2, '0');
+  return `${sign === '-' ? '−' : ''}$${countText(units)}.${cents}`;
+}
+
+/** The digits after the point, rounded half up; null where they carry into the whole. */
+function roundedPart(whole: string, part: string): string | null {
+  const firstDigit = part.search(/[1-9]/);
+  const kept = whole !== '0' || firstDigit === -1 ? 2 : Math.max(2, Math.min(9, firstDigit + 3));
+  if (part.length <= kept) return part;
+  const rounded = BigInt(part.slice(0, kept)) + (part.charCodeAt(kept) >= 53 ? 1n : 0n);
+  const text = String(rounded).padStart(kept, '0');
+  if (text.length > kept) return null;
+  return text.length > 2 ? text.slice(0, 2) + text.slice(2).replace(/0+$/, '') : text;
+}
+
+/** A time that something took: 340 ms, 1.24 s, 2 min 5 s. */
+export function durationText(ms: number): string {
+  if (ms < 1) return ms === 0 ? '0 ms' : '< 1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
+  return `${Math.floor(ms / 86_400_000)} d ${Math.round((ms % 86_400_000) / 3_600_000)} h`;
+}
+
+/** A share of 0 to 1; one that is nearly whole is never rounded to it. */
+export function percentText(share: number): string {
+  const percent = share * 100;
+  if (percent > 99.9 && percent < 100) return `${(Math.floor(percent * 100) / 100).toFixed(2)} %`;
+  const digits = percent === 0 || percent === 100 || (percent >= 10 && percent < 99) ? 0 : 1;
+  return `${percent.toFixed(digits)} %`;
+}
+
+const units = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+/** How long ago, or how long until: in the largest unit that fits. */
+export function relativeText(ms: number, nowMs: number, language: Language): string {
+  const distance = ms - nowMs;
+  const [unit, length] = units.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1_000];
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  return format.format(Math.trunc(distance / length), unit);
+}
+
+/** The moment itself, in the zone of who looks, named. */
+export function absoluteText(ms: number, language: Language): string {
+  return new Intl.DateTimeFormat(language, {
+    ...{ year: 'numeric', month: 'short', day: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false, timeZoneName: 'short' },
+  }).format(ms);
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import { Skeleton } from './skeleton.tsx';
+import { Spark } from './spark.tsx';
+
+interface StatProps {
+  readonly label: ReactNode;
+  /** Undefined while it is loading. */
+  readonly value: ReactNode;
+  /** A second line: what it was before, or what it is of. */
+  readonly detail?: ReactNode;
+  readonly spark?: readonly (number | null)[];
+  readonly isLoading?: boolean;
+}
+
+/** One number that matters, large. */
+export function Stat({ label, value, detail, spark, isLoading = false }: StatProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
+      <div className="truncate text-xs text-soft">{label}</div>
+      {isLoading ? (
+        <Skeleton className="my-1 h-6 w-20" />
+      ) : (
+        <div className="truncate text-xl font-semibold tracking-tight">{value}</div>
+      )}
+      <div className="flex min-h-5 items-end justify-between gap-3">
+        <div className="truncate text-xs text-soft">{isLoading ? null : detail}</div>
+        {spark !== undefined && <Spark values={spark} />}
+      </div>
+    </div>
+  );
+}
+
+/** Several in a row, of which each is as wide as the others. */
+export function Stats({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(9.5rem,1fr))] gap-px overflow-hidden rounded-lg border border-line bg-line">
+      {children}
+    </div>
+  );
+}
