@@ -2,12 +2,14 @@ import type { AccountStore } from './accounts.ts';
 import type { AuditStore } from './audit.ts';
 import type { CallClaims } from './call-claims.ts';
 import type { CallReports } from './call-reports.ts';
+import type { CallSearch } from './call-search.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { CreateClaims } from './create-claims.ts';
 import type { EventStore } from './events.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
+import type { OverviewReports } from './overview.ts';
 import type { UsageReports } from './usage-report.ts';
 
 export type { EntryFilter, LedgerRecord } from './ledger-record.ts';
@@ -96,6 +98,8 @@ export interface Store {
   readonly reports: UsageReports;
   /** The calls of everybody, as far as they are in the store. */
   readonly calls: CallReports;
+  readonly search: CallSearch;
+  readonly overviews: OverviewReports;
   readonly configuration: ConfigurationStore;
   readonly accounts: AccountStore;
   readonly routerStates: RouterStateStore;

@@ -17,7 +17,7 @@ import {
 } from './spend-slots.ts';
 
 /** Trace ids begin with their time, as UUIDs of version 7 do; calls begin within this time of it. */
-const traceSlackMs = 60_000;
+export const traceSlackMs = 60_000;
 /** No trace id comes behind it. */
 export const afterAllTraces = '~';
 /** Calls that are named when several end alike. */
@@ -128,7 +128,7 @@ function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuil
 }
 
 /** A call that has not ended is neither. */
-function billedIs(billed: boolean): RawBuilder<unknown> {
+export function billedIs(billed: boolean): RawBuilder<unknown> {
   const reason = billed ? sql`unbilled_reason is null` : sql`unbilled_reason is not null`;
   return sql`status <> 'open' and ${reason}`;
 }

@@ -12,6 +12,7 @@ import type { BegunRun } from './journal/ledger.ts';
 import { Progress } from './journal/progress.ts';
 import { type Extent, JournalReader, type Passage } from './journal/reader.ts';
 import { Books } from './sqlite/books.ts';
+import { type Maker, makersOf } from './sqlite/makers.ts';
 import {
   acquireFeeder,
   acquireRun,
@@ -22,8 +23,6 @@ import {
   removeRun,
   runFile,
 } from './sqlite/runs.ts';
-import { SpendMaker } from './sqlite/spend-migration.ts';
-import { SpanMaker } from './sqlite/usage-spans.ts';
 
 /** Lines of one transaction: as many as make its own cost small, and so few that a change of configuration need not wait long. */
 const linesMax = 4_000;
@@ -69,7 +68,7 @@ export class Feeder {
   readonly #options: FeederOptions;
   readonly #database: DatabaseSync;
   readonly #books: Books;
-  readonly #makers: readonly { step(): boolean }[];
+  readonly #makers: readonly Maker[];
   readonly #arrivals: Arrivals;
   readonly #feedings = new Map<bigint, Feeding>();
   /** Locks of runs whose processes are dead, until all of them is fed. */
@@ -85,7 +84,7 @@ export class Feeder {
     this.#options = options;
     this.#database = options.database;
     this.#books = new Books(options.database);
-    this.#makers = [new SpanMaker(options.database), new SpendMaker(options.database)];
+    this.#makers = makersOf(options.database);
     this.#arrivals = new Arrivals(options);
     this.#trouble = new FeederTrouble(options, () => this.#own?.progress ?? null);
     this.#anchors = storeAnchors(options.file);
@@ -223,7 +222,7 @@ export class Feeder {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
         const isBehind = this.#feedRound(looksAround).length > 0;
         if (this.#trouble.isFailing) return false;
-        // An older version may have left something to sum up, which is done while nothing else is.
+        // While nothing else is done.
         return isBehind || this.#makers.some((maker) => maker.step());
       }
       this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);

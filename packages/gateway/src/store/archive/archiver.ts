@@ -4,8 +4,9 @@ import { StoreUnusable } from '../../ports/store.ts';
 import { traceAt } from '../call-reports.ts';
 import { type Cell, callColumns, placeOf } from '../columns.ts';
 import { inTransaction } from '../sqlite/database.ts';
+import { forgetFaceted } from '../sqlite/facet-maker.ts';
+import { makersOf } from '../sqlite/makers.ts';
 import { acquireArchiver } from '../sqlite/runs.ts';
-import { SpendMaker } from '../sqlite/spend-migration.ts';
 import {
   archiveDirectory,
   archiveLine,
@@ -38,8 +39,8 @@ export function archiveStep(
   try {
     const directory = archiveDirectory(file);
     removeUnfinished(directory);
-    // Sums by channel that are still to be made are made of calls, which must be there.
-    for (const spend = new SpendMaker(database); spend.step(); );
+    // Sums and facets that are still to be made are made of calls, which must be there.
+    for (const maker of makersOf(database)) while (maker.step());
     const calls = oldest(database, beforeMs);
     const first = calls[0];
     if (first === undefined) return null;
@@ -96,6 +97,7 @@ function take(
         ...[name, traceIds[0] ?? '', traceIds.at(-1) ?? ''],
         ...[Math.min(...times), Math.max(...times), count, bytes, sha256, nowMs],
       );
+    forgetFaceted(database, traceIds);
     const { changes } = database
       .prepare("DELETE FROM calls WHERE status <> 'open' AND trace_id IN (SELECT value FROM json_each(?))")
       .run(JSON.stringify(traceIds));

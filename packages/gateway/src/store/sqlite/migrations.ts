@@ -5,6 +5,7 @@ import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { auditTable, createClaimTable } from './console-tables.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
+import { facetTables } from './facet-tables.ts';
 import { attempts, firstParts, firstTables } from './first-tables.ts';
 import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
@@ -188,7 +189,7 @@ const steps: readonly string[] = [
   ...[shownKeys, discounts, balanceNews],
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
-  ...[auditTable, createClaimTable],
+  ...[auditTable, createClaimTable, facetTables],
 ];
 
 /** The schema that this version writes. */

@@ -98,10 +98,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return ledger.trouble;
     },
     salvage: () => writer.run('salvage', () => []),
-    calls: {
-      list: (...inputs) => reporter.run('calls', () => inputs),
-      ...jobsOf(reporter, 'endingIn', 'spend', 'follow'),
-    },
+    ...searchOf(reporter),
     exportEntries: (filter) => exportEntries(reporter, filter, catchUp),
     findEntry: async (...inputs) => {
       await catchUp();
@@ -135,6 +132,21 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       'rotateCredential',
       'removeCredential',
     ),
+  };
+}
+
+/** Calls and sums of them, read beside all else. */
+function searchOf(reporter: StoreLane): Pick<Store, 'calls' | 'search' | 'overviews'> {
+  return {
+    calls: {
+      list: (...inputs) => reporter.run('calls', () => inputs),
+      ...jobsOf(reporter, 'endingIn', 'spend', 'follow'),
+    },
+    search: {
+      page: (...inputs) => reporter.run('searchPage', () => inputs),
+      totals: (...inputs) => reporter.run('searchTotals', () => inputs),
+    },
+    overviews: jobsOf(reporter, 'overview'),
   };
 }
 

@@ -8,6 +8,7 @@ import { ArchivedPages } from '../archive/archived-pages.ts';
 import { archiveStep } from '../archive/archiver.ts';
 import { listAuditRows, writeAuditRow } from '../audit.ts';
 import { SqlCallReports } from '../call-reports.ts';
+import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { claimCreate, concludeCreate } from '../create-claims.ts';
 import { CredentialWriter } from '../credentials.ts';
@@ -15,6 +16,7 @@ import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-
 import { followEvents, listEvents, recordEvents } from '../events.ts';
 import { Feeder } from '../feeder.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
+import { readOverview } from '../overview.ts';
 import { findRecord, readRecords } from '../records.ts';
 import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
@@ -153,6 +155,7 @@ function createReadingJobs(kysely: Kysely<Schema>) {
   const reports = new SqlUsageReports(kysely);
   const pages = new ArchivedPages(kysely, new UsagePages(kysely));
   const calls = new SqlCallReports(kysely);
+  const search = new SqlCallSearch(kysely);
   return {
     totals: reports.totals.bind(reports),
     series: reports.series.bind(reports),
@@ -165,6 +168,9 @@ function createReadingJobs(kysely: Kysely<Schema>) {
     spend: calls.spend.bind(calls),
     follow: calls.follow.bind(calls),
     endingIn: calls.endingIn.bind(calls),
+    searchPage: search.page.bind(search),
+    searchTotals: search.totals.bind(search),
+    overview: readOverview.bind(null, kysely),
     records: readRecords.bind(null, kysely),
     record: findRecord.bind(null, kysely),
   };
