@@ -4,8 +4,10 @@ import { keysBySuccessor } from '../key-lineage.ts';
 import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { auditTable, createClaimTable } from './console-tables.ts';
+import { inTransaction } from './database.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { facetTables } from './facet-tables.ts';
+import { firstStepsAtOnce, firstStepsCount } from './first-steps.ts';
 import { attempts, firstParts, firstTables } from './first-tables.ts';
 import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
@@ -195,22 +197,22 @@ const steps: readonly string[] = [
 /** The schema that this version writes. */
 export const newestVersion = steps.length;
 
-/**
- * Brings the file to the newest schema, or to an older one in tests of upgrades; safe when several processes open it at once.
- */
+/** Brings the file to the newest schema, or to an older one in tests of upgrades; safe when several processes open it at once. */
 export function migrate(database: DatabaseSync, version = newestVersion): void {
   if (versionOf(database) > newestVersion) throw new Error('the store was written by a newer Headgate');
   if (versionOf(database) >= version) return;
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     // Another process may have migrated while this one waited for the lock.
-    for (const step of steps.slice(versionOf(database), version)) database.exec(step);
-    database.exec(`PRAGMA user_version = ${version}`);
-    database.exec('COMMIT');
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
+    if (versionOf(database) > 0 || version < firstStepsCount) return stepByStep(database, version);
+    database.exec(`${firstStepsAtOnce()} PRAGMA user_version = ${firstStepsCount}`);
+    stepByStep(database, version);
+  });
+}
+
+/** Within a transaction of the caller. */
+export function stepByStep(database: DatabaseSync, version: number): void {
+  for (const step of steps.slice(versionOf(database), version)) database.exec(step);
+  if (versionOf(database) < version) database.exec(`PRAGMA user_version = ${version}`);
 }
 
 /** How many steps the database has had. */

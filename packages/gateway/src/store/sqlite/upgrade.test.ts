@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { noUsage } from '@headgate/protocols';
 import { expect, test } from 'vitest';
 import { zeroNanoUsd } from '../../money/money.ts';
@@ -8,7 +9,8 @@ import { callColumns, lineColumns, writeEntry, writeOpen } from '../columns.ts';
 import { epochMs, sampleEntry, settle, traceId } from '../contract/samples.ts';
 import { readLine } from '../lines.ts';
 import { openDatabase } from './database.ts';
-import { migrate } from './migrations.ts';
+import { firstStepsCount } from './first-steps.ts';
+import { migrate, newestVersion, stepByStep } from './migrations.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 import { SameThreadLane } from './same-thread-lane.ts';
 
@@ -86,4 +88,24 @@ test('a store of the version before goes on: nothing is lost, and its dead are f
   expect((await store.verify()).findings).toEqual([]);
   await store.close();
   rmSync(directory, { recursive: true });
+});
+
+test.each([firstStepsCount, newestVersion])('a new store is what %i steps make one by one', (version) => {
+  const atOnce = openDatabase(':memory:');
+  migrate(atOnce, version);
+  const oneByOne = openDatabase(':memory:');
+  stepByStep(oneByOne, version);
+  const told = (database: DatabaseSync) => ({
+    version: database.prepare('PRAGMA user_version').get(),
+    made: database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all(),
+    rows: database.prepare('SELECT name, value FROM meta ORDER BY name').all(),
+  });
+  expect(told(atOnce)).toEqual(told(oneByOne));
+  const tables = told(atOnce).made.filter(({ type }) => type === 'table');
+  for (const { name } of tables.filter((table) => table['name'] !== 'meta'))
+    expect(oneByOne.prepare(`SELECT * FROM "${name}"`).all(), `rows that a step puts into ${name}`).toEqual(
+      [],
+    );
+  atOnce.close();
+  oneByOne.close();
 });
