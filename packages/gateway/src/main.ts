@@ -4,6 +4,7 @@ import { channelsWithoutCredential, standingAlerts } from './admin/catalogue-ale
 import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { plannerOptions } from './admin/explain-route.ts';
+import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
@@ -28,6 +29,7 @@ import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole, unreadyReasons } from './http/console/console-server.ts';
 import { consoleSources } from './http/console/console-sources.ts';
+import { StatusLane } from './http/console/status-lane.ts';
 import { consoleOrigins } from './http/cors.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
@@ -158,15 +160,15 @@ export async function startGateway(
   const observer = createCallObserver({
     ...{ log, metrics, events, clock: systemClock, logsCalls, onRefused },
   });
+  const { file = null } = given;
+  const status = openStatus(
+    { settings, file, store, configuration: configuration.value, clock: systemClock, logger: log.logger },
+    opened,
+  );
   const parts = {
-    settings,
-    log,
-    memory,
-    metrics,
-    store,
+    ...{ settings, log, memory, metrics, store, events, status },
     configuration: configuration.value,
-    events,
-    observer,
+    observer: status.keeper.observing(observer),
     tokens: tokens.value,
     sockets: given.sockets ?? {},
     restart: given.restart ?? cannotRestart,
@@ -208,6 +210,7 @@ interface Parts {
   readonly store: Store;
   readonly configuration: ConfigurationService;
   readonly events: Events;
+  readonly status: OpenedStatus;
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
   readonly sockets: Partial<Sockets>;
@@ -216,10 +219,11 @@ interface Parts {
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
-  const { settings, log, store, configuration, events } = parts;
+  const { settings, log, store, configuration, events, status } = parts;
   const { router, keeper } = await openRouter(parts, opened);
-  const client = openClient(settings, opened);
-  const upstream = openUpstream(client);
+  const upstream = openUpstream(
+    opened.adopt(new HttpClient(clientLimits(settings)), (client) => client.close()),
+  );
   const gateway = openGateway(parts, router, upstream, opened);
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
   const departure = { isStarting: true, isLeaving: false, isDraining: false, apiOrigin: '' };
@@ -230,6 +234,8 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
+  status.keeper.probeWith((target, model) => prober.ask(target, model));
+  status.start({ apiOrigin: api.origin, consoleOrigin: console.origin });
   configuration.watch();
   const everything = opened.move();
   let letGo: Promise<void> | null = null;
@@ -343,12 +349,6 @@ function openLimits(store: Store, observer: Observer, opened: AsyncDisposableSta
   return limits;
 }
 
-function openClient(settings: Settings, opened: AsyncDisposableStack): HttpClient {
-  const client = new HttpClient(clientLimits(settings));
-  opened.defer(() => client.close());
-  return client;
-}
-
 function openApi(
   { settings, memory, store, configuration, sockets }: Parts,
   gateway: Gateway,
@@ -392,6 +392,7 @@ function openConsole(parts: Parts, router: Router, departure: Departure & Beginn
     creates: store.creates,
     now: systemClock.now,
     apiOrigin: () => departure.apiOrigin,
+    status: new StatusLane(parts.status.keeper, settings.language),
     onBug: (error) => alertBug(error, 'console', observer),
   });
 }

@@ -11,6 +11,7 @@ function targetAt(origin: string, upstreamModel: string, changes: Partial<Channe
   const channel: Channel = {
     id: 'c',
     alias: 'C',
+    listed: null,
     provider: {
       id: 'p',
       name: 'P',

@@ -46,8 +46,9 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [`${gateway}/ports`]: { imports: [protocols, ...core], packages: [] },
   [`${gateway}/limits`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
   [`${gateway}/call`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
+  [`${gateway}/status`]: { imports: [protocols, ...core, ...inGateway('ports')], packages: [] },
   [`${gateway}/store`]: {
-    imports: [protocols, ...core, ...inGateway('ports')],
+    imports: [protocols, ...core, ...inGateway('ports', 'status')],
     packages: ['node:', 'kysely'],
   },
   [`${gateway}/upstream`]: {
@@ -86,7 +87,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   },
   [`${gateway}/config.ts`]: { imports: [protocols, ...inGateway('config')], packages: [] },
   [`${gateway}/admin`]: {
-    imports: [protocols, ...core, ...inGateway('ports', 'config', 'config.ts')],
+    imports: [protocols, ...core, ...inGateway('ports', 'status', 'config', 'config.ts')],
     types: inGateway('telemetry'),
     packages: ['node:', 'zod', 'yaml', '@simplewebauthn/server', 'oauth4webapi'],
   },
@@ -141,7 +142,12 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
 export const pureFolders = [protocols, ...core].map((folder) => `${folder}/`);
 
 /** Folders into which time and chance are passed, so that tests and simulations own them. */
-export const timelessFolders = [...pureFolders, `${gateway}/call/`, `${gateway}/limits/`];
+export const timelessFolders = [
+  ...pureFolders,
+  `${gateway}/call/`,
+  `${gateway}/limits/`,
+  `${gateway}/status/`,
+];
 
 /** Folders that a call passes through. */
 export const dataPath = [...timelessFolders, `${gateway}/upstream/`, `${gateway}/http/`];

@@ -63,7 +63,7 @@ function conclude(call: Call, finish: CallEnd, entry: CallEntry, settlement: Set
   if (call.hold !== null) call.hold.settle(isDurable ? entry : null);
   const told = isDurable ? finish : withheld(finish, call.reply.begun);
   sendFinish(call, told);
-  observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told));
+  observer.callFinished(isDurable ? entry : unsettledEntryOf(entry, told), call.attempts);
   if (settlement === 'unavailable') observer.alert('ledger-unavailable', { traceId: entry.traceId });
   for (const attempt of entry.attempts) if (attempt.statedCostNanoUsd !== null) alertDrift(attempt, observer);
   const { terms, usage, unbilledReason } = entry;

@@ -77,6 +77,7 @@ const stored: StoredConfiguration = {
       capabilities: null,
       reasoning: null,
       pricedAs: null,
+      listed: true,
       price: null,
       priceOrigin: null,
     },
@@ -84,6 +85,7 @@ const stored: StoredConfiguration = {
   channels: ['one', 'two'].map((id) => ({
     id,
     alias: id,
+    listed: null,
     providerId: 'acme',
     baseUrl: null,
     credentials: [{ kind: 'environment', name: 'ACME_KEY' }] as const,

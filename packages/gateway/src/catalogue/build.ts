@@ -301,6 +301,7 @@ function buildModel(
     displayName,
     ownedBy,
     pricedAs,
+    listed: declared.listed,
     created: created ?? (facts.released === null ? 0 : Date.parse(facts.released) / 1000),
     contextWindow: facts.contextWindow,
     maxOutputTokens: facts.maxOutputTokens,

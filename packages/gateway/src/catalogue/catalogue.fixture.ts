@@ -52,6 +52,7 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
   const channel = {
     id,
     alias: id,
+    listed: null,
     provider,
     baseUrl: provider.baseUrl,
     credentials: [],
@@ -83,6 +84,7 @@ export function modelOf(targets: readonly Target[], id = 'demo'): Model {
     id,
     displayName: 'Demo',
     pricedAs: null,
+    listed: true,
     ownedBy: 'test',
     created: 0,
     contextWindow: null,

@@ -91,7 +91,7 @@ export interface Target {
 export interface Model
   extends Pick<
     DeclaredModel,
-    'id' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens' | 'pricedAs'
+    'id' | 'displayName' | 'ownedBy' | 'contextWindow' | 'maxOutputTokens' | 'pricedAs' | 'listed'
   > {
   /** Unix seconds; 0 when not known. */
   readonly created: number;

@@ -23,6 +23,7 @@ import {
 } from './fields.ts';
 import { decimal, identifier, modelId } from './identifiers.ts';
 import { accountLimitFields, groupLimitFields, keyLimitFields } from './limit-fields.ts';
+import { channelListing, modelListing } from './listing.ts';
 import type { LaterPrice, PriceOrigin } from './price-book.ts';
 import type { SecretSource } from './secret-source.ts';
 
@@ -160,6 +161,7 @@ export const modelFields = {
       read: (cell) => (cell === 2n ? null : flag.read(cell)),
     },
   } satisfies Field<boolean | null, boolean>,
+  listed: modelListing,
   pricedAs: unset(
     modelId.describe(
       'The model of the catalogue whose list price callers pay, for an id that is a name of your own; the id itself if left out.',
@@ -178,6 +180,7 @@ export const channelFields = {
     text,
     (id) => id,
   ),
+  listed: channelListing,
   baseUrl: unset(baseUrl.describe("Takes the place of the provider's."), text),
   priority: field(
     z.int().min(0).max(1000).describe('Lower comes first, whatever the price; 0 if left out.'),

@@ -215,9 +215,16 @@ const key = z.strictObject({
 const sibling = z.strictObject({
   name: z.string().min(1).describe('Its name, shown to people.'),
   consoleOrigin: z
-    .url('must be an origin such as https://console.example.com')
+    .url({ protocol: /^https?$/, error: 'must be an origin such as https://console.example.com' })
+    .refine((url) => URL.parse(url)?.origin === url, 'must be an origin such as https://console.example.com')
     .describe('Where its console is found.'),
   language: z.enum(['en', 'zh-CN']).exactOptional().describe('Its language.'),
+  region: z
+    .string()
+    .min(1)
+    .max(60)
+    .exactOptional()
+    .describe('Where it is, or whom it is for, in a word or two.'),
 });
 
 const webhook = z.strictObject({
@@ -317,6 +324,7 @@ export const configurationSchema = z.strictObject({
   keys: z.record(identifier, key).exactOptional().describe('Keys of callers.'),
 });
 
+export type SiblingShape = z.infer<typeof sibling>;
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type PriceShape = z.infer<typeof priceEntry>;
 export type WrittenPrice = z.infer<typeof writtenPrices>;

@@ -12,6 +12,7 @@ export type SettingSection =
   | 'Limits'
   | 'Time-outs'
   | 'Upstreams'
+  | 'Status'
   | 'Ledger'
   | 'Logs'
   | 'Secrets';
@@ -132,6 +133,21 @@ export function toggle(defaultValue: boolean): SettingForm<boolean> {
 export function text(defaultValue: string, accepts: string, placeholder: string): SettingForm<string> {
   return setting(defaultValue, defaultValue, accepts, placeholder, (given) =>
     given === '' ? fail('is empty') : succeed(given),
+  );
+}
+
+export function currencyCode(defaultValue: string): SettingForm<string> {
+  const accepts = 'a currency code of three capital letters, such as USD or CNY';
+  return setting(defaultValue, defaultValue, accepts, 'CODE', (given) =>
+    /^[A-Z]{3}$/.test(given) ? succeed(given) : fail(`is not ${accepts}`),
+  );
+}
+
+/** A decimal that stays the text that it was written as. */
+export function exactRate(defaultValue: string): SettingForm<string> {
+  const accepts = 'a positive decimal such as 7.12';
+  return setting(defaultValue, defaultValue, accepts, 'RATE', (given) =>
+    /^\d{1,9}(\.\d{1,9})?$/.test(given) && /[1-9]/.test(given) ? succeed(given) : fail(`is not ${accepts}`),
   );
 }
 

@@ -1,6 +1,8 @@
 import {
   choice,
+  currencyCode,
   duration,
+  exactRate,
   type Given,
   given,
   integer,
@@ -62,6 +64,16 @@ export const settingsTable = {
       'language',
       'Language of the console for people who have not chosen one',
       choice(['en', 'zh-CN'], 'en'),
+    ),
+    currency: given(
+      'currency',
+      'Currency that the console shows amounts in, by its ISO code; all amounts are kept and billed in USD',
+      currencyCode('USD'),
+    ),
+    currencyPerUsd: given(
+      'currencyPerUsd',
+      'Units of that currency for one USD, as shown; nothing is billed by it',
+      exactRate('1'),
     ),
   }),
   ...inSection('Addresses', 'settings', {
@@ -245,6 +257,18 @@ export const settingsTable = {
       'routing.idleProbe',
       'Asking a channel for one token when nobody has called it for so long; 0s never asks',
       duration('10m', '0s', '24h'),
+    ),
+  }),
+  ...inSection('Status', 'settings.status', {
+    statusDirectory: given(
+      'directory',
+      'Directory that the files of the public status page are written to, for other web servers; none writes none',
+      optionalText('`public` in the data directory', 'a path, or none', 'PATH'),
+    ),
+    statusProbes: given(
+      'probes',
+      'Probes of one token, at the most, in five minutes, for models and channels that too few calls tell of; 0 sends none',
+      integer(10, 0, 1000),
     ),
   }),
   ...inSection('Ledger', 'settings.ledger', {

@@ -1,5 +1,6 @@
 import type { ErrorCode, Platform } from '@headgate/protocols';
 import type { AlertDetail, AlertKind } from '../catalogue/alert-kinds.ts';
+import type { Target } from '../catalogue/catalogue.ts';
 import type { ServiceChange } from '../route/attempt.ts';
 import type { Outcome } from '../route/outcomes.ts';
 import type { CallEntry } from './ledger.ts';
@@ -18,14 +19,21 @@ export interface Refusal {
   readonly traceId: string;
 }
 
+/** An attempt of a call that has ended. Milliseconds. */
+export interface EndedAttempt {
+  readonly target: Target;
+  readonly outcome: Outcome;
+  readonly ttftMs: number | null;
+}
+
 /** Who watches calls from outside the hot path: logs and metrics. Never throws, never waits. */
 export interface Observer {
   callStarted(): void;
   /** Also called for calls the ledger could not take. */
-  callFinished(entry: CallEntry): void;
+  callFinished(entry: CallEntry, attempts: readonly EndedAttempt[]): void;
   refused(refusal: Refusal): void;
-  /** A probe of ours has ended. */
-  probed(channelId: string, result: Outcome['kind']): void;
+  /** A probe of ours has ended, of this public model. */
+  probed(target: Target, modelId: string, outcome: Outcome): void;
   /** A stream of text broke off in a group that has such streams continued. */
   rescued(end: RescueEnd): void;
   /** A target was taken out of service for its failures, or is back in it. */

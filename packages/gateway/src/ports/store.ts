@@ -10,6 +10,7 @@ import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { OverviewReports } from './overview.ts';
+import type { StatusStore } from './status.ts';
 import type { UsageReports } from './usage-report.ts';
 
 export type { EntryFilter, LedgerRecord } from './ledger-record.ts';
@@ -104,6 +105,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
+  readonly status: StatusStore;
   readonly claims: CallClaims;
   readonly audit: AuditStore;
   /** Creates of the console that their askers have named. */

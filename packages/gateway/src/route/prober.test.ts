@@ -75,9 +75,9 @@ class Rig {
         refused: () => {},
         rescued: () => {},
         serviceChanged: () => {},
-        probed: (channelId: string, result: string) => {
+        probed: ({ channel }: Target, _modelId: string, { kind }: Outcome) => {
           if (this.isBroken) throw new Error('a bug of the observer');
-          this.told.push(`${channelId} ${result}`);
+          this.told.push(`${channel.id} ${kind}`);
         },
         alert: (kind: string) => this.told.push(kind),
         alertOver: () => {},

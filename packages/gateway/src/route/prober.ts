@@ -40,7 +40,7 @@ export class Prober implements AttemptOwner {
   readonly begun = 1;
   readonly #options: ProberOptions;
   /** By the id of their channel. */
-  readonly #underWay = new Map<string, Attempt>();
+  readonly #underWay = new Map<string, { readonly probe: Attempt; readonly model: Model }>();
   /** Grows from probe to probe: of channels that have not answered since, and of targets. */
   readonly #turns = new WeakMap<Channel | Target, number>();
   #turn = 0;
@@ -72,7 +72,14 @@ export class Prober implements AttemptOwner {
   /** Ends the probes under way; there will be no more. */
   stop(): void {
     this.#hasStopped = true;
-    for (const probe of [...this.#underWay.values()]) probe.letGo('shut-down');
+    for (const { probe } of [...this.#underWay.values()]) probe.letGo('shut-down');
+  }
+
+  /** Sends a probe that somebody else wants; false where it cannot be sent now. What comes of it, the observer hears. */
+  ask(target: Target, model: Model): boolean {
+    const before = this.#turn;
+    this.#safely(() => this.#probe(target, model));
+    return this.#turn !== before;
   }
 
   /**
@@ -141,7 +148,7 @@ export class Prober implements AttemptOwner {
       1,
       true,
     );
-    this.#underWay.set(channel.id, probe);
+    this.#underWay.set(channel.id, { probe, model });
     this.#turn++;
     this.#turns.set(channel, this.#turn).set(target, this.#turn);
     probe.start();
@@ -150,15 +157,17 @@ export class Prober implements AttemptOwner {
   onContent(): void {}
 
   onOutcome(probe: Attempt): void {
-    this.#underWay.delete(probe.target.channel.id);
-    this.#safely(() => this.#noteEnd(probe));
+    const { id } = probe.target.channel;
+    const model = this.#underWay.get(id)?.model;
+    this.#underWay.delete(id);
+    if (model !== undefined) this.#safely(() => this.#noteEnd(probe, model));
   }
 
-  #noteEnd(probe: Attempt): void {
+  #noteEnd(probe: Attempt, model: Model): void {
     const { target, outcome, routed } = probe;
     const { clock, observer } = this.#options.gateway;
     routed.noteEnd(outcome, clock.now());
-    observer.probed(target.channel.id, outcome.kind);
+    observer.probed(target, model.id, outcome);
     // A model that is missing for a probe may be there for what it is made for.
     if (rowOf(outcome).alert === 'credential-refused') alertTrouble(probe, routed.credential?.id, observer);
     if (outcome.kind !== 'answered') return;

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { targetOf } from '../catalogue/catalogue.fixture.ts';
+import { answered, refusedConnection } from '../route/route.fixture.ts';
 import { callLogLine, createCallObserver } from './call-observer.ts';
 import { createMetrics } from './metrics.ts';
 import { completeEntry, linesWritten } from './testing.ts';
@@ -7,13 +9,14 @@ const clock = { now: () => 0, monotonic: () => 0 };
 
 const events = { raise: () => undefined, over: () => undefined };
 const onRefused = () => undefined;
+const target = targetOf({ id: 'c1' });
 
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
     observer.callStarted();
-    observer.callFinished(completeEntry);
+    observer.callFinished(completeEntry, []);
     observer.alert('unpriced-model', { model: 'small' });
   });
   expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
@@ -46,8 +49,8 @@ test('what goes out of service and comes back is logged and counted; probes are 
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
     observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
-    observer.probed('c1', 'unreachable');
-    observer.probed('c1', 'answered');
+    observer.probed(target, 'm', refusedConnection);
+    observer.probed(target, 'm', answered());
     observer.serviceChanged({ kind: 'back', afterMs: 7000 }, 'c1', 'm');
   });
   expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
@@ -77,6 +80,7 @@ test('finished calls are counted all the same when they are not to be logged', a
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
     createCallObserver({ log, metrics, events, clock, logsCalls: false, onRefused }).callFinished(
       completeEntry,
+      [],
     );
   });
   expect(lines).toEqual([]);

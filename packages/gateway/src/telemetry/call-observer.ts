@@ -61,8 +61,8 @@ export function createCallObserver(options: CallObserverOptions): Observer {
     rescued(end) {
       metrics.rescued(end);
     },
-    probed(channelId, result) {
-      metrics.service.probed(channelId, result);
+    probed({ channel }, _, { kind }) {
+      metrics.service.probed(channel.id, kind);
     },
     serviceChanged(change, channelId, model) {
       const kind = 'channel-out-of-service';

@@ -18,6 +18,7 @@ function channelAt(baseUrl: string): Channel {
   return {
     id: 'channel',
     alias: 'Channel',
+    listed: null,
     provider: {
       id: 'provider',
       name: 'Provider',

@@ -30,6 +30,7 @@ const closed = {
     restart: () => Promise.resolve(fail('not here')),
   },
   ...nobody,
+  status: { answer: () => false },
   onBug: () => {},
 };
 
@@ -194,6 +195,7 @@ test('a caller who leaves in the middle of its body is no bug', async () => {
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
     ...closed,
+    status: { answer: () => false },
     onBug: (error) => bugs.push(error),
   });
   started.push(server);

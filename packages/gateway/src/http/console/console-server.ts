@@ -1,4 +1,5 @@
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
 import type { Actor } from '../../admin/people/actor.ts';
@@ -16,6 +17,7 @@ import { RepeatedCreates } from './frame/repeated-creates.ts';
 import { tokenGate } from './frame/token-gate.ts';
 import { type ApiSources, operationsApi } from './operations-api.ts';
 import { builtConsole, pageFiles } from './page-files.ts';
+import type { StatusLane } from './status-lane.ts';
 import { statusRoutes } from './status-routes.ts';
 
 /** Why the node should get no traffic; empty when it should. */
@@ -47,6 +49,8 @@ export interface ConsoleOptions extends ListenAddress {
   readonly pagesFolder?: string;
   readonly tokens: OwnerTokens;
   readonly routes: ApiSources;
+  /** Answers for the public, before any route is looked for. */
+  readonly status: Pick<StatusLane, 'answer'>;
   /** The person whose session the cookies of a request name; null where it is nobody's. */
   findPerson(cookies: string, address: string | null): Promise<Actor | null>;
   readonly creates: CreateClaims;
@@ -68,14 +72,14 @@ export interface ConsoleServer {
 /** Starts the console origin. Rejects with the system's error when the address cannot be had. */
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
   // Load balancers ask for its health in HTTP/1.0, without naming a host: any name will do for them.
-  const server = createAdaptorServer({
-    fetch: consoleRoutes(options).fetch,
-    hostname: 'localhost',
-    serverOptions: {
-      headersTimeout: options.headersMs,
-      requestTimeout: options.headersMs + options.bodyMs,
-      connectionsCheckingInterval: Math.min(1000, options.headersMs / 2),
-    },
+  const listener = getRequestListener(consoleRoutes(options).fetch, { hostname: 'localhost' });
+  const limits = {
+    headersTimeout: options.headersMs,
+    requestTimeout: options.headersMs + options.bodyMs,
+    connectionsCheckingInterval: Math.min(1000, options.headersMs / 2),
+  };
+  const server = createServer(limits, (request, response) => {
+    if (!options.status.answer(request, response)) void listener(request, response);
   });
   await listen(server, options);
   return {
@@ -89,7 +93,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
         // One that has retired listens no more, which is no trouble here.
         server.close(() => resolve());
         // A probe half sent would otherwise hold the end of the process up.
-        if ('closeAllConnections' in server) server.closeAllConnections();
+        server.closeAllConnections();
       });
     },
   };

@@ -100,6 +100,7 @@ beforeEach(async () => {
       restart: () => Promise.resolve(restarted),
     },
     ...nobody,
+    status: { answer: () => false },
     onBug: () => {},
   });
 });
@@ -295,6 +296,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       restart: () => Promise.resolve(restarted),
     },
     ...nobody,
+    status: { answer: () => false },
     onBug: (error) => bugs.push(error),
   });
   expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
@@ -328,6 +330,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       restart: () => Promise.resolve(restarted),
     },
     ...nobody,
+    status: { answer: () => false },
     onBug: (error) => bugs.push(error),
   });
   expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({

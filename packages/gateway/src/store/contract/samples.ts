@@ -110,6 +110,7 @@ export const declaration: Declaration = {
           reasoning: null,
         }),
     pricedAs: null,
+    listed: true,
     price: tiers,
     priceOrigin: { by: 'both', list: 'acme', asOf: '2026-11-22' },
   })),
@@ -117,6 +118,7 @@ export const declaration: Declaration = {
     {
       id: 'channel-1',
       alias: 'One',
+      listed: null,
       providerId: 'acme',
       baseUrl: null,
       credentials: [

@@ -12,6 +12,7 @@ import { attempts, firstParts, firstTables } from './first-tables.ts';
 import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
 import { spendIsMadeLater, tagsAndSpend } from './spend-migration.ts';
+import { statusTables } from './status-tables.ts';
 import { usageSpans } from './usage-spans.ts';
 
 /** An image is priced by size and quality, which are kept so that its charge can be worked out again. */
@@ -191,7 +192,7 @@ const steps: readonly string[] = [
   ...[shownKeys, discounts, balanceNews],
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
-  ...[auditTable, createClaimTable, facetTables],
+  ...[auditTable, createClaimTable, facetTables, statusTables],
 ];
 
 /** The schema that this version writes. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { EventStore } from '../../ports/events.ts';
+import type { StatusStore } from '../../ports/status.ts';
 import type {
   Durability,
   EntryFilter,
@@ -88,6 +89,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     accounts: accountsOf(reader, writer),
     events: eventsOf(reader, writer),
+    status: statusOf(reporter, writer),
     claims: claimsOf(writer),
     audit: auditOf(reader, writer),
     creates: createsOf(writer),
@@ -169,6 +171,21 @@ function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
     list: (...inputs) => reader.run('listEvents', () => inputs),
     follow: (...inputs) => reader.run('followEvents', () => inputs),
     standings: () => reader.run('webhookStandings', () => []),
+  };
+}
+
+/** Written by the feeder's thread. The page is made where its rows are: the main thread gets the bytes of its files. */
+function statusOf(reporter: StoreLane, writer: StoreLane): StatusStore {
+  return {
+    add: (...inputs) => writer.run('addStatusCells', () => inputs),
+    judge: (...inputs) => writer.run('judgeStatus', () => inputs),
+    cell: (...inputs) => writer.run('statusCell', () => inputs),
+    history: (...inputs) => reporter.run('statusHistory', () => inputs),
+    files: (...inputs) => reporter.run('statusFiles', () => inputs),
+    incidents: (...inputs) => reporter.run('statusIncidents', () => inputs),
+    addWords: (...inputs) => writer.run('addStatusWords', () => inputs),
+    ...jobsOf(reporter, 'maintenances'),
+    ...jobsOf(writer, 'addMaintenance', 'cancelMaintenance'),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import type { LeaseExchange } from '../../ports/leases.ts';
+import type { StatusView } from '../../ports/status.ts';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import { accountMoney, adjust, listAdjustments, spentIn } from '../accounts.ts';
 import { amendLimits, insertAccount } from '../amendments.ts';
@@ -21,6 +22,7 @@ import { findRecord, readRecords } from '../records.ts';
 import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
+import { statusFiles } from '../status-files.ts';
 import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { ClaimTable } from './call-claims.ts';
@@ -28,6 +30,8 @@ import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { Leases } from './leases.ts';
 import { migrate, newestVersion, versionOf } from './migrations.ts';
+import { StatusIncidents } from './status-incidents.ts';
+import { StatusMeasures } from './status-measures.ts';
 import {
   refuseForeign,
   refuseHalfPages,
@@ -50,6 +54,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createAccountJobs(kysely),
     ...createEventJobs(kysely),
     ...createConsoleJobs(kysely),
+    ...createStatusJobs(database),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -148,6 +153,23 @@ function createConsoleJobs(kysely: Kysely<Schema>) {
     listAuditRows: listAuditRows.bind(null, kysely),
     claimCreate: claimCreate.bind(null, kysely),
     concludeCreate: concludeCreate.bind(null, kysely),
+  };
+}
+
+function createStatusJobs(database: DatabaseSync) {
+  const measures = new StatusMeasures(database);
+  const incidents = new StatusIncidents(database);
+  return {
+    addStatusCells: measures.add.bind(measures),
+    judgeStatus: measures.judge.bind(measures),
+    statusCell: measures.cell.bind(measures),
+    statusHistory: measures.history.bind(measures),
+    statusFiles: (view: StatusView) => statusFiles(view, measures.history(view.nowMs)),
+    statusIncidents: incidents.incidents.bind(incidents),
+    addStatusWords: incidents.addWords.bind(incidents),
+    maintenances: incidents.maintenances.bind(incidents),
+    addMaintenance: incidents.addMaintenance.bind(incidents),
+    cancelMaintenance: incidents.cancelMaintenance.bind(incidents),
   };
 }
 

@@ -1,0 +1,99 @@
+import type { CallEntry } from '../ports/ledger.ts';
+import type { EndedAttempt } from '../ports/observer.ts';
+import { type CellCounts, cellMs, type Subject, type SubjectKind } from '../ports/status.ts';
+import { addValue, type Spread, writeSpread } from './spread.ts';
+import { type Verdict, verdictOnChannel, verdictOnModel } from './verdict.ts';
+
+/** Counts of a subject in the running cell. */
+interface Tally {
+  readonly startMs: number;
+  good: number;
+  bad: number;
+  probesGood: number;
+  probesBad: number;
+  readonly spread: Spread;
+}
+
+/** Subjects that are counted at a time; calls of others are not. The catalogue has far fewer. */
+const subjectsMax = 5_000;
+
+/**
+ * Counts calls, attempts and probes by subject and cell as they end: a few additions each, in memory. Whoever takes them
+ * carries them into the store.
+ */
+export class StatusTally {
+  readonly #running = {
+    model: new Map<string, Tally>(),
+    channel: new Map<string, Tally>(),
+    gateway: new Map<string, Tally>(),
+  } satisfies Record<SubjectKind, Map<string, Tally>>;
+  /** Cells that another one has followed since they were last taken. */
+  #ended: CellCounts[] = [];
+
+  /** `isKnown`: the model is one of the catalogue, and no word that a caller made up. */
+  callFinished(entry: CallEntry, attempts: readonly EndedAttempt[], isKnown: boolean): void {
+    const nowMs = entry.finishedAtMs;
+    for (const { target, outcome, ttftMs } of attempts) {
+      const verdict = entry.unbilledReason === 'token_count' ? null : verdictOnChannel(outcome);
+      if (verdict === null) continue;
+      const tally = this.#at('channel', target.channel.id, nowMs);
+      count(tally, verdict);
+      if (verdict === 'good' && entry.stream && ttftMs !== null) addTo(tally, ttftMs);
+    }
+    if (!isKnown) return;
+    const verdict = verdictOnModel(entry, attempts.at(-1)?.outcome);
+    const gateway = this.#at('gateway', '', nowMs);
+    if (attempts.length > 0) addTo(gateway, entry.overheadUs);
+    if (verdict === null) return;
+    count(gateway, verdict);
+    const tally = this.#at('model', entry.modelRequested, nowMs);
+    count(tally, verdict);
+    if (verdict === 'good' && entry.stream && entry.ttftMs !== null) addTo(tally, entry.ttftMs);
+  }
+
+  /** A probe of ours tells of a subject. */
+  probed({ kind, name }: Subject, isGood: boolean, nowMs: number): void {
+    const tally = this.#at(kind, name, nowMs);
+    if (tally === null) return;
+    if (isGood) tally.probesGood++;
+    else tally.probesBad++;
+  }
+
+  /** All that was counted since it was last asked for. */
+  take(): readonly CellCounts[] {
+    const taken = this.#ended;
+    this.#ended = [];
+    for (const kind of subjectKinds) {
+      for (const [name, tally] of this.#running[kind]) taken.push(cellOf(kind, name, tally));
+      this.#running[kind].clear();
+    }
+    return taken;
+  }
+
+  /** Null where there are too many. */
+  #at(kind: SubjectKind, name: string, nowMs: number): Tally | null {
+    const running = this.#running[kind];
+    const found = running.get(name);
+    const startMs = nowMs - (nowMs % cellMs);
+    if (found?.startMs === startMs) return found;
+    if (found !== undefined) this.#ended.push(cellOf(kind, name, found));
+    else if (running.size >= subjectsMax) return null;
+    const begun = { startMs, good: 0, bad: 0, probesGood: 0, probesBad: 0, spread: new Map() };
+    running.set(name, begun);
+    return begun;
+  }
+}
+
+const subjectKinds = ['model', 'channel', 'gateway'] as const satisfies readonly SubjectKind[];
+
+function count(tally: Tally | null, verdict: Exclude<Verdict, null>): void {
+  if (tally !== null) tally[verdict]++;
+}
+
+function addTo(tally: Tally | null, value: number): void {
+  if (tally !== null) addValue(tally.spread, value);
+}
+
+function cellOf(kind: SubjectKind, name: string, { spread, ...counts }: Tally): CellCounts {
+  return { kind, name, ...counts, spread: writeSpread(spread) };
+}
