@@ -34,7 +34,8 @@ export interface SettingSources {
   readonly file: ConfigurationFile | null;
 }
 
-interface GivenText {
+/** A setting as it was written. */
+export interface GivenText {
   readonly text: string;
   /** `--api-port`, `HEADGATE_API_PORT` or `headgate.yaml:3:9`. */
   readonly where: string;
@@ -52,6 +53,18 @@ export function readSettings(sources: SettingSources): Result<Settings, readonly
   if (problems.length > 0) return fail(problems);
   // Every row of the table has put in a value of its own type; Object.fromEntries cannot say so.
   return succeed(Object.fromEntries(values) as unknown as Settings);
+}
+
+/** The settings that somebody has given, as they were written and where; a secret is there with its place alone. */
+export type GivenSettings = Readonly<Partial<Record<SettingName, GivenText>>>;
+
+export function givenSettings(sources: SettingSources): GivenSettings {
+  const all = settingRows().flatMap(([name, row]) => {
+    const given = givenText(row, sources);
+    if (given === null) return [];
+    return [[name, row.section === 'Secrets' ? { ...given, text: '' } : given] as const];
+  });
+  return Object.fromEntries(all);
 }
 
 /** Reads one setting before the configuration file is known, as finding that file needs. */

@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fail, type Result, succeed } from '@headgate/protocols';
-import { type Environment, readSetting, readSettings, type Settings } from '../config.ts';
+import {
+  type Environment,
+  type GivenSettings,
+  givenSettings,
+  readSetting,
+  readSettings,
+  type Settings,
+} from '../config.ts';
 import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
 import { settingsTable } from './settings-table.ts';
 import type { ConfigurationProblem } from './yaml-source.ts';
@@ -12,6 +19,7 @@ const usualFile = 'headgate.yaml';
 /** Settings, and the configuration file that was read for them: one of many keys takes long to read, and much room. */
 export interface LoadedSettings {
   readonly settings: Settings;
+  readonly given: GivenSettings;
   /** Null where there is none. */
   readonly file: ConfigurationFile | null;
 }
@@ -28,10 +36,15 @@ export function loadSettings(
   const path = named.value === null ? (existsSync(usual) ? usual : null) : resolve(directory, named.value);
   const file = path === null ? null : readConfigurationText(path);
   if (file !== null && !file.ok) return file;
-  const settings = readSettings({ flags, environment, file: file?.value ?? null });
+  const sources = { flags, environment, file: file?.value ?? null };
+  const settings = readSettings(sources);
   if (!settings.ok) return settings;
   const dataDir = resolve(directory, settings.value.dataDir);
-  return succeed({ settings: { ...settings.value, config: path, dataDir }, file: file?.value ?? null });
+  return succeed({
+    settings: { ...settings.value, config: path, dataDir },
+    given: givenSettings(sources),
+    file: sources.file,
+  });
 }
 
 /** Reads a configuration file from disk. One that is not there is a problem like any other. */

@@ -6,10 +6,12 @@ import type { CallSearch } from './call-search.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { CreateClaims } from './create-claims.ts';
 import type { EventStore } from './events.ts';
+import type { FactorStore } from './factors.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { OverviewReports } from './overview.ts';
+import type { PersonLinkStore } from './person-links.ts';
 import type { StatusStore } from './status.ts';
 import type { UsageReports } from './usage-report.ts';
 
@@ -110,6 +112,8 @@ export interface Store {
   readonly audit: AuditStore;
   /** Creates of the console that their askers have named. */
   readonly creates: CreateClaims;
+  readonly factors: FactorStore;
+  readonly personLinks: PersonLinkStore;
   /** Leases of this process, once it is prepared to write. */
   readonly leases: LeaseStore;
   /**

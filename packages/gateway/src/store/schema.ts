@@ -7,6 +7,7 @@ import type { DeliveryResult, EventPhase } from '../ports/events.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
 import type { RouterState } from '../ports/store.ts';
 import type { usageColumns } from './columns.ts';
+import type { SignInSchema } from './sign-in-schema.ts';
 
 /** Integers come out as bigint and go in as either: no store may round one on the way. */
 type Integer = bigint;
@@ -206,7 +207,7 @@ export interface CreateClaimsTable {
 }
 
 /** Every table, as the queries see it on any store. */
-export interface Schema {
+export interface Schema extends SignInSchema {
   calls: CallsTable;
   postings: PostingsTable;
   balances: BalancesTable;

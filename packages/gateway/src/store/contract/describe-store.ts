@@ -6,6 +6,7 @@ import { describeLeases } from './describe-leases.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describePrices } from './describe-prices.ts';
 import { describeRouterStates } from './describe-router-states.ts';
+import { describeSignIn } from './describe-sign-in.ts';
 import { describeUsage } from './describe-usage.ts';
 import type { StoreSite } from './store-site.ts';
 
@@ -16,6 +17,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
   describe(`${name}: claims`, () => describeClaims(createSite));
+  describe(`${name}: sign-in`, () => describeSignIn(createSite));
   describe(`${name}: events`, () => describeEvents(createSite));
   describe(`${name}: leases`, () => describeLeases(createSite));
   describe(`${name}: router`, () => describeRouterStates(createSite));

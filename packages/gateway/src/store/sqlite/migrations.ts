@@ -11,6 +11,7 @@ import { firstStepsAtOnce, firstStepsCount } from './first-steps.ts';
 import { attempts, firstParts, firstTables } from './first-tables.ts';
 import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
+import { signInTables } from './sign-in-tables.ts';
 import { spendIsMadeLater, tagsAndSpend } from './spend-migration.ts';
 import { statusTables } from './status-tables.ts';
 import { usageSpans } from './usage-spans.ts';
@@ -193,6 +194,7 @@ const steps: readonly string[] = [
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
+  signInTables,
 ];
 
 /** The schema that this version writes. */

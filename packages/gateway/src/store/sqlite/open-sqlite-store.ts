@@ -5,6 +5,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { EventStore } from '../../ports/events.ts';
+import type { FactorStore } from '../../ports/factors.ts';
+import type { PersonLinkStore } from '../../ports/person-links.ts';
 import type { StatusStore } from '../../ports/status.ts';
 import type {
   Durability,
@@ -93,6 +95,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     claims: claimsOf(writer),
     audit: auditOf(reader, writer),
     creates: createsOf(writer),
+    factors: factorsOf(reader, writer),
+    personLinks: personLinksOf(reader, writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -186,6 +190,44 @@ function statusOf(reporter: StoreLane, writer: StoreLane): StatusStore {
     addWords: (...inputs) => writer.run('addStatusWords', () => inputs),
     ...jobsOf(reporter, 'maintenances'),
     ...jobsOf(writer, 'addMaintenance', 'cancelMaintenance'),
+  };
+}
+
+/** The things that people sign in with: read beside the configuration, and taken by the feeder's thread. */
+function factorsOf(reader: StoreLane, writer: StoreLane): FactorStore {
+  return {
+    ...jobsOf(reader, 'factorsOf', 'findTotp', 'findPasskey', 'findIdentity'),
+    ...jobsOf(
+      writer,
+      'proposeTotp',
+      'takeTotpStep',
+      'removeTotp',
+      'replaceRecoveryCodes',
+      'takeRecoveryCode',
+      'addPasskey',
+      'notePasskeyUse',
+      'renamePasskey',
+      'removePasskey',
+      'addIdentity',
+      'noteIdentityUse',
+      'removeIdentity',
+    ),
+  };
+}
+
+function personLinksOf(reader: StoreLane, writer: StoreLane): PersonLinkStore {
+  return {
+    ...jobsOf(reader, 'openInvitations', 'findInvitation', 'findPasswordLink'),
+    ...jobsOf(
+      writer,
+      'addInvitation',
+      'takeInvitation',
+      'returnInvitation',
+      'withdrawInvitation',
+      'addPasswordLink',
+      'takePasswordLink',
+      'forget',
+    ),
   };
 }
 

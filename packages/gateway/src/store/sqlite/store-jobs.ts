@@ -15,9 +15,11 @@ import { claimCreate, concludeCreate } from '../create-claims.ts';
 import { CredentialWriter } from '../credentials.ts';
 import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
 import { followEvents, listEvents, recordEvents } from '../events.ts';
+import { FactorWriter } from '../factors.ts';
 import { Feeder } from '../feeder.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
 import { readOverview } from '../overview.ts';
+import { PersonLinkWriter } from '../person-links.ts';
 import { findRecord, readRecords } from '../records.ts';
 import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
@@ -55,6 +57,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createEventJobs(kysely),
     ...createConsoleJobs(kysely),
     ...createStatusJobs(database),
+    ...createSignInJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -170,6 +173,39 @@ function createStatusJobs(database: DatabaseSync) {
     maintenances: incidents.maintenances.bind(incidents),
     addMaintenance: incidents.addMaintenance.bind(incidents),
     cancelMaintenance: incidents.cancelMaintenance.bind(incidents),
+  };
+}
+
+function createSignInJobs(kysely: Kysely<Schema>) {
+  const factors = new FactorWriter(kysely);
+  const links = new PersonLinkWriter(kysely);
+  return {
+    factorsOf: factors.factorsOf.bind(factors),
+    findTotp: factors.findTotp.bind(factors),
+    proposeTotp: factors.proposeTotp.bind(factors),
+    takeTotpStep: factors.takeTotpStep.bind(factors),
+    removeTotp: factors.removeTotp.bind(factors),
+    replaceRecoveryCodes: factors.replaceRecoveryCodes.bind(factors),
+    takeRecoveryCode: factors.takeRecoveryCode.bind(factors),
+    findPasskey: factors.findPasskey.bind(factors),
+    addPasskey: factors.addPasskey.bind(factors),
+    notePasskeyUse: factors.notePasskeyUse.bind(factors),
+    renamePasskey: factors.renamePasskey.bind(factors),
+    removePasskey: factors.removePasskey.bind(factors),
+    findIdentity: factors.findIdentity.bind(factors),
+    addIdentity: factors.addIdentity.bind(factors),
+    noteIdentityUse: factors.noteIdentityUse.bind(factors),
+    removeIdentity: factors.removeIdentity.bind(factors),
+    addInvitation: links.addInvitation.bind(links),
+    openInvitations: links.openInvitations.bind(links),
+    findInvitation: links.findInvitation.bind(links),
+    takeInvitation: links.takeInvitation.bind(links),
+    returnInvitation: links.returnInvitation.bind(links),
+    withdrawInvitation: links.withdrawInvitation.bind(links),
+    addPasswordLink: links.addPasswordLink.bind(links),
+    findPasswordLink: links.findPasswordLink.bind(links),
+    takePasswordLink: links.takePasswordLink.bind(links),
+    forget: links.forget.bind(links),
   };
 }
 

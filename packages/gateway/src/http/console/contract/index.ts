@@ -2,4 +2,8 @@ export type * from './channels.ts';
 export type * from './events.ts';
 export type * from './operations.ts';
 export type * from './owners.ts';
+export type * from './people.ts';
 export type * from './routing.ts';
+export type * from './security.ts';
+export type * from './settings.ts';
+export type * from './sign-in.ts';
