@@ -12,7 +12,11 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
 );
 
 const unit = filesOf('packages/**/*.test.ts', 'tools/**/*.test.ts');
-const blackbox = filesOf('test/**/*.test.ts');
+const blackbox = filesOf('test/**/*.test.ts').filter((file) => !file.startsWith('test/browser/'));
+const browser = filesOf('test/browser/**/*.test.ts');
+
+/** Set by `npm run test:browser`: those alone, in one browser at a time. */
+const isBrowser = process.env['HEADGATE_TESTS'] === 'browser';
 
 /** The slow form of this one takes as long as all others together. */
 const longest = '/lanes-agree.test.ts';
@@ -39,21 +43,35 @@ export default defineConfig({
     hookTimeout: 20_000,
     // A machine that does other things beside takes its time; what never comes fails all the same.
     expect: { poll: { timeout: 10_000 } },
-    projects: [
-      // No module has a state of its own (an architecture rule), so files may share what is loaded.
-      { extends: true, test: { name: 'unit', include: unit, isolate: false } },
-      // Black-box tests that are concurrent wait for time-outs most of the time.
-      {
-        extends: true,
-        test: {
-          name: 'blackbox',
-          include: blackbox,
-          isolate: false,
-          maxConcurrency: 12,
-          globalSetup: 'test/support/bundled-program.ts',
-        },
-      },
-    ],
+    projects: isBrowser
+      ? [
+          {
+            extends: true,
+            test: {
+              name: 'browser',
+              include: browser,
+              isolate: false,
+              testTimeout: 60_000,
+              hookTimeout: 60_000,
+              maxWorkers: 1,
+            },
+          },
+        ]
+      : [
+          // No module has a state of its own (an architecture rule), so files may share what is loaded.
+          { extends: true, test: { name: 'unit', include: unit, isolate: false } },
+          // Black-box tests that are concurrent wait for time-outs most of the time.
+          {
+            extends: true,
+            test: {
+              name: 'blackbox',
+              include: blackbox,
+              isolate: false,
+              maxConcurrency: 12,
+              globalSetup: 'test/support/bundled-program.ts',
+            },
+          },
+        ],
   },
 });
 

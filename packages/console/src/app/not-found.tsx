@@ -12,6 +12,7 @@ export function NotFound() {
   return (
     <main className="flex min-h-[70vh] items-center justify-center">
       <Empty
+        isPage
         icon={Compass}
         title={t('missingTitle')}
         action={<ButtonLink to="/">{t('toOverview')}</ButtonLink>}

@@ -9,6 +9,7 @@ export function PageError({ error }: { readonly error: unknown }) {
   const t = useTexts(texts);
   return (
     <Empty
+      isPage
       icon={CircleAlert}
       title={t('errorTitle')}
       action={<Button onClick={() => location.reload()}>{t('reload')}</Button>}

@@ -1,16 +1,23 @@
 import { createContext, type ReactNode, use } from 'react';
-import type { Me, Membership, Role } from '../api/me.ts';
+import type { Role, SessionAnswer } from '../api/session.ts';
 import { Choice, useChoice } from './choice.ts';
 import { recall, remember } from './tab-storage.ts';
 
 /** A page, or an entry of the navigation, asks this of who looks at it. */
 export type Access = Role | 'operator';
 
+/** An account that the person belongs to, and as what. */
+export interface AccountOfPerson {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
 /** The person who is signed in, and what they may do. */
 export interface Session {
-  readonly person: NonNullable<Me['person']>;
-  readonly accounts: readonly Membership[];
-  readonly deployment: Me['deployment'];
+  readonly person: NonNullable<SessionAnswer['person']>;
+  readonly accounts: readonly AccountOfPerson[];
+  readonly deployment: SessionAnswer['deployment'];
   readonly isOperator: boolean;
   /** The account that the pages are narrowed to, chosen by the switcher; null for all that the person sees. */
   readonly account: string | null;
@@ -23,10 +30,18 @@ const ranks = { viewer: 0, member: 1, admin: 2 } as const;
 const chosenAccount = new Choice<string | null>(recall('account'));
 const SessionContext = createContext<Session | null>(null);
 
-export function SessionProvider({ me, children }: { readonly me: Me; readonly children: ReactNode }) {
+interface SessionProviderProps {
+  readonly answer: SessionAnswer;
+  readonly children: ReactNode;
+}
+
+export function SessionProvider({
+  answer: { person, memberships, deployment },
+  children,
+}: SessionProviderProps) {
   const chosen = useChoice(chosenAccount);
-  const { person, accounts, deployment } = me;
   if (person === null) return null;
+  const accounts = memberships.map(({ account, role }) => ({ ...account, role }));
   const { isOperator } = person;
   const session: Session = {
     person,

@@ -3,7 +3,7 @@ import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useGet } from '../api/hooks.ts';
-import type { Me } from '../api/me.ts';
+import type { SessionAnswer } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { backdropClass } from '../ui/dialog.tsx';
 import { ErrorState } from '../ui/error-state.tsx';
@@ -21,23 +21,27 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 
 /** The frame of all pages of who is signed in: navigation, palette, and who they are. */
 export function Shell() {
-  const me = useGet<Me>('/me', {}, { staleMs: 60_000 });
+  const session = useGet<SessionAnswer>('/session', {}, { staleMs: 60_000 });
   const pages = useRouter();
-  const person = me.data?.person;
+  const person = session.data?.person;
   useEffect(() => {
-    if (me.data === undefined) return;
+    if (session.data === undefined) return;
     if (person === null) goToSignIn(pages);
     adoptTheme(person?.theme);
-    adoptLanguage(person?.language ?? me.data.deployment.language);
-  }, [me.data, person, pages]);
-  if (me.data?.person)
+    adoptLanguage(person?.language ?? session.data.deployment.language);
+  }, [session.data, person, pages]);
+  if (session.data?.person)
     return (
-      <SessionProvider me={me.data}>
-        <Framed deployment={me.data.deployment.name} />
+      <SessionProvider answer={session.data}>
+        <Framed deployment={session.data.deployment.name} />
       </SessionProvider>
     );
-  const isRefused = me.error !== null && me.error.status !== 401;
-  return isRefused ? <ErrorState error={me.error} onRetry={() => void me.refetch()} /> : <ShellSkeleton />;
+  const isRefused = session.error !== null && session.error.status !== 401;
+  return isRefused ? (
+    <ErrorState error={session.error} onRetry={() => void session.refetch()} />
+  ) : (
+    <ShellSkeleton />
+  );
 }
 
 function Framed({ deployment }: { readonly deployment: string }) {
@@ -60,7 +64,7 @@ function Framed({ deployment }: { readonly deployment: string }) {
         <IconButton icon={MenuIcon} label={t('openNavigation')} onClick={() => setMenuOpen(true)} />
         <Brand name={deployment} />
       </header>
-      <div className="sticky top-0 hidden h-dvh border-r border-line bg-sunken lg:block">{sidebar}</div>
+      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken lg:block">{sidebar}</aside>
       <DialogParts.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
         <DialogParts.Portal>
           <DialogParts.Backdrop className={backdropClass} />

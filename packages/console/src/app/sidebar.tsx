@@ -71,9 +71,12 @@ function PersonMenu() {
   const { person, accounts, isOperator, deployment } = useSession();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const appearance = useAppearance(t, (choice) => void api.patch('/me', { body: choice }).catch(toast.error));
+  const appearance = useAppearance(
+    t,
+    (choice) => void api.patch('/session/person', { body: choice }).catch(toast.error),
+  );
   const signOut = async () => {
-    await api.post('/sign-out').catch(toast.error);
+    await api.delete('/session').catch(toast.error);
     queries.clear();
     await navigate({ href: '/sign-in' });
   };
@@ -85,7 +88,6 @@ function PersonMenu() {
       trigger={
         <button
           type="button"
-          aria-label={t('person', { name: person.name })}
           className="flex items-center gap-2 rounded-md px-2 py-1.5 text-left hover:bg-hover"
         >
           <span

@@ -26,7 +26,7 @@ const sizes = {
 } as const;
 
 export const backdropClass =
-  'fixed inset-0 z-40 bg-black/40 transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0';
+  'fixed inset-0 z-40 bg-veil transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0';
 
 /** A window over the page, which waits for an answer. */
 export function Dialog({ open, onClose, title, description, children, footer, size = 'sm' }: DialogProps) {

@@ -66,8 +66,7 @@ function Item({ label, onSelect, icon: Icon, danger = false, disabled, checked }
     <MenuParts.Item
       onClick={onSelect}
       disabled={disabled}
-      role={checked === undefined ? undefined : 'menuitemradio'}
-      aria-checked={checked}
+      {...(checked === undefined ? {} : { role: 'menuitemradio', 'aria-checked': checked })}
       className={classes(itemClass, danger && 'text-bad')}
     >
       {Icon && <Icon size={14} aria-hidden className={danger ? '' : 'text-soft'} />}

@@ -22,7 +22,7 @@ export function Switch(props: ToggleProps) {
       role="switch"
       className={classes(
         'relative mt-0.5 h-4 w-7 shrink-0 appearance-none rounded-full bg-strong transition-colors checked:bg-fill',
-        'after:absolute after:top-0.5 after:left-0.5 after:size-3 after:rounded-full after:bg-white after:transition-transform checked:after:translate-x-3',
+        'after:absolute after:top-0.5 after:left-0.5 after:size-3 after:rounded-full after:bg-on-fill after:transition-transform checked:after:translate-x-3',
       )}
     />
   );

@@ -1,14 +1,18 @@
-/** The answer to `GET /me`: who asks, and where. */
-export interface Me {
+/** The answer to `GET /session`: who asks, and where. */
+export interface SessionAnswer {
+  /** Null for nobody. */
   readonly person: {
     readonly id: string;
+    readonly login: string;
     readonly name: string;
-    readonly email: string;
     readonly isOperator: boolean;
     readonly language: string | null;
     readonly theme: string | null;
   } | null;
-  readonly accounts: readonly Membership[];
+  readonly memberships: readonly {
+    readonly account: { readonly id: string; readonly name: string };
+    readonly role: Role;
+  }[];
   readonly deployment: {
     readonly name: string;
     readonly apiOrigin: string;
@@ -17,13 +21,8 @@ export interface Me {
     readonly currency: string;
     readonly siblings: readonly { readonly name: string; readonly url: string }[];
   };
-}
-
-/** An account that the person belongs to, and as what. */
-export interface Membership {
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
+  /** False before the first operator has been made. */
+  readonly isSetUp: boolean;
 }
 
 export type Role = 'viewer' | 'member' | 'admin';
