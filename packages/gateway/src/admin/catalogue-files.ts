@@ -20,6 +20,8 @@ export interface CatalogueFiles {
   priceList(name: string): PriceList;
   /** All lists together. */
   prices(): PriceBook;
+  /** Reads every file before it is asked for, with a pause after each: calls go on meanwhile. */
+  warm(pause: () => Promise<unknown>): Promise<void>;
   /** All that is known of models; another book when an operator has taken in newer files. */
   models(): ModelBook;
 }
@@ -35,10 +37,20 @@ export function openCatalogueFiles(
   const known = new Set(providerIds);
   const priceList = remembered((name: string) => readPrices(`${root}prices`, name));
   let book: PriceBook | null = null;
+  const priceNames = listNames(`${root}prices`);
   const provider = remembered((id: string) => (known.has(id) ? parseProvider(providerText(id), id) : null));
+  const prices = (): PriceBook => {
+    book ??= new PriceBook(priceNames.map(priceList));
+    return book;
+  };
   return {
     providerIds,
     provider,
+    warm: async (pause) => {
+      for (const name of priceNames) await pause().then(() => priceList(name));
+      for (const _ of prices().prepared()) await pause();
+      for (const id of providerIds) await pause().then(() => provider(id));
+    },
     // Looking at the text first spares a start the parsing of more than a hundred rows that it has no use for.
     automaticProviders: () =>
       providerIds
@@ -46,10 +58,7 @@ export function openCatalogueFiles(
         .map(provider)
         .filter((found) => found !== null),
     priceList,
-    prices: () => {
-      book ??= new PriceBook(listNames(`${root}prices`).map(priceList));
-      return book;
-    },
+    prices,
     models: modelBooks(dataDir),
   };
 }

@@ -10,6 +10,7 @@ import { testChannel } from './channel-test.ts';
 function targetAt(origin: string, upstreamModel: string, changes: Partial<Channel> = {}): Target {
   const channel: Channel = {
     id: 'c',
+    source: 'file',
     alias: 'C',
     listed: null,
     provider: {
@@ -97,8 +98,8 @@ describe('testing a channel', () => {
   test.each([
     ['sim-fast+fault=401', 401, 'the credential is refused'],
     ['sim-fast+fault=402', 402, 'the provider wants to be paid'],
-    ['sim-fast+fault=404', 404, 'the address or the model is not known there'],
-    ['sim-fast+fault=429', 429, 'rate limited or out of quota'],
+    ['sim-fast+fault=404', 404, 'it does not know the model'],
+    ['sim-fast+fault=429', 429, 'it limits the rate of calls'],
   ])('%s is explained', async (model, status, detail) => {
     const result = await ask(model);
     expect(result).toMatchObject({ works: false, status });
@@ -109,16 +110,14 @@ describe('testing a channel', () => {
   test('a channel that leads nowhere, to a forbidden place, or is silent, says so', async () => {
     const refused = await ask('m', { changes: { baseUrl: 'http://127.0.0.1:1/v1' } });
     expect(refused).toMatchObject({ works: false, status: null });
-    expect(refused.detail).toContain(
-      'cannot be reached: nobody listens there; look at host and port of baseUrl',
-    );
+    expect(refused.detail).toContain('nobody listens there: look at host and port of baseUrl');
     const lost = await ask('m', { changes: { baseUrl: 'http://no-such-host.invalid/v1' } });
     expect(lost.detail).toContain('no such name in DNS');
     expect((await ask('m', { changes: { allowPrivate: false } })).detail).toContain(
       'allow it with allowPrivate: true',
     );
     expect((await ask('sim-fast+fault=stall-before-head', { timeoutMs: 50 })).detail).toContain(
-      'does not answer in time',
+      'it does not answer in time',
     );
   });
 });

@@ -1,4 +1,4 @@
-import { readingHeaders, smallestCall } from '@headgate/protocols';
+import { protocols, readingHeaders, smallestCall, smallestProtocol } from '@headgate/protocols';
 import type { Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import type {
   Upstream,
@@ -8,6 +8,12 @@ import type {
   UpstreamPlace,
 } from '../ports/upstream.ts';
 import { withoutSecrets } from '../route/words.ts';
+import {
+  type ConnectionCause,
+  causeOfFailure,
+  causeOfRefusal,
+  connectionCauses,
+} from './connection-causes.ts';
 
 /** The result of asking a channel for something small. */
 export interface ChannelTest {
@@ -16,13 +22,27 @@ export interface ChannelTest {
   readonly credentialId: string | null;
   /** The model that was asked, as the upstream names it. */
   readonly model: string;
+  readonly asked: 'models' | 'call' | 'address';
   readonly works: boolean;
   /** Null when no answer came. */
   readonly status: number | null;
   readonly durationMs: number;
+  /** Null when it works. */
+  readonly cause: ConnectionCause | null;
+  /** The words of the upstream or of the system, without our secrets; null where there are none, or it works. */
+  readonly said: string | null;
   /** Says to the operator what failed, or what was asked when nothing did. */
   readonly detail: string;
 }
+
+/** A test, and the answer it got: empty when it does not work. */
+export interface AnsweredTest {
+  readonly test: ChannelTest;
+  readonly body: string;
+}
+
+/** A target as far as a test asks it. */
+export type TestedTarget = Pick<Target, 'channel' | 'upstreamModel' | 'facts'>;
 
 interface Exchange {
   readonly head: UpstreamHead | null;
@@ -31,6 +51,7 @@ interface Exchange {
 }
 
 interface Question {
+  readonly asks: ChannelTest['asked'];
   /** In words for the operator. */
   readonly asked: string;
   readonly place: Omit<UpstreamPlace, 'credential'>;
@@ -42,37 +63,80 @@ const bodyBytesMax = 1_048_576;
 /** Asks a channel for its list of models, or for one token of a model when it has no list or `call` wants an answer. */
 export async function testChannel(
   upstream: Upstream,
-  target: Target,
+  target: TestedTarget,
   credential: Credential | null,
   options: { readonly call: boolean; readonly timeoutMs: number },
 ): Promise<ChannelTest> {
+  return (await askChannel(upstream, target, credential, options)).test;
+}
+
+/** As above, with the answer. */
+export async function askChannel(
+  upstream: Upstream,
+  target: TestedTarget,
+  credential: Credential | null,
+  options: { readonly call: boolean; readonly timeoutMs: number },
+): Promise<AnsweredTest> {
   const { channel } = target;
-  const { asked, place, body } = questionFor(target, options.call);
+  const { asks, asked, place, body } = questionFor(target, options.call);
   const started = performance.now();
   const exchange = await exchangeWith(upstream.line({ ...place, credential }), body, options.timeoutMs);
   const durationMs = Math.round(performance.now() - started);
-  const status = exchange.head?.status ?? null;
-  const works = exchange.failure === null && status === 200 && !isFault(exchange.body);
-  return {
+  const cause = causeOf(exchange, channel, asks);
+  const said = cause === null ? null : saidOf(exchange, channel);
+  const test: ChannelTest = {
     channelId: channel.id,
     credentialId: credential?.id ?? null,
     model: target.upstreamModel,
-    works,
-    status,
+    asked: asks,
+    works: cause === null,
+    status: exchange.head?.status ?? null,
     durationMs,
-    detail: works ? `answered ${asked}` : explain(channel, exchange),
+    cause,
+    said,
+    detail: cause === null ? `answered ${asked}` : detailOf(cause, said, channel.baseUrl),
   };
+  return { test, body: cause === null ? exchange.body : '' };
 }
 
-/** Some answer 200 and say inside what went wrong. */
-function isFault(body: string): boolean {
+/** What failed, how to mend it, and what was said, in one line. */
+export function detailOf(cause: ConnectionCause, said: string | null, baseUrl: string): string {
+  const { words, fix } = connectionCauses[cause];
+  return `${words}: ${fix} (${baseUrl})${said === null ? '' : `: ${said}`}`;
+}
+
+/** Null where it works. */
+function causeOf(
+  { failure, head, body }: Exchange,
+  { provider }: Channel,
+  asks: ChannelTest['asked'],
+): ConnectionCause | null {
+  if (failure !== null) return causeOfFailure(failure);
+  const status = head?.status ?? 0;
+  if (status !== 200) return causeOfRefusal(refusalOf(provider, status, body));
+  // Some answer 200 and say inside what went wrong.
+  const value = parsed(body);
+  if (!isObject(value)) return asks === 'models' && Array.isArray(value) ? null : 'protocol';
+  return 'error' in value && value['error'] !== null && value['error'] !== undefined
+    ? causeOfRefusal(refusalOf(provider, status, body))
+    : null;
+}
+
+function refusalOf({ protocols: paths }: Channel['provider'], status: number, body: string) {
+  const protocol = smallestProtocol(paths) ?? 'chat-completions';
+  return protocols[protocol].readRefusal(status, Buffer.from(body));
+}
+
+function parsed(text: string): unknown {
   try {
-    const answer: unknown = JSON.parse(body);
-    return typeof answer === 'object' && answer !== null && 'error' in answer && answer.error !== null;
+    return JSON.parse(text);
   } catch {
-    // A page is no answer of an API.
-    return true;
+    return undefined;
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function exchangeWith(
@@ -104,77 +168,50 @@ function exchangeWith(
 }
 
 /** A channel with neither a model list nor a call so small, such as one of images, is asked for its base URL. */
-function questionFor(target: Target, wantsCall: boolean): Question {
+function questionFor(target: TestedTarget, wantsCall: boolean): Question {
   const { modelsPath } = target.channel.provider;
   const list = modelsPath === null ? null : listOf(target.channel, modelsPath);
   const token = oneTokenOf(target);
-  return (wantsCall ? (token ?? list) : (list ?? token)) ?? listOf(target.channel, '');
+  return (
+    (wantsCall ? (token ?? list) : (list ?? token)) ?? {
+      ...listOf(target.channel, ''),
+      ...{ asks: 'address', asked: 'at its address' },
+    }
+  );
 }
 
 function listOf(channel: Channel, path: string): Question {
   const { protocols, dialect } = channel.provider;
   const headers = readingHeaders(protocols, dialect);
-  return { asked: 'its list of models', place: { channel, method: 'GET', path, headers }, body: [] };
+  return {
+    asks: 'models',
+    asked: 'its list of models',
+    place: { channel, method: 'GET', path, headers },
+    body: [],
+  };
 }
 
-function oneTokenOf({ channel, upstreamModel, facts }: Target): Question | null {
+function oneTokenOf({ channel, upstreamModel, facts }: TestedTarget): Question | null {
+  if (upstreamModel === '') return null;
   const { protocols, dialect } = channel.provider;
   const small = smallestCall(protocols, upstreamModel, dialect, facts);
   if (small === null) return null;
   const { path, contentType, body } = small;
   const headers = ['content-type', contentType, 'accept', 'application/json', ...small.headers];
-  return { asked: `one token of ${upstreamModel}`, place: { channel, method: 'POST', path, headers }, body };
+  return {
+    asks: 'call',
+    asked: `one token of ${upstreamModel}`,
+    place: { channel, method: 'POST', path, headers },
+    body,
+  };
 }
 
-function explain(channel: Channel, { head, body, failure }: Exchange): string {
-  const { baseUrl } = channel;
-  if (failure !== null) return `${withoutSecrets(explainFailure(failure), channel)} (${baseUrl})`;
-  const words = excerpt(withoutSecrets(body, channel));
-  switch (head?.status) {
-    case 401:
-    case 403:
-      return `the credential is refused: put a valid one into its place, or look at what it may do: ${words}`;
-    case 402:
-      return `the provider wants to be paid: add credit to the account: ${words}`;
-    case 404:
-      return `the address or the model is not known there: look at baseUrl (${baseUrl}), and at upstream of the model: ${words}`;
-    case 429:
-      return `rate limited or out of quota: wait, or raise the limit there: ${words}`;
-    default:
-      return words;
-  }
-}
-
-function explainFailure({ kind, detail }: UpstreamFailure): string {
-  const words = {
-    unreachable: `cannot be reached: ${remedyFor(detail)}${detail}`,
-    'connect-timeout':
-      'does not accept the connection in time: look at the port of baseUrl, at firewalls and at the proxy',
-    reset: `breaks the connection: ${detail}`,
-    garbled: `does not speak HTTP: ${detail}`,
-    'forbidden-address': `leads to a private address; allow it with allowPrivate: true (${detail})`,
-    aborted: 'does not answer in time: ask again, or raise --first-content-timeout for a model this slow',
-  } satisfies Record<typeof kind, string>;
-  return words[kind];
-}
-
-/** The usual causes that a system names, and where to look. */
-const remedies: readonly (readonly [RegExp, string])[] = [
-  [/ENOTFOUND|EAI_AGAIN/, 'no such name in DNS; look at the host of baseUrl, and at the resolver: '],
-  [/ECONNREFUSED/, 'nobody listens there; look at host and port of baseUrl: '],
-  [/ENETUNREACH|EHOSTUNREACH/, 'there is no way to that network; look at routes and the proxy: '],
-  [
-    /CERT|SSL|TLS|self-signed|wrong version/i,
-    'TLS fails; look at https in baseUrl, the clock, and NODE_EXTRA_CA_CERTS: ',
-  ],
-];
-
-function remedyFor(detail: string): string {
-  return remedies.find(([pattern]) => pattern.test(detail))?.[1] ?? '';
+function saidOf({ body, failure }: Exchange, channel: Channel): string | null {
+  const text = withoutSecrets(failure === null ? excerpt(body) : failure.detail, channel);
+  return text === '' ? null : text;
 }
 
 function excerpt(body: string): string {
   const text = body.replaceAll(/\s+/g, ' ').trim();
-  if (text === '') return 'no body';
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

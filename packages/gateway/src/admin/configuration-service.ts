@@ -1,6 +1,7 @@
 import { type Result, succeed } from '@headgate/protocols';
 import type { BuiltCatalogue, CatalogueProblem } from '../catalogue/build.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { DeclaredChannel } from '../catalogue/entities.ts';
 import type { ModelBook } from '../catalogue/model-facts.ts';
 import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
 import { readConfigurationText } from '../config/load-settings.ts';
@@ -57,6 +58,10 @@ export interface ConfigurationService {
   readonly hashCredential: (secret: string) => string;
   /** An upstream has refused a credential: a command that printed it is run again. */
   credentialRefused(credentialId: string): void;
+  /** The catalogue that there would be if this were its only channel, with its secrets as they are now. Nothing is kept of it. */
+  sketch(channel: DeclaredChannel): Promise<BuiltCatalogue>;
+  /** What comes with Headgate. */
+  readonly catalogueFiles: CatalogueFiles;
   /** The outcome of a start on a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;
   /** Looks once for changes of the file, of the store, and of prices whose time has come. Never rejects. */
@@ -87,15 +92,15 @@ export async function openConfigurationService(
     proxyFor: proxyFor.value,
     catalogueFiles: openCatalogueFiles(options.settings.dataDir),
     peppers: peppers.value,
-    secrets: new SecretBook({
-      environment: options.environment,
-      dataDir: options.settings.dataDir,
-      clock: options.clock,
-      onWarning: (text) => options.logger.warn(text),
-    }),
+    secrets: openSecrets(options),
   };
   const source = await openSource(parts, options.settings.config, file);
   return source.ok ? succeed(await startService(parts, source.value)) : source;
+}
+
+function openSecrets({ environment, settings, clock, logger }: ConfigurationServiceOptions): SecretBook {
+  const onWarning = (text: string) => logger.warn(text);
+  return new SecretBook({ environment, dataDir: settings.dataDir, clock, onWarning });
 }
 
 interface Parts extends ConfigurationServiceOptions {
@@ -253,6 +258,8 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     hashCredential: credentialHasher(parts.peppers),
     isInStep: () => timer === null || clock.monotonic() - lookedAt < blindMs,
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),
+    sketch: (channel) => sketchCatalogue(parts, channel),
+    catalogueFiles: parts.catalogueFiles,
     credentialRefused: (credentialId) => secrets.refused(credentialId),
     selfConfiguration: source.selfConfiguration,
     poll,
@@ -267,6 +274,21 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
       await poll.settled();
     },
   };
+}
+
+/** Commands are run for it, and its files read, by a book of its own. */
+async function sketchCatalogue(parts: Parts, channel: DeclaredChannel): Promise<BuiltCatalogue> {
+  const secrets = openSecrets(parts);
+  try {
+    const stored = await parts.store.load();
+    const channels = [{ ...channel, source: 'console' as const }];
+    const store = {
+      load: () => Promise.resolve({ ...stored, channels, models: [], keys: [], webhooks: [] }),
+    };
+    return await loadCatalogue({ ...parts, store, secrets }, true);
+  } finally {
+    secrets.close();
+  }
 }
 
 /** Tells if the store, or what is known of models, has changed since the snapshot was made, or the time of a price has come. */

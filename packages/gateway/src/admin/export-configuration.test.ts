@@ -38,12 +38,18 @@ function storedWith(given: readonly Partial<StoredKey>[]): StoredConfiguration {
   return {
     ...declaredFile('groups: {}'),
     accounts: [],
-    groups: routing.map((group) => ({ ...group, source: 'file' as const })),
+    groups: routing.map(sourced),
+    channels: [],
+    models: [],
     keys: stored,
     prices: [],
     credentials: [],
     revision: 1,
   };
+}
+
+function sourced<Row>(row: Row) {
+  return { ...row, source: 'file' as const };
 }
 
 function read(text: string, { hashKey, olderHashes, fingerprints } = here) {
@@ -123,7 +129,11 @@ prices:
 
 test('what the catalogue says of a price an export leaves to the catalogue, and what the operator says it keeps', () => {
   const declared = declaredFile(priced);
-  const stored = { ...storedWith([]), models: declared.models, channels: declared.channels };
+  const stored = {
+    ...storedWith([]),
+    models: declared.models.map(sourced),
+    channels: declared.channels.map(sourced),
+  };
   const text = exportConfiguration(stored, here.fingerprints, nowMs);
   const again = declaredFile(text);
   expect(again.models).toEqual(declared.models);
@@ -148,8 +158,8 @@ test('what the catalogue says of a price an export leaves to the catalogue, and 
 
 test('a price of which nobody noted who says it is exported whole', () => {
   const declared = declaredFile(priced);
-  const models = declared.models.map((model) => ({ ...model, priceOrigin: null }));
-  const stored = { ...storedWith([]), models, channels: declared.channels };
+  const models = declared.models.map((model) => sourced({ ...model, priceOrigin: null }));
+  const stored = { ...storedWith([]), models, channels: declared.channels.map(sourced) };
   const again = declaredFile(exportConfiguration(stored, here.fingerprints, nowMs));
   expect(again.models.map(({ price }) => price)).toEqual(declared.models.map(({ price }) => price));
   expect(again.models.every(({ priceOrigin }) => priceOrigin?.by === 'operator')).toBe(true);

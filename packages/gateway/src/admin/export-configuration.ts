@@ -80,7 +80,7 @@ function byId<Row extends { readonly id: string }>(
 }
 
 /** Stored documents have been validated when they were declared; what they are now is the reader's to check again. */
-function providerMembers(json: string): object {
+export function providerMembers(json: string): object {
   const { $schema: _, id: __, automatic: ___, ...members } = JSON.parse(json) as ProviderDocument;
   return members;
 }
@@ -99,7 +99,7 @@ function exportModel(model: DeclaredModel) {
   return { id: model.id, ...exported(modelFields, model.id, model) };
 }
 
-function exportChannel(channel: DeclaredChannel) {
+export function exportChannel(channel: DeclaredChannel) {
   return {
     id: channel.id,
     ...exported(channelFields, channel.id, channel),

@@ -11,7 +11,7 @@ import type { SecretBook } from './secrets/secret-book.ts';
 import type { ProxyFor } from './usual-proxy.ts';
 
 export interface CatalogueLoadTools {
-  readonly store: ConfigurationStore;
+  readonly store: Pick<ConfigurationStore, 'load'>;
   readonly catalogueFiles: CatalogueFiles;
   readonly secrets: SecretBook;
   readonly proxyFor: ProxyFor;

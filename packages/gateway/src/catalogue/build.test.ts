@@ -67,6 +67,7 @@ const stored: StoredConfiguration = {
   models: [
     {
       id: 'm',
+      source: 'file',
       displayName: 'M',
       ownedBy: 'acme',
       created: null,
@@ -84,6 +85,7 @@ const stored: StoredConfiguration = {
   ],
   channels: ['one', 'two'].map((id) => ({
     id,
+    source: 'file' as const,
     alias: id,
     listed: null,
     providerId: 'acme',

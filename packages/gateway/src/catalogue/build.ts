@@ -114,7 +114,7 @@ function routingOf({ routing }: Pick<DeclaredGroup, 'routing'>): GroupRouting {
 }
 
 function buildChannel(
-  declared: DeclaredChannel,
+  declared: DeclaredChannel & Sourced,
   sources: CatalogueSources,
   problems: CatalogueProblem[],
 ): Channel | null {

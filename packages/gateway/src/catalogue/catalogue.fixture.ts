@@ -67,6 +67,7 @@ export function targetOf({ id, priority = 0, enabled = true, protocols, cost = n
     simulated: false,
     allowPrivate: false,
     hangUp: null,
+    source: 'file' as const,
   };
   return {
     channel,

@@ -9,6 +9,7 @@ import {
   upstreamProtocolsOf,
 } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
+import type { Sourced } from '../ports/configuration-store.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
 import type { OwnerLimits } from './limits.ts';
 import type { ModelFacts } from './model-facts.ts';
@@ -56,7 +57,8 @@ export interface ProxyServer {
 
 /** One configured way to a provider: the unit that is routed to, tested and shown. Its options are `channelFields`. */
 export interface Channel
-  extends Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentials' | 'headers' | 'proxy' | 'models'> {
+  extends Sourced,
+    Omit<DeclaredChannel, 'providerId' | 'baseUrl' | 'credentials' | 'headers' | 'proxy' | 'models'> {
   readonly provider: Provider;
   readonly baseUrl: string;
   /** Calls take turns with them; empty when the scheme is `none`. */

@@ -156,6 +156,14 @@ export class PriceBook {
         if (model.disputed !== undefined) yield { id, list, model };
   }
 
+  /** Makes what a search needs, a list at a step; else the first search does. */
+  *prepared(): Iterable<PriceList> {
+    for (const list of [...this.#vendors, ...this.#hosts]) {
+      this.#bareNames(list);
+      yield list;
+    }
+  }
+
   /** Every name that has a list price under it. */
   names(): readonly string[] {
     return [...this.#vendors, ...this.#hosts].flatMap((list) => [...list.names]);

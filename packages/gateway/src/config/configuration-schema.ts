@@ -159,7 +159,8 @@ const channelModel = z.strictObject({
     .describe('What the provider charges; what is left out is as its price list has it.'),
 });
 
-const channel = z.strictObject({
+/** A channel, as it is written under its id. */
+export const channelShape = z.strictObject({
   ...membersOf(channelFields),
   timeouts: z
     .strictObject(membersOf(timeoutFields))
@@ -309,7 +310,7 @@ export const configurationSchema = z.strictObject({
       'What callers pay, by model; the list price of the model where left out. Several, each with the moment from which it holds, are a list.',
     ),
   channels: z
-    .record(identifier, channel)
+    .record(identifier, channelShape)
     .exactOptional()
     .describe('Ways to providers: a provider, a credential and the models it serves.'),
   accounts: z
@@ -328,5 +329,5 @@ export type SiblingShape = z.infer<typeof sibling>;
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type PriceShape = z.infer<typeof priceEntry>;
 export type WrittenPrice = z.infer<typeof writtenPrices>;
-export type ChannelShape = z.infer<typeof channel>;
+export type ChannelShape = z.infer<typeof channelShape>;
 export type KeyShape = z.infer<typeof key>;

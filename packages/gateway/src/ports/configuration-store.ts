@@ -15,8 +15,8 @@ import type { SealedSecret } from '../catalogue/secret-source.ts';
 import type { DeclaredWebhook } from '../catalogue/webhooks.ts';
 import type { PriceTier } from '../money/price.ts';
 
-/** The source of a declared row. Applying a source replaces what that source declared before, and nothing else. */
-export type ConfigurationSource = 'demo' | 'environment' | 'file' | 'import';
+/** The source of a declared row. Applying a source replaces what that source declared before, and nothing else; what `console` declares changes by the piece. */
+export type ConfigurationSource = 'demo' | 'environment' | 'file' | 'import' | 'console';
 
 /** Everything one source declares. Providers are catalogue data or the file's own, as JSON documents by id. */
 export interface Declaration {
@@ -79,8 +79,11 @@ export interface Sourced {
   readonly source: ConfigurationSource | 'operator';
 }
 
-export interface StoredConfiguration extends Omit<Declaration, 'keys' | 'accounts' | 'groups'> {
+export interface StoredConfiguration
+  extends Omit<Declaration, 'keys' | 'accounts' | 'groups' | 'channels' | 'models'> {
   readonly revision: number;
+  readonly channels: readonly (DeclaredChannel & Sourced)[];
+  readonly models: readonly (DeclaredModel & Sourced)[];
   readonly accounts: readonly (DeclaredAccount & Sourced)[];
   readonly groups: readonly (DeclaredGroup & Sourced)[];
   readonly keys: readonly StoredKey[];
@@ -104,6 +107,12 @@ export interface Removal {
   readonly removed: number;
   readonly added: number;
   readonly inForce: number;
+}
+
+/** A channel as the console wants it, and the models that it serves before anybody has named them. */
+export interface ChannelWish {
+  readonly channel: DeclaredChannel;
+  readonly models: readonly DeclaredModel[];
 }
 
 /** Why limits are not changed. */
@@ -139,6 +148,13 @@ export interface ConfigurationStore {
     declaration: Declaration,
     withdrawn?: readonly ConfigurationSource[],
   ): Promise<readonly Removal[]>;
+  /**
+   * Puts a channel of the console's in the place of what is stored under its id, with its models and what they cost. False where
+   * something has been configured since `revision`: whoever asks looks again whether it may.
+   */
+  putChannel(wish: ChannelWish, revision: number, nowMs: number): Promise<boolean>;
+  /** Takes a channel away, and the console's models that no other channel serves. False as above. */
+  removeChannel(id: string, revision: number): Promise<boolean>;
   /** Writes prices of the operator's own, all in one transaction. Names those that changed anything. */
   setPrices(prices: readonly OperatorPrice[], nowMs: number): Promise<readonly ConfigurationChange[]>;
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;

@@ -32,6 +32,7 @@ import { raiseRevision } from './revision.ts';
 import { noteRevoked, revivedKeys } from './revoked-secrets.ts';
 import { insertInto, updateRow } from './rows.ts';
 import type { Schema } from './schema.ts';
+import { keepServed } from './served-models.ts';
 
 const nothing: Declaration = {
   providers: {},
@@ -61,6 +62,7 @@ export class ConfigurationWriter {
       for (const earlier of withdrawn)
         changes.push(...(await applyDeclaration(transaction, earlier, nothing, nowMs)));
       changes.push(...(await applyDeclaration(transaction, source, declaration, nowMs)));
+      await keepServed(transaction);
       if (changes.some(({ change }) => change !== 'refused')) await raiseRevision(transaction);
       return changes;
     });
@@ -145,7 +147,7 @@ async function insertKey(transaction: Kysely<Schema>, key: DeclaredKey, nowMs: n
 }
 
 /** An entity as the cells of its columns, beside `source` and `removed`. */
-type EntityRow = Cells & { readonly id: string; readonly hash?: string };
+export type EntityRow = Cells & { readonly id: string; readonly hash?: string };
 
 const accountRow = (account: DeclaredAccount): EntityRow => ({
   id: account.id,
@@ -158,9 +160,12 @@ const groupRow = (group: DeclaredGroup): EntityRow => ({
   ...writeCells(routingFields, group.routing),
 });
 
-const modelRow = (model: DeclaredModel): EntityRow => ({ id: model.id, ...writeCells(modelFields, model) });
+export const modelRow = (model: DeclaredModel): EntityRow => ({
+  id: model.id,
+  ...writeCells(modelFields, model),
+});
 
-const channelRow = (channel: DeclaredChannel): EntityRow => ({
+export const channelRow = (channel: DeclaredChannel): EntityRow => ({
   id: channel.id,
   ...writeCells(channelFields, channel),
   ...writeCells(credentialFields, channel),
@@ -264,7 +269,9 @@ async function replaceRows(
     } else if (row.hash !== hash) await updateRow(transaction, tableOf[kind], id, freed(kind, id));
   }
   for (const row of rows) {
-    const change = declared.has(row.id) ? changeOf(row, existing.get(row.id), source) : 'refused';
+    const change = declared.has(row.id)
+      ? changeOf(row, foundOf(kind, existing.get(row.id)), source)
+      : 'refused';
     if (change === null) continue;
     changes.push({ kind, id: row.id, change });
     if (change === 'refused') continue;
@@ -278,6 +285,11 @@ async function replaceRows(
 /** A key removed or replaced gives up its hash first, so that the same key may be declared under another id. */
 function freed(kind: Kind, id: string): Cells {
   return kind === 'key' ? { hash: `removed:${id}` } : {};
+}
+
+/** The console has models because its channels serve them: whoever names one has it. */
+function foundOf(kind: Kind, row: ExistingRow | undefined): ExistingRow | undefined {
+  return kind === 'model' && row?.source === 'console' ? undefined : row;
 }
 
 function changeOf(
@@ -298,7 +310,7 @@ function isSame(stored: unknown, declared: Cells[string]): boolean {
 }
 
 /** Returns the channels that now serve other models than before, or the same in another way. */
-async function replaceChannelModels(
+export async function replaceChannelModels(
   transaction: Kysely<Schema>,
   channels: readonly DeclaredChannel[],
 ): Promise<readonly string[]> {

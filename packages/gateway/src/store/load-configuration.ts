@@ -138,23 +138,27 @@ async function loadGroups(database: Kysely<Schema>): Promise<readonly (DeclaredG
   }));
 }
 
-async function loadModels(database: Kysely<Schema>, priceOf: PriceLookup): Promise<readonly DeclaredModel[]> {
+async function loadModels(
+  database: Kysely<Schema>,
+  priceOf: PriceLookup,
+): Promise<readonly (DeclaredModel & Sourced)[]> {
   const models = await loadEntities(database, 'models', modelFields);
-  return models.map(({ row: _, ...model }) => {
+  return models.map(({ row: { source }, ...model }) => {
     const { tiers, origin, later } = priceOf(modelPriceSubject(model.id));
     const planned = later.length === 0 ? {} : { priceLater: later };
-    return { ...model, price: tiers, priceOrigin: origin, ...planned };
+    return { ...model, source, price: tiers, priceOrigin: origin, ...planned };
   });
 }
 
 async function loadChannels(
   database: Kysely<Schema>,
   priceOf: PriceLookup,
-): Promise<readonly DeclaredChannel[]> {
+): Promise<readonly (DeclaredChannel & Sourced)[]> {
   const channels = await loadEntities(database, 'channels', channelFields);
   const modelsOf = await loadChannelModels(database);
   return channels.map(({ row, ...channel }) => ({
     ...channel,
+    source: row.source,
     ...readCells(credentialFields, row),
     timeouts: readCells(timeoutFields, row),
     models: (modelsOf.get(channel.id) ?? []).map((model) => {

@@ -17,6 +17,7 @@ afterEach(() => {
 function channelAt(baseUrl: string): Channel {
   return {
     id: 'channel',
+    source: 'file',
     alias: 'Channel',
     listed: null,
     provider: {

@@ -17,9 +17,12 @@ import type { ChannelShape } from '../../config/configuration-schema.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import { type DeclaredTimeline, declareTimeline, listTimeline } from './declare-price.ts';
-import { complain, type Declaring, type ProviderLookup } from './declaring.ts';
+import { complain, type DeclaringChannels, type ProviderLookup } from './declaring.ts';
 
-export function declareChannels(declaring: Declaring, providers: ProviderLookup): readonly DeclaredChannel[] {
+export function declareChannels(
+  declaring: DeclaringChannels,
+  providers: ProviderLookup,
+): readonly DeclaredChannel[] {
   return Object.entries(declaring.file.shape.channels ?? {}).flatMap(([id, shape]) => {
     const options = declare(channelFields, id, shape);
     const provider = providers.find(options.providerId);
@@ -38,7 +41,7 @@ export function declareChannels(declaring: Declaring, providers: ProviderLookup)
 }
 
 function declareChannelModel(
-  declaring: Declaring,
+  declaring: DeclaringChannels,
   id: string,
   [modelId, entry]: readonly [string, ChannelModel],
   provider: ProviderDocument,
@@ -74,7 +77,7 @@ function modelEntries({ models }: ChannelShape): readonly (readonly [string, Cha
 }
 
 function checkAddress(
-  declaring: Declaring,
+  declaring: DeclaringChannels,
   id: string,
   { baseUrl, allowPrivate }: ValuesOf<typeof channelFields>,
   provider: ProviderDocument,
@@ -98,7 +101,7 @@ function checkAddress(
 }
 
 function checkHeaders(
-  declaring: Declaring,
+  declaring: DeclaringChannels,
   id: string,
   { headers }: ValuesOf<typeof channelFields>,
   { credential }: ProviderDocument,
@@ -119,7 +122,7 @@ function isLoopback(address: string): boolean {
 
 /** The places that a channel names for its credentials. Others are not looked for here: another process may have other variables. */
 function credentialsOf(
-  declaring: Declaring,
+  declaring: DeclaringChannels,
   id: string,
   { credential, credentials }: ChannelShape,
 ): readonly SecretSource[] {
@@ -132,7 +135,7 @@ function credentialsOf(
 
 /** One that is missing is no mistake of the file: its channel does without it, until it is there. */
 function checkCredentials(
-  declaring: Declaring,
+  declaring: DeclaringChannels,
   path: YamlPath,
   credentials: readonly WrittenSecret[],
   isBesideOne: boolean,

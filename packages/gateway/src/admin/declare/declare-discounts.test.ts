@@ -38,8 +38,12 @@ test.each([
   expect(found?.usualPpm).toBe(usualPpm);
   expect(found?.byModel.get('gpt-5') ?? found?.usualPpm).toBe(ofModel);
   const from = <Row>(row: Row) => ({ ...row, source: 'file' as const });
-  const owners = { accounts: read.value.accounts.map(from), groups: read.value.groups.map(from) };
-  const stored = { ...read.value, ...owners, revision: 1, keys: [], credentials: [], prices: [] };
+  const { accounts, groups, channels, models } = read.value;
+  const rows = {
+    ...{ accounts: accounts.map(from), groups: groups.map(from) },
+    ...{ channels: channels.map(from), models: models.map(from) },
+  };
+  const stored = { ...read.value, ...rows, revision: 1, keys: [], credentials: [], prices: [] };
   const again = declared(exportConfiguration(stored, hashes.fingerprints, 0));
   expect(again).toMatchObject({ ok: true, value: { accounts: read.value.accounts } });
 });

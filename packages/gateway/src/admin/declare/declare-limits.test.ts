@@ -192,8 +192,12 @@ test('limits go through the store and through an export unchanged', () => {
       const state = { status: 'active', source: 'file', createdAtMs: 0, retiresAtMs: null } as const;
       const keys = declaration.keys.map((key) => ({ ...key, ...state, replacedBy: null }));
       const from = <Row>(row: Row) => ({ ...row, source: 'file' as const });
-      const owners = { accounts: declaration.accounts.map(from), groups: declaration.groups.map(from) };
-      const stored = { ...declaration, ...owners, keys, prices: [], credentials: [], revision: 1 };
+      const { accounts, groups, channels, models } = declaration;
+      const rows = {
+        ...{ accounts: accounts.map(from), groups: groups.map(from) },
+        ...{ channels: channels.map(from), models: models.map(from) },
+      };
+      const stored = { ...declaration, ...rows, keys, prices: [], credentials: [], revision: 1 };
       const text = exportConfiguration(stored, hashes.fingerprints, 1);
       expect(limitsOf(mustDeclare(text))).toEqual(limitsOf(declaration));
       for (const account of declaration.accounts) expect(kept(accountFields, account)).toBe(true);

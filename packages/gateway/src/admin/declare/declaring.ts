@@ -14,9 +14,14 @@ export interface DeclareTools extends KeyHashes {
 }
 
 /** A file on its way to a declaration: what it says, what it is held against, and what is wrong with it so far. */
-export interface Declaring {
-  readonly file: ConfigurationFile;
+export interface Declaring extends DeclaringChannels {
   readonly tools: DeclareTools;
+}
+
+/** The same, as far as channels and their providers need it. */
+export interface DeclaringChannels {
+  readonly file: ConfigurationFile;
+  readonly tools: Pick<DeclareTools, 'catalogue' | 'nowMs'>;
   readonly problems: ConfigurationProblem[];
 }
 
@@ -51,7 +56,7 @@ export interface ProviderLookup {
   suggestion(id: string): string;
 }
 
-export function declareProviders(declaring: Declaring): ProviderLookup {
+export function declareProviders(declaring: DeclaringChannels): ProviderLookup {
   const { catalogue } = declaring.tools;
   const declared = new Map<string, ProviderDocument>();
   for (const id of Object.keys(declaring.file.shape.providers ?? {})) {
@@ -65,7 +70,7 @@ export function declareProviders(declaring: Declaring): ProviderLookup {
   };
 }
 
-function declareProvider(declaring: Declaring, id: string): ProviderDocument | null {
+function declareProvider(declaring: DeclaringChannels, id: string): ProviderDocument | null {
   const { shape, source } = declaring.file;
   const known = declaring.tools.catalogue.provider(id);
   const given = shape.providers?.[id] ?? {};

@@ -36,8 +36,11 @@ export function describeConfiguration(createSite: () => StoreSite): void {
     const { keys, prices, revision, credentials, ...loaded } = await store.configuration.load();
     expect(credentials).toEqual([]);
     const { keys: declaredKeys, ...declared } = declaration;
-    const owners = { accounts: declared.accounts.map(fromFile), groups: declared.groups.map(fromFile) };
-    expect(loaded).toEqual({ ...declared, ...owners });
+    const rows = {
+      ...{ accounts: declared.accounts.map(fromFile), groups: declared.groups.map(fromFile) },
+      ...{ channels: declared.channels.map(fromFile), models: declared.models.map(fromFile) },
+    };
+    expect(loaded).toEqual({ ...declared, ...rows });
     expect(keys).toEqual([
       {
         ...declaredKeys[0],
@@ -201,7 +204,7 @@ export function describeConfiguration(createSite: () => StoreSite): void {
       { kind: 'channel', id: 'channel-1', change: 'changed' },
       { kind: 'price', id: 'channel:channel-1/alpha', change: 'removed' },
     ]);
-    expect((await store.configuration.load()).channels).toEqual(channels);
+    expect((await store.configuration.load()).channels).toEqual(channels.map(fromFile));
   });
 
   test('refuses two keys with one hash', async () => {

@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { describeClaims } from './describe-claims.ts';
 import { describeConfiguration } from './describe-configuration.ts';
+import { describeConsoleChannels } from './describe-console-channels.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLeases } from './describe-leases.ts';
 import { describeLedger } from './describe-ledger.ts';
@@ -16,6 +17,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
+  describe(`${name}: channels of the console`, () => describeConsoleChannels(createSite));
   describe(`${name}: claims`, () => describeClaims(createSite));
   describe(`${name}: sign-in`, () => describeSignIn(createSite));
   describe(`${name}: events`, () => describeEvents(createSite));

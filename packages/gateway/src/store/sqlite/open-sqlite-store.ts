@@ -128,6 +128,8 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       writer,
       'apply',
       'removals',
+      'putChannel',
+      'removeChannel',
       'setPrices',
       'insertKey',
       'insertAccount',

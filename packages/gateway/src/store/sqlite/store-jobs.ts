@@ -11,6 +11,7 @@ import { listAuditRows, writeAuditRow } from '../audit.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
+import { putChannel, removeChannel } from '../console-channels.ts';
 import { claimCreate, concludeCreate } from '../create-claims.ts';
 import { CredentialWriter } from '../credentials.ts';
 import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
@@ -114,6 +115,8 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
   return {
     apply: writer.apply.bind(writer),
     removals: writer.removals.bind(writer),
+    putChannel: putChannel.bind(null, kysely),
+    removeChannel: removeChannel.bind(null, kysely),
     setPrices: writer.setPrices.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     insertAccount: insertAccount.bind(null, kysely),
