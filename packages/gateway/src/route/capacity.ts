@@ -73,6 +73,11 @@ export class Capacity {
     return this.#now.cap === Number.POSITIVE_INFINITY || this.#refill(nowMs) >= 1 ? 'free' : 'capped';
   }
 
+  /** The operator says that the limit is over: what was learned of it is. */
+  lift(): void {
+    Object.assign(this.#now, inTheBeginning);
+  }
+
   /** Tokens of a prompt that the upstream's own limit leaves room for. */
   roomTokens(nowMs: number): number {
     return this.#now.tokensUntilMs <= nowMs ? Number.POSITIVE_INFINITY : this.#now.tokensLeft;

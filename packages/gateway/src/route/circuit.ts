@@ -145,6 +145,19 @@ export class Circuit {
     if (weight > 1 || this.#now.failures > this.#now.successes) this.#open(nowMs, health, uniform);
   }
 
+  /** The operator says that it is well again. It comes back bit by bit all the same. */
+  lift(nowMs: number, health: TargetHealth): void {
+    this.#probeAtMs = null;
+    Object.assign(this.#now, {
+      isOpen: 0,
+      consecutive: 0,
+      ejections: 0,
+      closedAtMs: nowMs,
+      forgottenAtMs: nowMs,
+    });
+    health.forgive(nowMs);
+  }
+
   /** From 2 right after re-admission to 1: a target that has just come back is given its share bit by bit. */
   slowStart(nowMs: number): number {
     return 1 + Math.max(0, 1 - (nowMs - this.#now.closedAtMs) / slowStartMs);

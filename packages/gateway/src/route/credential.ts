@@ -36,6 +36,13 @@ export class Standing {
     use.accepted();
   }
 
+  /** The operator says that it works: the next refusal is the first again. */
+  lift(): void {
+    this.blockedUntilMs = 0;
+    this.#strikes = 0;
+    this.#accuser = null;
+  }
+
   save(shiftMs: number): SavedParts {
     return { credential: { blockedUntilMs: this.blockedUntilMs + shiftMs, strikes: this.#strikes } };
   }
@@ -71,6 +78,12 @@ export class CredentialUse implements Cache {
 
   accepted(): void {
     this.#strikes = 0;
+  }
+
+  lift(): void {
+    this.refusedUntilMs = 0;
+    this.#strikes = 0;
+    this.capacity.lift();
   }
 
   save(shiftMs: number): SavedParts {

@@ -7,6 +7,7 @@ import { Hang } from './latency.ts';
 import { ratesOf } from './price-rates.ts';
 import type { RouteRequest } from './route.ts';
 import { readSaved, type SavedParts, writeSaved } from './saved.ts';
+import { lift } from './status.ts';
 import { type Candidate, type ChannelLoad, type Excluded, Pulses, TargetState } from './target.ts';
 import { Demand } from './traffic.ts';
 
@@ -92,6 +93,27 @@ export class Candidates {
     const made = this.#make(target);
     this.#candidates.set(target, made);
     return made;
+  }
+
+  /** The operator lifts what keeps calls from a target; see `lift`. Beats for all targets of the channel: they share credentials. */
+  lift(
+    target: Target,
+    credentialId: string | null,
+    nowMs: number,
+    onBack: (afterMs: number) => void,
+  ): number {
+    const candidate = this.candidate(target);
+    const { circuit } = candidate.state;
+    if (!circuit.isClosed) onBack(nowMs - circuit.outSinceMs);
+    const lifted = lift(candidate, credentialId, nowMs);
+    for (const { accountKey, useKey } of candidate.slots) {
+      this.#unsavedTrouble.credential.add(accountKey);
+      this.#unsavedTrouble.capacity.add(useKey);
+    }
+    this.#unsavedTrouble.target.add(candidate.key);
+    this.pulses.beat(candidate.state.pulse);
+    this.pulses.beat(candidate.load.pulse);
+    return lifted;
   }
 
   /** Something has been learned of a target, and of calls of the model. */

@@ -33,7 +33,7 @@ import {
 } from './route.ts';
 import { routerStateMsMax } from './saved.ts';
 import { type Circumstances, longestUnused, type Ranking, rank, rankInFull } from './scores.ts';
-import { statusOf, type TargetStatus } from './status.ts';
+import { type SlotStatus, slotStatusesOf, statusOf, type TargetStatus } from './status.ts';
 import { AnswerMemory, cacheableTokensMin, type Session, SessionMemory } from './sticky.ts';
 import type { Candidate } from './target.ts';
 import { SteadyTime } from './time.ts';
@@ -124,10 +124,7 @@ export class Router {
     };
   }
 
-  /**
-   * A second attempt while the first one is silent; null when that would be one too many. It is for what is slow, not for what
-   * fails: it is sent where one would be likely to be answered.
-   */
+  /** A second attempt while the first is silent, where one is likely to be answered; null when that would be one too many. */
   hedge(request: RouteRequest, clockMs: number, progress: Progress): Route | null {
     const nowMs = this.#time.read(clockMs);
     const pool = this.#candidates.poolOf(request);
@@ -225,6 +222,16 @@ export class Router {
     return statusOf(this.#candidates.candidate(target), this.#time.read(clockMs), clockMs);
   }
 
+  slotStatuses(target: Target, clockMs: number): readonly SlotStatus[] {
+    return slotStatusesOf(this.#candidates.candidate(target), this.#time.read(clockMs), clockMs);
+  }
+
+  lift(target: Target, credentialId: string | null, clockMs: number): number {
+    const { onService = unheard } = this.#options;
+    const onBack = (afterMs: number) => onService(target, { kind: 'back', afterMs });
+    return this.#candidates.lift(target, credentialId, this.#time.read(clockMs), onBack);
+  }
+
   /** Targets of the model that are out of service, and that a probe of one token should be sent to now. */
   probesDue(model: Model, clockMs: number): readonly Target[] {
     const nowMs = this.#time.read(clockMs);
@@ -239,10 +246,7 @@ export class Router {
     return due;
   }
 
-  /**
-   * A target of the model in service that nobody has asked for a while, though it would get calls if it were as good as it
-   * can be: a probe finds out. None where the model's calls are too few to be worth it.
-   */
+  /** A target in service that nobody has asked for a while, though it might be worth it; none where the model's calls are too few. */
   probeWorthwhile(model: Model, clockMs: number): Target | null {
     const nowMs = this.#time.read(clockMs);
     const estimates = this.#candidates.estimatesOf(model);

@@ -1,3 +1,4 @@
+import { isRefused } from './credential.ts';
 import type { Candidate, LastFailure } from './target.ts';
 
 /**
@@ -39,6 +40,39 @@ export function statusOf(candidate: Candidate, nowMs: number, clockMs: number): 
     ttftMs: target.latency.quantiles(nowMs)?.p50 ?? null,
     inFlight: target.inFlight,
   };
+}
+
+/** A credential as it is used for one target. Times on the clock of the wall; null where nothing keeps calls from it. */
+export interface SlotStatus {
+  /** Null where the channel needs none. */
+  readonly credentialId: string | null;
+  /** The upstream has refused it, at all or for this model. */
+  readonly refusedUntilMs: number | null;
+  /** The upstream limits its rate. */
+  readonly limitedUntilMs: number | null;
+}
+
+/** Every credential of a target, for operators. */
+export function slotStatusesOf({ slots }: Candidate, nowMs: number, clockMs: number): readonly SlotStatus[] {
+  const onWall = (ms: number) => (ms > nowMs ? Math.round(clockMs + (ms - nowMs)) : null);
+  return slots.map((slot) => ({
+    credentialId: slot.credential?.id ?? null,
+    refusedUntilMs: onWall(Math.max(slot.standing.blockedUntilMs, slot.use.refusedUntilMs)),
+    limitedUntilMs: onWall(slot.use.capacity.blockedUntilMs),
+  }));
+}
+
+/** Lets calls to a target again, with one of its credentials or with all. Gives how many obstacles there were. */
+export function lift({ state, slots }: Candidate, credentialId: string | null, nowMs: number): number {
+  let lifted = state.missingUntilMs > nowMs || !state.circuit.isClosed ? 1 : 0;
+  state.lift(nowMs);
+  for (const slot of slots) {
+    if (credentialId !== null && slot.credential?.id !== credentialId) continue;
+    if (isRefused(slot, nowMs) || slot.use.capacity.blockedUntilMs > nowMs) lifted++;
+    slot.standing.lift();
+    slot.use.lift();
+  }
+  return lifted;
 }
 
 function stateOf(

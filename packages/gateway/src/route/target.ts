@@ -155,6 +155,14 @@ export class TargetState {
     this.#timesMissing++;
   }
 
+  /** The operator says that it is well, and that it knows the model. */
+  lift(nowMs: number): void {
+    this.missingUntilMs = 0;
+    this.#timesMissing = 0;
+    this.#failedMs = Number.NEGATIVE_INFINITY;
+    if (!this.circuit.isClosed) this.circuit.lift(nowMs, this.health);
+  }
+
   succeeded(nowMs: number, startMs: number): void {
     this.#timesMissing = 0;
     this.#answeredMs = nowMs;
