@@ -1,0 +1,194 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { identifier } from '../../catalogue/identifiers.ts';
+import { didYouMean } from '../../config/suggestion.ts';
+import type { AuditMembers } from '../../ports/audit.ts';
+import type { ChannelWish, Sourced, StoredConfiguration } from '../../ports/configuration-store.ts';
+import type { Store } from '../../ports/store.ts';
+import { type AuditTools, writeAudit } from '../audit.ts';
+import type { CatalogueFiles } from '../catalogue-files.ts';
+import { sealCredential } from '../credentials.ts';
+import { type FieldMistake, formOf, readForm } from './channel-form.ts';
+
+export interface ChannelTools extends AuditTools {
+  readonly store: Pick<Store, 'audit' | 'configuration'>;
+  readonly catalogue: CatalogueFiles;
+  readonly dataDir: string;
+  /** Brings what has been stored into force. */
+  readonly bringIn: () => Promise<void>;
+}
+
+/** Why nothing was done. */
+export type ChannelRefusal =
+  | { readonly kind: 'invalid'; readonly mistakes: readonly FieldMistake[] }
+  | { readonly kind: 'unknown'; readonly message: string }
+  | { readonly kind: 'conflict'; readonly message: string; readonly field: string }
+  /** What whoever asks has seen is not what is there now. */
+  | { readonly kind: 'stale' };
+
+type StoredChannel = StoredConfiguration['channels'][number];
+
+/** Holds what is there now against what whoever asks has seen of it. */
+export type HasSeen = (form: object) => boolean;
+
+/** The switch of a channel: it takes calls, or none that are new, or none at all. */
+export const switchPositions = ['on', 'draining', 'off'] as const;
+export type SwitchPosition = (typeof switchPositions)[number];
+
+/** So often something else may be configured in the moment between a look and its change. */
+const attemptsMax = 5;
+
+/** Makes a channel of the console's; `secret` is sealed in the store, and said nowhere again. */
+export async function createChannel(
+  tools: ChannelTools,
+  { id, secret, form }: { readonly id: string; readonly secret: string | null; readonly form: object },
+): Promise<Result<string, ChannelRefusal>> {
+  const named = identifier.safeParse(id);
+  if (!named.success)
+    return invalid([{ field: 'id', message: named.error.issues[0]?.message ?? 'is not valid' }]);
+  return attempt(tools, async (stored) => {
+    if (stored.channels.some((channel) => channel.id === id))
+      return fail({ kind: 'conflict', field: 'id', message: `there is a channel "${id}" already` });
+    const wish = readForm(id, form, { stored, catalogue: tools.catalogue, nowMs: tools.nowMs });
+    if (!wish.ok) return invalid(wish.error);
+    // A secret that cannot be sealed is said before anything is made.
+    const sealed = secret === null ? succeed(null) : sealCredential(stored, tools.dataDir, id, secret);
+    if (!sealed.ok) return invalid([{ field: 'secret', message: sealed.error }]);
+    if (!(await put(tools, wish.value, stored))) return succeed(null);
+    if (sealed.value !== null)
+      await tools.store.configuration.addCredential({ ...sealed.value, name: sealed.value.id }, tools.nowMs);
+    await note(tools, 'create', wish.value.channel, null, formOf(wish.value.channel));
+    return succeed(id);
+  });
+}
+
+/** Replaces members of a channel of the console's; null takes one back to what holds where nothing is said. */
+export async function changeChannel(
+  tools: ChannelTools,
+  id: string,
+  patch: Readonly<Record<string, unknown>>,
+  hasSeen: HasSeen,
+): Promise<Result<string, ChannelRefusal>> {
+  return attempt(tools, async (stored) => {
+    const found = findOwn(stored, id, hasSeen);
+    if (!found.ok) return found;
+    const before = formOf(found.value);
+    if ('provider' in patch && patch['provider'] !== found.value.providerId) return invalid([otherProvider]);
+    const wish = readForm(id, patched(before, patch), { stored, catalogue: tools.catalogue, nowMs: tools.nowMs });
+    if (!wish.ok) return invalid(wish.error);
+    if (!(await put(tools, wish.value, stored))) return succeed(null);
+    await note(tools, 'change', wish.value.channel, before, formOf(wish.value.channel));
+    return succeed(id);
+  });
+}
+
+const otherProvider: FieldMistake = {
+  field: 'provider',
+  message: 'stays as it is, for its secret must not be sent to another; make a channel of the other provider',
+};
+
+/** Turns a channel on or off, or lets the calls that run there come to their end. */
+export function switchChannel(
+  tools: ChannelTools,
+  id: string,
+  position: SwitchPosition,
+): Promise<Result<string, ChannelRefusal>> {
+  const members = { enabled: position !== 'off', drain: position === 'draining' };
+  return changeChannel(tools, id, members, () => true);
+}
+
+/** Takes a channel of the console's away, with the secrets that the store keeps for it. */
+export async function removeChannel(
+  tools: ChannelTools,
+  id: string,
+  hasSeen: HasSeen,
+): Promise<Result<string, ChannelRefusal>> {
+  return attempt(tools, async (stored) => {
+    const found = findOwn(stored, id, hasSeen);
+    if (!found.ok) return found;
+    if (!(await tools.store.configuration.removeChannel(id, stored.revision))) return succeed(null);
+    await note(tools, 'remove', found.value, formOf(found.value), null);
+    return succeed(id);
+  });
+}
+
+/** A member that a form leaves out holds as usual. */
+function patched(form: object, patch: Readonly<Record<string, unknown>>): object {
+  const all = { ...form, ...patch };
+  // A file may say either; a change from one to the other leaves the old one behind.
+  const [one, several] = ['credential', 'credentials'].map((name) => patch[name] ?? null);
+  const replaced = one !== null ? 'credentials' : several !== null ? 'credential' : null;
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => value !== null && name !== replaced),
+  );
+}
+
+/** Finds a channel, and says why it is not to be changed here where it is not. */
+function findOwn(
+  { channels }: StoredConfiguration,
+  id: string,
+  hasSeen: HasSeen,
+): Result<StoredChannel, ChannelRefusal> {
+  const found = channels.find((channel) => channel.id === id);
+  const ids = channels.map((channel) => channel.id);
+  if (found === undefined)
+    return fail({ kind: 'unknown', message: `there is no channel "${id}"${didYouMean(id, ids)}` });
+  if (found.source !== 'console')
+    return fail({ kind: 'conflict', field: 'id', message: `the channel "${id}" ${declaredIn(found)}` });
+  return hasSeen(formOf(found)) ? succeed(found) : fail({ kind: 'stale' });
+}
+
+function declaredIn({ id, source }: Sourced & { readonly id: string }): string {
+  switch (source) {
+    case 'file':
+      return `is declared in the configuration file: change channels.${id} there`;
+    case 'import':
+      return 'was imported: import it again as it shall be';
+    case 'environment':
+      return 'follows from a variable of the environment: unset that, or write a configuration file';
+    default:
+      return 'belongs to the demo: it goes when something else is configured';
+  }
+}
+
+function put({ store, nowMs }: ChannelTools, wish: ChannelWish, { revision }: StoredConfiguration) {
+  return store.configuration.putChannel(wish, revision, nowMs);
+}
+
+/** Looks and changes until nothing else was configured between the two; `step` gives null where something was. */
+async function attempt(
+  { store, bringIn }: ChannelTools,
+  step: (stored: StoredConfiguration) => Promise<Result<string | null, ChannelRefusal>>,
+): Promise<Result<string, ChannelRefusal>> {
+  for (let left = attemptsMax; left > 0; left--) {
+    const done = await step(await store.configuration.load());
+    if (!done.ok) return done;
+    if (done.value === null) continue;
+    await bringIn();
+    return succeed(done.value);
+  }
+  return fail({ kind: 'conflict', field: '', message: 'much is configured at this moment; try again' });
+}
+
+function note(
+  tools: AuditTools,
+  verb: string,
+  { id, alias }: ChannelWish['channel'],
+  before: object | null,
+  after: object | null,
+): Promise<void> {
+  const [was, is] = [before, after].map((form) => (form === null ? null : shown(form)));
+  const target = { kind: 'channel', id, name: alias } as const;
+  return writeAudit(tools, { action: `channel.${verb}`, target, accountId: null, before: was ?? null, after: is ?? null });
+}
+
+/** Values of headers may be worth hiding: their names are enough to see who changed them. */
+function shown(form: object): AuditMembers {
+  const members: Record<string, unknown> = { ...form };
+  const { headers } = members;
+  if (typeof headers === 'object' && headers !== null) members['headers'] = Object.keys(headers);
+  return members;
+}
+
+function invalid(mistakes: readonly FieldMistake[]): Result<never, ChannelRefusal> {
+  return fail({ kind: 'invalid', mistakes });
+}
