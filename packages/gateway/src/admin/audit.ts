@@ -63,6 +63,7 @@ const auditedMembers = {
     'hint',
   ],
   channel: [
+    ...['alias', 'maxConcurrency', 'hangUp', 'headers', 'timeouts', 'credential', 'credentials', 'lifted'],
     'id',
     'name',
     'provider',

@@ -28,7 +28,7 @@ export interface ChannelStatus {
 
 /** Every channel of the catalogue, in its order. */
 export function channelStatuses(
-  { channels, models }: Catalogue,
+  { channels, models }: Pick<Catalogue, 'channels' | 'models'>,
   router: Pick<Router, 'status'>,
   nowMs: number,
 ): readonly ChannelStatus[] {
@@ -37,7 +37,9 @@ export function channelStatuses(
     for (const target of model.targets) {
       const { channel, upstreamModel } = target;
       const status = { model: model.id, upstreamModel, ...router.status(target, nowMs) };
-      served.set(channel, [...(served.get(channel) ?? []), status]);
+      const known = served.get(channel);
+      if (known === undefined) served.set(channel, [status]);
+      else known.push(status);
     }
   }
   return [...channels.values()].map((channel) => channelStatus(channel, served.get(channel) ?? []));

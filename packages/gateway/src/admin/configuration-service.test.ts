@@ -18,6 +18,7 @@ import { addCredential, rotateCredential } from './credentials.ts';
 import { unnamedAccount } from './declare/declare-groups.ts';
 import { createKey, generateKey, rotateKey } from './keys.ts';
 import { settingsPeppers } from './owner-files.ts';
+import { commandLine } from './people/actor.ts';
 import { refreshModels } from './refresh-models.ts';
 
 let directory = '';
@@ -595,7 +596,7 @@ describe('credentials', () => {
     await settle(service);
     expect(secretsOf(service)).toEqual(['sk-in-file']);
     configure('priority: 1');
-    const tools = { store: store.configuration, dataDir: join(directory, 'data'), nowMs };
+    const tools = { store, dataDir: join(directory, 'data'), actor: commandLine, nowMs };
     const added = await addCredential(tools, 'one', null, 'sk-in-store');
     await settle(service);
     expect(secretsOf(service)).toEqual(['sk-in-store']);
@@ -616,7 +617,7 @@ describe('credentials', () => {
     const first = await started();
     await first.close();
     const dataDir = join(directory, 'data');
-    const tools = { store: store.configuration, dataDir, nowMs };
+    const tools = { store, dataDir, actor: commandLine, nowMs };
     await addCredential(tools, 'one', 'mine', 'sk-sealed');
     const keyFile = join(dataDir, 'credentials-key');
     const key = readFileSync(keyFile, 'utf8');

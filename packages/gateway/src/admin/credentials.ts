@@ -2,51 +2,88 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { didYouMean } from '../config/suggestion.ts';
-import type {
-  ConfigurationStore,
-  StoredConfiguration,
-  StoredCredential,
-} from '../ports/configuration-store.ts';
+import type { StoredConfiguration, StoredCredential } from '../ports/configuration-store.ts';
+import type { Store } from '../ports/store.ts';
+import { type AuditTools, writeAudit } from './audit.ts';
 import { openSealingKeys, type SealingKeys, sealingKeysFile, sealSecret } from './secrets/sealed-secrets.ts';
 import { readSecretText } from './secrets/secret-text.ts';
 
-export interface CredentialTools {
-  readonly store: ConfigurationStore;
+export interface CredentialTools extends AuditTools {
+  readonly store: Pick<Store, 'audit' | 'configuration'>;
   readonly dataDir: string;
-  readonly nowMs: number;
 }
 
 /** Seals a secret for a channel and puts it into the store. Gives the credential's id, or says what is wrong, without the secret. */
 export async function addCredential(
-  { store, dataDir, nowMs }: CredentialTools,
+  tools: CredentialTools,
   channelId: string,
   name: string | null,
   text: string,
 ): Promise<Result<string, string>> {
-  const stored = await store.load();
+  const { store, dataDir, nowMs } = tools;
+  const stored = await store.configuration.load();
   const channels = stored.channels.map(({ id }) => id);
   if (!channels.includes(channelId))
     return fail(`there is no channel "${channelId}"${didYouMean(channelId, channels)}`);
+  const sealed = sealCredential(stored, dataDir, channelId, text);
+  if (!sealed.ok) return sealed;
+  const { id } = sealed.value;
+  await store.configuration.addCredential({ ...sealed.value, name: name ?? id }, nowMs);
+  await note(tools, 'create', { id, channelId, name: name ?? id });
+  return succeed(id);
+}
+
+/** The row of a credential that is new, without its name. */
+export function sealCredential(
+  stored: StoredConfiguration,
+  dataDir: string,
+  channelId: string,
+  text: string,
+) {
   const row = { id: `cred-${randomBytes(6).toString('hex')}`, channelId };
   const sealed = seal(stored, dataDir, row, text);
-  if (!sealed.ok) return sealed;
-  await store.addCredential({ ...row, name: name ?? row.id, ...sealed.value }, nowMs);
-  return succeed(row.id);
+  return sealed.ok ? succeed({ ...row, ...sealed.value }) : sealed;
 }
 
 /** Puts another secret in the place of a credential's. */
 export async function rotateCredential(
-  { store, dataDir, nowMs }: CredentialTools,
+  tools: CredentialTools,
   given: string,
   text: string,
 ): Promise<Result<StoredCredential, string>> {
-  const stored = await store.load();
+  const { store, dataDir, nowMs } = tools;
+  const stored = await store.configuration.load();
   const found = findCredential(stored, given);
   if (!found.ok) return found;
   const sealed = seal(stored, dataDir, found.value, text);
   if (!sealed.ok) return sealed;
-  const isThere = await store.rotateCredential(found.value.id, sealed.value, nowMs);
-  return isThere ? found : fail(`the credential ${found.value.id} is gone`);
+  const isThere = await store.configuration.rotateCredential(found.value.id, sealed.value, nowMs);
+  if (!isThere) return fail(`the credential ${found.value.id} is gone`);
+  await note(tools, 'rotate', found.value);
+  return found;
+}
+
+/** Takes a credential away, for good. */
+export async function removeCredential(
+  tools: CredentialTools,
+  given: string,
+): Promise<Result<StoredCredential, string>> {
+  const { store } = tools;
+  const found = findCredential(await store.configuration.load(), given);
+  if (!found.ok) return found;
+  if (await store.configuration.removeCredential(found.value.id)) await note(tools, 'revoke', found.value);
+  return found;
+}
+
+function note(
+  tools: CredentialTools,
+  verb: 'create' | 'rotate' | 'revoke',
+  { id, name, channelId: channel }: Pick<StoredCredential, 'id' | 'name' | 'channelId'>,
+): Promise<void> {
+  const members = { id, name, channel };
+  const target = { kind: 'credential', id, name } as const;
+  const [before, after] = [verb === 'create' ? null : members, verb === 'revoke' ? null : members];
+  return writeAudit(tools, { action: `credential.${verb}`, target, accountId: null, before, after });
 }
 
 /** Finds a credential by its id, or by a beginning that only one id has. */

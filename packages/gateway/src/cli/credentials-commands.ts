@@ -1,4 +1,5 @@
-import { addCredential, findCredential, rotateCredential } from '../admin/credentials.ts';
+import { addCredential, removeCredential, rotateCredential } from '../admin/credentials.ts';
+import { commandLine } from '../admin/people/actor.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import { describeSource, type SealedSecret, type SecretSource } from '../catalogue/secret-source.ts';
 import type { StoredCredential } from '../ports/configuration-store.ts';
@@ -145,11 +146,10 @@ function rotate(context: CommandContext): Promise<ExitReason> {
 }
 
 function remove(context: CommandContext): Promise<ExitReason> {
-  return withWorkspace(context, async ({ store }) => {
-    const found = findCredential(await store.configuration.load(), context.positionals[0] ?? '');
-    if (!found.ok) return failed(context, found.error);
-    const { id, channelId: channel } = found.value;
-    await store.configuration.removeCredential(id);
+  return withWorkspace(context, async (workspace) => {
+    const removed = await removeCredential(toolsOf(workspace), context.positionals[0] ?? '');
+    if (!removed.ok) return failed(context, removed.error);
+    const { id, channelId: channel } = removed.value;
     printResult(context.output, { id, channel }, `${id} of channel ${channel} is gone within a second.`);
     return 'ok';
   });
@@ -166,7 +166,7 @@ async function withSecret(
 }
 
 function toolsOf({ store, settings, clock }: Workspace) {
-  return { store: store.configuration, dataDir: settings.dataDir, nowMs: clock.now() };
+  return { store, dataDir: settings.dataDir, actor: commandLine, nowMs: clock.now() };
 }
 
 function failed({ output }: CommandContext, reason: string): ExitReason {

@@ -73,7 +73,11 @@ export async function changeChannel(
     if (!found.ok) return found;
     const before = formOf(found.value);
     if ('provider' in patch && patch['provider'] !== found.value.providerId) return invalid([otherProvider]);
-    const wish = readForm(id, patched(before, patch), { stored, catalogue: tools.catalogue, nowMs: tools.nowMs });
+    const wish = readForm(id, patched(before, patch), {
+      stored,
+      catalogue: tools.catalogue,
+      nowMs: tools.nowMs,
+    });
     if (!wish.ok) return invalid(wish.error);
     if (!(await put(tools, wish.value, stored))) return succeed(null);
     await note(tools, 'change', wish.value.channel, before, formOf(wish.value.channel));
@@ -178,7 +182,13 @@ function note(
 ): Promise<void> {
   const [was, is] = [before, after].map((form) => (form === null ? null : shown(form)));
   const target = { kind: 'channel', id, name: alias } as const;
-  return writeAudit(tools, { action: `channel.${verb}`, target, accountId: null, before: was ?? null, after: is ?? null });
+  return writeAudit(tools, {
+    action: `channel.${verb}`,
+    target,
+    accountId: null,
+    before: was ?? null,
+    after: is ?? null,
+  });
 }
 
 /** Values of headers may be worth hiding: their names are enough to see who changed them. */
