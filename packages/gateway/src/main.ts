@@ -28,7 +28,7 @@ import { type Api, startApi } from './http/api.ts';
 import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
 import { startConsole, unreadyReasons } from './http/console/console-server.ts';
-import { consoleSources } from './http/console/console-sources.ts';
+import { type ConsoleParts, consoleSources } from './http/console/console-sources.ts';
 import { StatusLane } from './http/console/status-lane.ts';
 import { consoleOrigins } from './http/cors.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
@@ -228,7 +228,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
   const departure = { isStarting: true, isLeaving: false, isDraining: false, apiOrigin: '' };
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
-  const console = opened.adopt(await openConsole(parts, router, departure), (it) => it.close());
+  const console = opened.adopt(await openConsole(parts, { router, upstream }, departure), (it) => it.close());
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
@@ -373,17 +373,18 @@ function openApi(
 }
 
 type Beginning = { readonly isStarting: boolean; readonly apiOrigin: string };
+type Asked = Pick<ConsoleParts, 'router' | 'upstream'>;
 
-function openConsole(parts: Parts, router: Router, departure: Departure & Beginning) {
-  const { settings, store, sockets, metrics, observer, tokens } = parts;
-  const { catalogue } = parts.configuration;
-  const routes = consoleSources({ ...parts, catalogue, router, clock: systemClock });
+function openConsole(parts: Parts, asked: Asked, departure: Departure & Beginning) {
+  const { settings, store, sockets, metrics, observer, tokens, configuration } = parts;
+  const routes = consoleSources({ ...parts, ...asked, clock: systemClock });
   return startConsole({
     ...consoleLimits(settings),
     socket: sockets.console,
     unreadyReasons: () => unreadyReasons(departure, store.trouble),
     exposeMetrics: () => {
-      metrics.service.stand(routes.channels());
+      const { current } = configuration.catalogue;
+      metrics.service.stand(channelStatuses(current, asked.router, systemClock.now()));
       return metrics.expose();
     },
     tokens,

@@ -101,7 +101,7 @@ async function look(workspace: Workspace, { options, positionals }: CommandConte
   const { settings, clock } = workspace;
   const { catalogue, problems } = await workspaceCatalogue(workspace);
   const nowMs = clock.now();
-  const asked = await askGateway(settings.dataDir, 'GET', '/api/v1/channels');
+  const asked = await askGateway(settings.dataDir, 'GET', '/api/v1/channel-statuses');
   // The answer of the console's own route.
   const live = asked.ok ? (asked.value as { readonly items: readonly ChannelStatus[] }).items : null;
   const statuses = live ?? channelStatuses(catalogue, await savedRouter(workspace, nowMs), nowMs);

@@ -33,7 +33,7 @@ export function listChannels(
 } {
   const counts = { down: 0, degraded: 0, draining: 0, up: 0, off: 0 };
   const words = search?.toLowerCase();
-  const lacking = Map.groupBy(problems, ({ subject }) => subject);
+  const lacking = Map.groupBy(problems.filter(isOfChannel), ({ subject }) => subject);
   const items: ListedChannel[] = [];
   for (const status of channelStatuses(catalogue, router, nowMs)) {
     counts[status.state]++;
@@ -46,6 +46,11 @@ export function listChannels(
       items.push(itemOf(channel, status, lacking.get(status.id) ?? []));
   }
   return { items: items.sort((a, b) => (a.id < b.id ? -1 : 1)), counts };
+}
+
+/** Models and keys may have the name of a channel. */
+function isOfChannel({ kind }: CatalogueProblem): boolean {
+  return kind === 'missing-credential' || kind === 'incomplete-address' || kind === 'unknown-provider';
 }
 
 function itemOf(channel: Channel, status: ChannelStatus, problems: readonly CatalogueProblem[]) {
@@ -91,7 +96,7 @@ export function viewChannel(id: string, sight: ChannelSight, stored: StoredConfi
   };
   const [status] = channelStatuses(own, sight.router, sight.nowMs);
   if (status === undefined) return null;
-  const problems = sight.problems.filter(({ subject }) => subject === id);
+  const problems = sight.problems.filter((each) => isOfChannel(each) && each.subject === id);
   return {
     ...itemOf(channel, status, problems),
     baseUrl: channel.baseUrl,

@@ -160,6 +160,8 @@ describe('what fails, by cause', () => {
   test('what lacks a credential or a part of its address is not asked', async () => {
     const none = await trial({ credentials: [] });
     expect(none).toMatchObject({ works: false, steps: [{ cause: 'credential-missing' }] });
+    const gap = await trial({ baseUrl: 'https://{region}.example.invalid' });
+    expect(gap).toMatchObject({ works: false, steps: [{ cause: 'address-incomplete' }] });
     expect(seen).toEqual([]);
   });
 

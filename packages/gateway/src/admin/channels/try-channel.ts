@@ -53,8 +53,6 @@ export async function tryWish(
   const sketched = catalogue.channels.get(channel.id);
   if (sketched === undefined) return failed('address-incomplete', problems[0]?.detail ?? null);
   const given = secret === null ? sketched.credentials : [{ id: 'secret', secret }];
-  const gap = problems.find(({ kind }) => kind === 'incomplete-address');
-  if (gap !== undefined) return failed('address-incomplete', gap.detail);
   return tryChannel({ ...sketched, credentials: given }, wish, tools);
 }
 
@@ -65,6 +63,7 @@ export async function tryChannel(
   tools: TrialTools,
 ): Promise<ChannelTrial> {
   const { provider, credentials } = channel;
+  if (/\{\w+\}/.test(channel.baseUrl)) return failed('address-incomplete', channel.baseUrl);
   const needsCredential = provider.credential.scheme !== 'none';
   if (needsCredential && credentials.length === 0) return failed('credential-missing', null);
   const steps: TrialStep[] = [];

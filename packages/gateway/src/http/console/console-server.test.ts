@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
+import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
 
 const nobody = {
@@ -20,7 +21,7 @@ const closed = {
   routes: {
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
-    channels: () => [],
+    ...noChannels,
     accounts: () => {
       throw new Error('not here');
     },

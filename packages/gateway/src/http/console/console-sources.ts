@@ -1,18 +1,28 @@
-import { channelStatuses } from '../../admin/channel-status.ts';
+import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
-import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
+import type { Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
+import type { Upstream } from '../../ports/upstream.ts';
 import type { Router } from '../../route/router.ts';
+import type { ChannelSources } from './channels-api.ts';
 import type { ApiSources } from './operations-api.ts';
 
 /** The parts of a gateway that the console tells of. */
 export interface ConsoleParts {
-  readonly store: Pick<Store, 'accounts' | 'audit' | 'catchUp' | 'configuration' | 'events' | 'findEntry'>;
-  readonly catalogue: { readonly current: Catalogue };
+  readonly store: Pick<
+    Store,
+    'accounts' | 'audit' | 'calls' | 'catchUp' | 'configuration' | 'events' | 'findEntry'
+  >;
+  readonly configuration: Pick<
+    ConfigurationService,
+    'catalogue' | 'catalogueFiles' | 'poll' | 'problems' | 'sketch'
+  >;
+  readonly settings: Pick<Settings, 'dataDir' | 'firstContentTimeoutMs'>;
+  readonly upstream: Upstream;
   readonly events: {
     readonly webhooks: readonly Webhook[];
     nextNews(withinMs: number): Promise<void>;
@@ -22,15 +32,11 @@ export interface ConsoleParts {
   readonly clock: Clock;
 }
 
-export function consoleSources({
-  store,
-  catalogue,
-  events,
-  restart,
-  router,
-  clock,
-}: ConsoleParts): ApiSources {
+export function consoleSources(parts: ConsoleParts): ApiSources {
+  const { store, configuration, events, restart, router, clock } = parts;
+  const { catalogue } = configuration;
   return {
+    ...channelSources(parts),
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
     nextNews: events.nextNews,
@@ -39,6 +45,34 @@ export function consoleSources({
       explainRoute(question, { catalogue: catalogue.current, router, nowMs: clock.now() }),
     findEntry: store.findEntry,
     restart,
-    channels: () => channelStatuses(catalogue.current, router, clock.now()),
+  };
+}
+
+function channelSources({
+  store,
+  configuration,
+  settings,
+  upstream,
+  router,
+  clock,
+}: ConsoleParts): ChannelSources {
+  const { catalogueFiles: catalogue } = configuration;
+  const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
+  const bringIn = async (): Promise<void> => {
+    // A look that was under way began before the change.
+    await configuration.poll();
+    await configuration.poll();
+  };
+  return {
+    calls: store.calls,
+    channelTools: (actor) => ({ store, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
+    channelSight: () => ({
+      ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
+      nowMs: clock.now(),
+    }),
+    trialTools: () => ({
+      ...{ upstream, catalogue, timeoutMs, sketch: configuration.sketch },
+      ...{ models: configuration.catalogue.current.models, nowMs: clock.now() },
+    }),
   };
 }

@@ -1,7 +1,6 @@
-import type { ChannelStatus } from '../../admin/channel-status.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { type AccountSources, accountsApi } from './accounts-api.ts';
-import { channelStatusPage } from './contract/channels.ts';
+import { type ChannelSources, channelsApi } from './channels-api.ts';
 import { restartedView } from './contract/operations.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
 import { answer, problem } from './frame/answer.ts';
@@ -9,8 +8,7 @@ import type { ConsoleApi } from './frame/console-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 
 /** The sources of all answers. */
-export interface ApiSources extends RouteSources, EventSources, AccountSources {
-  channels(): readonly ChannelStatus[];
+export interface ApiSources extends RouteSources, EventSources, AccountSources, ChannelSources {
   readonly restart: Restart;
 }
 
@@ -21,17 +19,6 @@ export function operationsApi(api: ConsoleApi, sources: ApiSources): void {
   routeApi(api, sources);
   channelsApi(api, sources);
   restartApi(api, sources);
-}
-
-function channelsApi(api: ConsoleApi, { channels }: Pick<ApiSources, 'channels'>): void {
-  api.route(
-    {
-      ...{ method: 'get', path: '/channels', access: 'operator', tag: 'Channels' },
-      summary: 'Every channel as it stands now',
-      answer: channelStatusPage,
-    },
-    () => answer({ items: channels(), next: null }),
-  );
 }
 
 function restartApi(api: ConsoleApi, { restart }: Pick<ApiSources, 'restart'>): void {

@@ -10,6 +10,7 @@ import { Rights } from '../../catalogue/rights.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
+import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
 
 const token = `hgo-${'t'.repeat(43)}`;
@@ -92,7 +93,7 @@ beforeEach(async () => {
     routes: {
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
-      channels: () => [],
+      ...noChannels,
       accounts: () => {
         throw new Error('not here');
       },
@@ -288,7 +289,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new StoreUnavailable('locked')),
-      channels: () => [],
+      ...noChannels,
       accounts: () => {
         throw new Error('not here');
       },
@@ -322,7 +323,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     routes: {
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
-      channels: () => [],
+      ...noChannels,
       accounts: () => {
         throw new Error('not here');
       },
