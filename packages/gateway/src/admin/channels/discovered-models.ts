@@ -126,12 +126,14 @@ function parsed(text: string): unknown {
 
 /** `{ data: […] }`, `{ models: […] }`, or the list itself. */
 function listIn(value: unknown): readonly unknown[] | null {
-  if (Array.isArray(value)) return value;
+  if (isList(value)) return value;
   if (typeof value !== 'object' || value === null) return null;
-  const lists = Object.entries(value).flatMap(([name, member]) =>
-    ['data', 'models', 'result'].includes(name) && Array.isArray(member) ? [member] : [],
-  );
-  return lists[0] ?? null;
+  const members = new Map<string, unknown>(Object.entries(value));
+  return ['data', 'models', 'result'].map((name) => members.get(name)).find(isList) ?? null;
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 /** `id`, else `name`, which some write as `models/NAME`; or a bare text. */

@@ -213,10 +213,14 @@ describe('a channel', () => {
 
   test('is exported as a file that declares it again', async () => {
     await ask('POST', '/channels', draft({ secret: undefined, credential: { environment: 'HOUSE_KEY' } }));
-    const { channels } = parse(exportConfiguration(await store.configuration.load(), [], nowMs));
-    expect(channels.mine).toMatchObject({
-      ...{ provider: 'openai', baseUrl: origin, credential: { environment: 'HOUSE_KEY' } },
-      models: { mine: { upstream: 'house', cost: { input: '0.1', output: '0.4' } } },
+    const text = exportConfiguration(await store.configuration.load(), [], nowMs);
+    expect(parse(text)).toMatchObject({
+      channels: {
+        mine: {
+          ...{ provider: 'openai', baseUrl: origin, credential: { environment: 'HOUSE_KEY' } },
+          models: { mine: { upstream: 'house', cost: { input: '0.1', output: '0.4' } } },
+        },
+      },
     });
     expect(service.catalogue.current.channels.get('mine')?.credentials[0]?.id).toBe('HOUSE_KEY');
     // What cannot be opened is not sealed.
