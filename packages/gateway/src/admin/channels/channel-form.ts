@@ -47,8 +47,11 @@ function declareForm(
   shape: ChannelShape,
   { stored, catalogue, nowMs }: FormTools,
 ): Result<ChannelWish, readonly FieldMistake[]> {
-  const providers = Object.entries(stored.providers).map(([name, json]) => [name, providerMembers(json)]);
-  const plain = { providers: Object.fromEntries(providers), channels: { [id]: shape } };
+  const documents = Object.entries(stored.providers).map(
+    ([name, json]) => [name, providerMembers(json)] as const,
+  );
+  const providers: Readonly<Record<string, object>> = Object.fromEntries(documents);
+  const plain = { providers, channels: { [id]: shape } };
   const file = { name: '', text: '', shape: plain, source: plainSource(plain, () => '') };
   const declaring = { file, tools: { catalogue, nowMs }, problems: [] as ConfigurationProblem[] };
   const [channel] = declareChannels(declaring, declareProviders(declaring));

@@ -52,7 +52,7 @@ function channelAt(changes: Partial<Channel> = {}, provider: Partial<Channel['pr
     },
     baseUrl: `${origin}/v1`,
     credentials: [{ id: 'secret', secret: 'sk-canary-secret' }],
-    ...{ priority: 0, enabled: true, drain: false, maxConcurrency: null, hangUp: null },
+    ...{ priority: 0, enabled: true, drain: false, maxConcurrency: null, hangUp: null, listed: null },
     ...{ headers: [], proxy: null, secrets: [], simulated: false, allowPrivate: true },
     timeouts: { connectMs: null, firstContentMs: null, stallMs: null, totalMs: null },
     ...changes,
