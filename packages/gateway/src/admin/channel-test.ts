@@ -99,7 +99,7 @@ export async function askChannel(
   return { test, body: cause === null ? exchange.body : '' };
 }
 
-/** What failed, how to mend it, and what was said, in one line. */
+/** One line that says why it fails, how to mend it, and what was said. */
 export function detailOf(cause: ConnectionCause, said: string | null, baseUrl: string): string {
   const { words, fix } = connectionCauses[cause];
   return `${words}: ${fix} (${baseUrl})${said === null ? '' : `: ${said}`}`;

@@ -60,7 +60,7 @@ export interface ConfigurationService {
   credentialRefused(credentialId: string): void;
   /** The catalogue that there would be if this were its only channel, with its secrets as they are now. Nothing is kept of it. */
   sketch(channel: DeclaredChannel): Promise<BuiltCatalogue>;
-  /** What comes with Headgate. */
+  /** The files that come with Headgate. */
   readonly catalogueFiles: CatalogueFiles;
   /** The outcome of a start on a store without configuration. */
   readonly selfConfiguration: SelfConfiguration;

@@ -1,7 +1,7 @@
 import type { UpstreamRefusal } from '@headgate/protocols';
 import type { UpstreamFailure } from '../ports/upstream.ts';
 
-/** What is wrong, and what to do about it: for operators, of whom most have not seen it before. */
+/** Words for operators, of whom most have not seen it before: why it fails, and what to do about it. */
 export interface CauseWords {
   readonly words: string;
   readonly fix: string;

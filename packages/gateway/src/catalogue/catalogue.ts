@@ -9,11 +9,11 @@ import {
   upstreamProtocolsOf,
 } from '@headgate/protocols';
 import type { PriceVersion } from '../money/price.ts';
-import type { Sourced } from '../ports/configuration-store.ts';
 import type { DeclaredChannel, DeclaredGroup, DeclaredModel, DeclaredRouting } from './entities.ts';
 import type { OwnerLimits } from './limits.ts';
 import type { ModelFacts } from './model-facts.ts';
 import type { Multipliers } from './multipliers.ts';
+import type { Sourced } from './sources.ts';
 
 export type { RoutingPreset } from './entities.ts';
 

@@ -12,11 +12,11 @@ import type { LimitPatch } from '../catalogue/limit-patch.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
 import type { SealedSecret } from '../catalogue/secret-source.ts';
+import type { ConfigurationSource, Sourced } from '../catalogue/sources.ts';
 import type { DeclaredWebhook } from '../catalogue/webhooks.ts';
 import type { PriceTier } from '../money/price.ts';
 
-/** The source of a declared row. Applying a source replaces what that source declared before, and nothing else; what `console` declares changes by the piece. */
-export type ConfigurationSource = 'demo' | 'environment' | 'file' | 'import' | 'console';
+export type { ConfigurationSource, Sourced } from '../catalogue/sources.ts';
 
 /** Everything one source declares. Providers are catalogue data or the file's own, as JSON documents by id. */
 export interface Declaration {
@@ -72,11 +72,6 @@ export interface OperatorPrice {
   readonly origin: PriceOrigin | null;
   /** Takes back what the operator has planned for later. */
   readonly dropsPlanned: boolean;
-}
-
-/** The source of a row, beside what it says. */
-export interface Sourced {
-  readonly source: ConfigurationSource | 'operator';
 }
 
 export interface StoredConfiguration

@@ -22,7 +22,7 @@ export type ChannelRefusal =
   | { readonly kind: 'invalid'; readonly mistakes: readonly FieldMistake[] }
   | { readonly kind: 'unknown'; readonly message: string }
   | { readonly kind: 'conflict'; readonly message: string; readonly field: string }
-  /** What whoever asks has seen is not what is there now. */
+  /** It is not any more as whoever asks has seen it. */
   | { readonly kind: 'stale' };
 
 type StoredChannel = StoredConfiguration['channels'][number];

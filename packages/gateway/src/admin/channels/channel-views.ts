@@ -84,7 +84,7 @@ export function viewChannel(id: string, sight: ChannelSight, stored: StoredConfi
   const declared = stored.channels.find((each) => each.id === id);
   if (channel === undefined || declared === undefined) return null;
   const targets = targetsOf(sight.catalogue, channel);
-  // Of its own models alone: a thousand other channels are not looked at.
+  // Its own models are enough: a thousand other channels are not looked at.
   const own = {
     channels: new Map([[id, channel]]),
     models: new Map(

@@ -25,9 +25,9 @@ export interface DiscoveredModel {
   readonly outputModalities: readonly string[];
   readonly tools: boolean | null;
   readonly reasons: boolean | null;
-  /** What callers would pay; null where nobody says it. */
+  /** Callers would pay this; null where nobody says it. */
   readonly price: PlainPrice | null;
-  /** What the provider asks for it. */
+  /** The provider asks this for it. */
   readonly cost: PlainPrice | null;
   /** True where the catalogue has facts of it. */
   readonly isKnown: boolean;
@@ -43,7 +43,7 @@ export interface DiscoveryTools {
 
 /** An upstream that lists more than these is read so far. */
 const listedMax = 2_000;
-/** So many are looked up in one turn of the loop. */
+/** Look-ups in one turn of the loop. */
 const perTurn = 8;
 
 /** The names in a list of models, in any of the shapes that providers have; null where it is none of them. */
@@ -54,7 +54,7 @@ export function listedNames(body: string): readonly string[] | null {
   return [...new Set(names)].slice(0, listedMax);
 }
 
-/** What is known of the models that an upstream has. */
+/** Finds out what is known of the models that an upstream has. */
 export async function discoverModels(
   provider: Pick<Provider, 'id'>,
   names: readonly string[],

@@ -24,7 +24,7 @@ export interface TrialStep extends Omit<ChannelTest, 'channelId' | 'credentialId
   readonly credential: string | null;
   /** As the upstream names it; null where no model was asked. */
   readonly model: string | null;
-  /** What is wrong, and how to mend it; null when it works. */
+  /** The words for the cause, and how to mend it; null when it works. */
   readonly words: string | null;
   readonly fix: string | null;
 }
@@ -32,11 +32,11 @@ export interface TrialStep extends Omit<ChannelTest, 'channelId' | 'credentialId
 export interface ChannelTrial {
   readonly works: boolean;
   readonly steps: readonly TrialStep[];
-  /** What the upstream lists, where it was asked for that and answered. */
+  /** The upstream lists these, where it was asked for that and answered. */
   readonly models: readonly DiscoveredModel[];
 }
 
-/** What a trial asks: the list of models always, where there is one; a model for one token where it is named. */
+/** A trial asks for the list of models always, where there is one, and a model for one token where it is named. */
 export interface TrialWish {
   /** As the upstream names it. */
   readonly model: string | null;

@@ -3,7 +3,6 @@ import { explainRoute } from '../../admin/explain-route.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
-import type { Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -21,7 +20,7 @@ export interface ConsoleParts {
     ConfigurationService,
     'catalogue' | 'catalogueFiles' | 'poll' | 'problems' | 'sketch'
   >;
-  readonly settings: Pick<Settings, 'dataDir' | 'firstContentTimeoutMs'>;
+  readonly settings: { readonly dataDir: string; readonly firstContentTimeoutMs: number };
   readonly upstream: Upstream;
   readonly events: {
     readonly webhooks: readonly Webhook[];
