@@ -84,7 +84,14 @@ export class HeadgateProcess {
     this.#child = spawn(process.execPath, [program, ...words, ...flags], {
       cwd: dataDir,
       detached: leadsGroup,
-      env: { ...surroundings(), ...httpEnvironment(), HEADGATE_DATA_DIR: dataDir, ...environment },
+      env: {
+        ...surroundings(),
+        ...httpEnvironment(),
+        HEADGATE_DATA_DIR: dataDir,
+        // Tests count the calls that they make.
+        HEADGATE_DEMO_HISTORY: 'false',
+        ...environment,
+      },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     this.#child.stdin?.end(input);

@@ -4,11 +4,12 @@ import { channelsWithoutCredential, standingAlerts } from './admin/catalogue-ale
 import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { plannerOptions } from './admin/explain-route.ts';
+import { fillHistoryBehind } from './admin/fill-demo-history.ts';
 import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
-import type { Restart } from './admin/serving.ts';
+import { cannotRestart, type Restart } from './admin/serving.ts';
 import { HangUps } from './call/detours/hang-up.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { AnswerLengths } from './call/hold/usual-outputs.ts';
@@ -176,8 +177,6 @@ export async function startGateway(
   return succeed(await serve(parts, opened));
 }
 
-const cannotRestart: Restart = () => Promise.resolve(fail('this gateway cannot start another process'));
-
 /** Standard output belongs to what the command was asked to print. */
 const standardError = 2;
 
@@ -234,14 +233,14 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
   const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
   opened.defer(() => clearInterval(sweeping));
-  status.keeper.probeWith((target, model) => prober.ask(target, model));
-  status.start({ apiOrigin: api.origin, consoleOrigin: console.origin });
+  status.start({ apiOrigin: api.origin, consoleOrigin: console.origin }, prober);
   configuration.watch();
   const everything = opened.move();
   let letGo: Promise<void> | null = null;
   const letGoOnce = () => (letGo ??= everything.disposeAsync());
   departure.isStarting = false;
   const statuses = channelStatuses(configuration.catalogue.current, router, systemClock.now());
+  if (settings.demoHistory) fillHistoryBehind({ ...parts, clock: systemClock }, everything);
   void endStale(store.events, events, standingAlerts(configuration.problems, statuses));
   return {
     apiOrigin: api.origin,

@@ -9,7 +9,7 @@ const facts: BannerFacts = {
   deploymentName: 'Headgate',
   apiOrigin: 'http://127.0.0.1:8080',
   consoleOrigin: 'http://127.0.0.1:8081',
-  selfConfiguration: { kind: 'demo', keys },
+  selfConfiguration: { kind: 'demo', keys, isNew: true },
   models: { completions: 'demo-fast', messages: 'demo-fast', native: 'demo-fast' },
   channelCount: 3,
   modelCount: 2,

@@ -3,6 +3,7 @@ import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import { StatusKeeper } from '../status/keeper.ts';
+import type { AskTarget } from '../status/probes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConfigurationService } from './configuration-service.ts';
 import { deploymentOf, publicDeployment, statusDirectory } from './deployment.ts';
@@ -22,7 +23,10 @@ export interface StatusParts {
 export interface OpenedStatus {
   readonly keeper: StatusKeeper;
   /** Counts are judged and the page is made from now on. */
-  start(listening: { readonly apiOrigin: string; readonly consoleOrigin: string }): void;
+  start(
+    listening: { readonly apiOrigin: string; readonly consoleOrigin: string },
+    prober: { readonly ask: AskTarget },
+  ): void;
 }
 
 /** Its counts are written when `opened` lets go of it. */
@@ -40,8 +44,9 @@ export function openStatus(parts: StatusParts, opened: AsyncDisposableStack): Op
   opened.defer(() => keeper.close());
   return {
     keeper,
-    start(origins) {
+    start(origins, prober) {
       listening = origins;
+      keeper.probeWith((target, model) => prober.ask(target, model));
       const ticking = setInterval(() => keeper.tick(), tickMs);
       opened.defer(() => clearInterval(ticking));
     },

@@ -37,11 +37,11 @@ export type PlainKeys = Readonly<Record<Platform, string>>;
 
 /**
  * A start without configuration came to this: `demo` with simulated channels, whose keys are kept readable because they
- * buy nothing; `environment` with real ones, whose keys are known only to the start that made them; `none` when there
+ * buy nothing, `isNew` where nothing was there before; `environment` with real ones, whose keys are known only to the start that made them; `none` when there
  * is a configuration already.
  */
 export type SelfConfiguration =
-  | { readonly kind: 'demo'; readonly keys: PlainKeys }
+  | { readonly kind: 'demo'; readonly keys: PlainKeys; readonly isNew: boolean }
   | { readonly kind: 'environment'; readonly keys: PlainKeys | null; readonly variables: readonly string[] }
   | { readonly kind: 'none' };
 
@@ -90,7 +90,7 @@ async function configureDemo(
   const plain = readDemoKeys(tools.dataDir);
   const keys = declareKeys('demo', plain, demoAccount.id, demoGroups, tools.hashKey);
   await tools.store.apply('demo', asStored(demoDeclaration(keys), stored), tools.nowMs);
-  return { kind: 'demo', keys: plain };
+  return { kind: 'demo', keys: plain, isNew: stored.groups.length === 0 };
 }
 
 /** Rows that an earlier start declared go on as they are: an operator may have set limits since. */

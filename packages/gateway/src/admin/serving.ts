@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Result } from '@headgate/protocols';
+import { fail, type Result } from '@headgate/protocols';
 import { z } from 'zod';
 
 /** A process that took the place of another one. */
@@ -10,6 +10,10 @@ export interface Restarted {
 
 /** Puts a new process in the place of this one. Fails, and changes nothing, when that one does not come to serve. */
 export type Restart = () => Promise<Result<Restarted, string>>;
+
+/** A gateway within another process, as in tests. */
+export const cannotRestart: Restart = () =>
+  Promise.resolve(fail('this gateway cannot start another process'));
 
 const servingFile = z.object({
   processId: z.number().int(),

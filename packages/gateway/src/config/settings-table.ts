@@ -163,6 +163,11 @@ export const settingsTable = {
       'With no configuration and an empty store, make demo groups, keys and channels',
       toggle(true),
     ),
+    demoHistory: given(
+      null,
+      'In a new demo, fill two weeks of simulated history, so that every page has something to show',
+      toggle(true),
+    ),
   }),
   ...inSection('Limits', 'settings.limits', {
     bodyBytesMax: given('body', 'Largest request body, plain or decompressed', size('32MiB', '1KiB', '1GiB')),

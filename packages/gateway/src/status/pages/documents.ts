@@ -18,7 +18,7 @@ export function statusJson(board: Board): string {
     gateway: {
       overheadP50Us: overhead === null ? null : Math.round(overhead.p50Us),
       overheadP99Us: overhead === null ? null : Math.round(overhead.p99Us),
-      lastDay: qualityJson(board.all),
+      lastDay: { share: shareOf(board.all.share) },
     },
     incidents: board.incidents.map((incident) => ({
       id: String(incident.number),

@@ -87,7 +87,8 @@ function chartOf(row: BoardRow, language: PageLanguage): Markup | null {
   const [p50, p95, failed] = words.legend;
   return markup`<details><summary>${words.lastDay}<span>${qualityText(row.day, language)}</span></summary>
 <div class="plot">${top === null ? null : markup`<span class="top">${milliseconds(top, words)}</span>`}${dayChart(row, language)}</div>
-<p class="axis"><span>${words.hoursAgo}</span><span class="legend"><i class="p50"></i>${p50} <i class="p95"></i>${p95} <i class="failed"></i>${failed}</span><span>${words.now}</span></p></details>`;
+<p class="axis"><span>${words.hoursAgo}</span><span>${words.now}</span></p>
+<p class="legend"><span><i class="p50"></i>${p50}</span> <span><i class="p95"></i>${p95}</span> <span><i class="failed"></i>${failed}</span></p></details>`;
 }
 
 function qualityText({ share, p50Ms, p95Ms, isProbed }: Quality, language: PageLanguage): string {

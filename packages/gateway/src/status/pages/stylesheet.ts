@@ -33,7 +33,7 @@ summary:hover{color:var(--ink)}
 .chart{height:130px}.chart path{fill:none;vector-effect:non-scaling-stroke}.grid{stroke:var(--line);stroke-width:1}
 .chart .p50{stroke:var(--p50);stroke-width:1.8}.chart .p95{stroke:var(--p95);stroke-width:1.4}.chart .failed{stroke:var(--outage);stroke-width:3}
 .tip{fill:transparent}.tip:hover{fill:var(--soft);fill-opacity:.14}
-.legend i{display:inline-block;width:.8rem;height:3px;vertical-align:middle;margin:0 .3rem 0 .6rem;border-radius:2px}
+.legend{display:flex;gap:.1rem 1rem;flex-wrap:wrap;margin:.25rem 0 0;color:var(--soft);font-size:.8rem}.legend i{display:inline-block;width:.8rem;height:3px;vertical-align:middle;margin-right:.35rem;border-radius:2px}
 i.p50{background:var(--p50)}i.p95{background:var(--p95)}i.failed{background:var(--outage)}
 .incident h3{display:flex;gap:.5rem;align-items:center}.incident p{margin:.3rem 0 0}.incident ol{list-style:none;margin:.5rem 0 0;padding:0 0 0 .95rem;border-left:2px solid var(--line)}
 .incident li{margin:.3rem 0;overflow-wrap:anywhere;white-space:pre-line}.incident time{color:var(--soft);margin-right:.5rem;white-space:nowrap}

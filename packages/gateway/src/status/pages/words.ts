@@ -236,8 +236,8 @@ export const pageWords: Readonly<Record<PageLanguage, PageWords>> = { en, zh };
 /** Cut, not rounded: what is not all is never called 100 %. */
 export function percent(share: number | null, { nothing }: PageWords): string {
   if (share === null) return nothing;
-  const hundredths = Math.floor(share * 10_000 + 1e-6);
-  return hundredths === 10_000 ? '100 %' : `${(hundredths / 100).toFixed(2)} %`;
+  if (share === 0 || share === 1) return `${share * 100} %`;
+  return `${(Math.floor(share * 10_000 + 1e-6) / 100).toFixed(2)} %`;
 }
 
 export function milliseconds(ms: number | null, { nothing }: PageWords): string {
