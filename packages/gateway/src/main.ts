@@ -7,6 +7,7 @@ import { plannerOptions } from './admin/explain-route.ts';
 import { fillHistoryBehind } from './admin/fill-demo-history.ts';
 import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
+import { firstToken } from './admin/people/set-up.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import { cannotRestart, type Restart } from './admin/serving.ts';
@@ -28,9 +29,7 @@ import { countedAlerts, type Events, openEvents } from './events/open-events.ts'
 import { type Api, startApi } from './http/api.ts';
 import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
-import { startConsole, unreadyReasons } from './http/console/console-server.ts';
-import { type ConsoleParts, consoleSources } from './http/console/console-sources.ts';
-import { StatusLane } from './http/console/status-lane.ts';
+import { openConsole } from './http/console/open-console.ts';
 import { consoleOrigins } from './http/cors.ts';
 import { type Departure, traceIds } from './http/exchange.ts';
 import type { ListeningSocket } from './http/listening.ts';
@@ -76,6 +75,8 @@ export interface RunningGateway {
   readonly apiOrigin: string;
   readonly consoleOrigin: string;
   readonly selfConfiguration: SelfConfiguration;
+  /** Lets the first operator of the console be made; null where there are people already. */
+  readonly setUpToken: string | null;
   readonly catalogue: { readonly current: Catalogue };
   readonly log: Log;
   readonly store: Store;
@@ -218,16 +219,28 @@ interface Parts {
 
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
-  const { settings, log, store, configuration, events, status } = parts;
+  const { settings, log, store, configuration, events, status, tokens } = parts;
   const { router, keeper } = await openRouter(parts, opened);
   const upstream = openUpstream(
     opened.adopt(new HttpClient(clientLimits(settings)), (client) => client.close()),
   );
   const gateway = openGateway(parts, router, upstream, opened);
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
-  const departure = { isStarting: true, isLeaving: false, isDraining: false, apiOrigin: '' };
+  const departure = {
+    ...{ isStarting: true, isLeaving: false, isDraining: false },
+    ...{ apiOrigin: '', consoleOrigin: '' },
+  };
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
-  const console = opened.adopt(await openConsole(parts, { router, upstream }, departure), (it) => it.close());
+  const console = opened.adopt(
+    await openConsole(
+      { ...parts, router, upstream, clock: systemClock },
+      { ...consoleLimits(settings), socket: parts.sockets.console },
+      departure,
+      (error) => alertBug(error, 'console', parts.observer),
+    ),
+    (it) => it.close(),
+  );
+  departure.consoleOrigin = console.origin;
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
@@ -246,6 +259,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
     apiOrigin: api.origin,
     consoleOrigin: console.origin,
     selfConfiguration: configuration.selfConfiguration,
+    setUpToken: await firstToken(store, tokens.operator, systemClock.now()),
     catalogue: configuration.catalogue,
     log,
     store,
@@ -369,30 +383,4 @@ function openApi(
       departure,
     },
   );
-}
-
-type Beginning = { readonly isStarting: boolean; readonly apiOrigin: string };
-type Asked = Pick<ConsoleParts, 'router' | 'upstream'>;
-
-function openConsole(parts: Parts, asked: Asked, departure: Departure & Beginning) {
-  const { settings, store, sockets, metrics, observer, tokens, configuration } = parts;
-  const routes = consoleSources({ ...parts, ...asked, clock: systemClock });
-  return startConsole({
-    ...consoleLimits(settings),
-    socket: sockets.console,
-    unreadyReasons: () => unreadyReasons(departure, store.trouble),
-    exposeMetrics: () => {
-      const { current } = configuration.catalogue;
-      metrics.service.stand(channelStatuses(current, asked.router, systemClock.now()));
-      return metrics.expose();
-    },
-    tokens,
-    routes,
-    findPerson: () => Promise.resolve(null),
-    creates: store.creates,
-    now: systemClock.now,
-    apiOrigin: () => departure.apiOrigin,
-    status: new StatusLane(parts.status.keeper, settings.language),
-    onBug: (error) => alertBug(error, 'console', observer),
-  });
 }

@@ -121,9 +121,14 @@ export function writeAudit({ store, actor, nowMs }: AuditTools, change: AuditedC
   return store.audit.write(row);
 }
 
-/** Ids are in the order of their times. */
+/** Ids are in the order of their times, and within a millisecond in that of this process's own clock. */
 function auditId(nowMs: number): string {
-  return nowMs.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
+  const microseconds = Math.floor(performance.now() * 1000);
+  return hex(nowMs) + hex(microseconds) + randomBytes(4).toString('hex');
+}
+
+function hex(value: number): string {
+  return value.toString(16).padStart(12, '0').slice(-12);
 }
 
 function allowed(kind: AuditedKind, members: AuditMembers | null): AuditMembers | null {

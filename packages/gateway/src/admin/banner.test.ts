@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type BannerFacts, bannerText } from './banner.ts';
 import { generateKey } from './keys.ts';
+import { setUpLink, setUpToken } from './people/set-up.ts';
 import { readyFileText } from './ready-file.ts';
 
 const keys = { completions: generateKey(), messages: generateKey(), native: generateKey() };
@@ -13,7 +14,7 @@ const facts: BannerFacts = {
   models: { completions: 'demo-fast', messages: 'demo-fast', native: 'demo-fast' },
   channelCount: 3,
   modelCount: 2,
-  setupToken: null,
+  setUpLink: setUpLink('http://127.0.0.1:8081', setUpToken('token', Date.UTC(2026, 10, 23))),
   color: false,
 };
 
@@ -82,6 +83,7 @@ describe('the text of a start', () => {
     const text = bannerText({
       ...facts,
       selfConfiguration: { kind: 'none' },
+      setUpLink: null,
       modelCount: 1,
       channelCount: 1,
     });
@@ -90,10 +92,15 @@ describe('the text of a start', () => {
     );
   });
 
-  test('the set-up token comes with the place to use it', () => {
-    expect(bannerText({ ...facts, setupToken: 'token-1' })).toContain(
-      'http://127.0.0.1:8081/setup with this token:\n token-1',
+  test('a console without people has a link to its set-up, which fits a line', () => {
+    expect(bannerText(facts)).toMatch(
+      /\n Console {2}http:\/\/127\.0\.0\.1:8081\/setup#\w+\.[\w-]{22} {2}\(set it up\)\n/,
     );
+    expect(bannerText({ ...facts, setUpLink: null })).not.toContain('setup');
+    const line = bannerText(facts)
+      .split('\n')
+      .find((each) => each.includes('/setup#'));
+    expect(line?.length).toBeLessThanOrEqual(80);
   });
 
   test('colour is the only difference colour makes', () => {
@@ -106,7 +113,7 @@ describe('the text of a start', () => {
 });
 
 test('the ready file has what scripts need and is one line of JSON', () => {
-  const text = readyFileText(facts);
+  const text = readyFileText({ ...facts, setupToken: null });
   expect(text.endsWith('}\n')).toBe(true);
   expect(JSON.parse(text)).toEqual({
     apiOrigin: 'http://127.0.0.1:8080',

@@ -13,14 +13,14 @@ export interface BannerFacts {
   readonly models: ShowcaseModels;
   readonly channelCount: number;
   readonly modelCount: number;
-  /** For the first sign-in to the console; null when an operator exists, or the console has none yet. */
-  readonly setupToken: string | null;
+  /** Leads to making the console's first operator; null when there are people. */
+  readonly setUpLink: string | null;
   readonly color: boolean;
 }
 
 /** The text of a start: where things are, and a call that works when pasted into a shell. It fits a terminal of 24 lines and 80 columns. */
 export function bannerText(facts: BannerFacts): string {
-  const sections = [addresses(facts), situation(facts), firstCall(facts), setup(facts)];
+  const sections = [addresses(facts), situation(facts), firstCall(facts)];
   return `\n${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
@@ -29,7 +29,7 @@ function addresses(facts: BannerFacts): string {
   return [
     ` ${bold(`${facts.deploymentName} is ready`, facts.color)}: ${serves}`,
     ` API      ${facts.apiOrigin}`,
-    ` Console  ${facts.consoleOrigin}  (/healthz, /readyz, /metrics)`,
+    ` Console  ${facts.setUpLink === null ? `${facts.consoleOrigin}  (/healthz, /readyz, /metrics)` : `${facts.setUpLink}  (set it up)`}`,
   ].join('\n');
 }
 
@@ -125,11 +125,6 @@ function showcase({ selfConfiguration, models }: BannerFacts, platform: Platform
 
 function simulatedNote({ selfConfiguration }: BannerFacts): string {
   return selfConfiguration.kind === 'demo' ? ' (the answer is simulated)' : '';
-}
-
-function setup({ setupToken, consoleOrigin }: BannerFacts): string {
-  if (setupToken === null) return '';
-  return ` Set up the first operator at ${consoleOrigin}/setup with this token:\n ${setupToken}`;
 }
 
 function bold(text: string, color: boolean): string {

@@ -79,6 +79,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   },
   [`${gateway}/http/console`]: {
     imports: [protocols, ...core, ...inGateway('ports', 'admin', 'http/listening.ts')],
+    types: inGateway('config.ts'),
     packages: ['node:', 'hono', '@hono/node-server', 'zod'],
   },
   [`${gateway}/config`]: {

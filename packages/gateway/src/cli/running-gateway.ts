@@ -49,7 +49,7 @@ function absent(dataDir: string): NoAnswer {
 }
 
 /** An address that stands for all of a machine is asked for at the machine itself. */
-function reachable(origin: string): string {
+export function reachable(origin: string): string {
   return origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 

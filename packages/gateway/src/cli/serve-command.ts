@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { bannerText } from '../admin/banner.ts';
+import { setUpLink } from '../admin/people/set-up.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
 import { type Restart, removeServingFile, writeServingFile } from '../admin/serving.ts';
 import { loadSettings } from '../config/load-settings.ts';
@@ -9,6 +10,7 @@ import type { Settings } from '../config.ts';
 import type { RunningGateway, Sockets } from '../main.ts';
 import { type CommandContext, command, type ExitReason, jsonText, printFailure } from './command.ts';
 import { type Addresses, Guardian, ownIncumbent } from './guardian.ts';
+import { reachable } from './running-gateway.ts';
 import { type GuardianLine, openGuardianLine, socketNames } from './successor.ts';
 
 export const serveCommand = command({
@@ -143,13 +145,13 @@ function announce(
   gateway: RunningGateway,
   isSuccessor: boolean,
 ): void {
-  const { selfConfiguration, catalogue, apiOrigin, consoleOrigin } = gateway;
+  const { selfConfiguration, catalogue, apiOrigin, consoleOrigin, setUpToken } = gateway;
   const facts: ReadyFacts = {
     apiOrigin,
     consoleOrigin,
     selfConfiguration,
     models: showcaseModels(catalogue.current),
-    setupToken: null,
+    setupToken: setUpToken,
   };
   if (settings.readyFile !== null) writeReadyFile(settings.readyFile, readyFileText(facts));
   writeServingFile(settings.dataDir, { processId: process.pid, apiOrigin, consoleOrigin });
@@ -164,6 +166,10 @@ function announce(
   output.write(
     bannerText({
       ...facts,
+      setUpLink:
+        setUpToken === null
+          ? null
+          : setUpLink(settings.consoleOrigin ?? reachable(consoleOrigin), setUpToken),
       deploymentName,
       channelCount: channels.size,
       modelCount: models.size,

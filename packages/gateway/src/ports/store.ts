@@ -11,6 +11,7 @@ import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
 import type { OverviewReports } from './overview.ts';
+import type { PeopleStore } from './people.ts';
 import type { PersonLinkStore } from './person-links.ts';
 import type { StatusStore } from './status.ts';
 import type { UsageReports } from './usage-report.ts';
@@ -114,6 +115,7 @@ export interface Store {
   readonly creates: CreateClaims;
   readonly factors: FactorStore;
   readonly personLinks: PersonLinkStore;
+  readonly people: PeopleStore;
   /** Leases of this process, once it is prepared to write. */
   readonly leases: LeaseStore;
   /**

@@ -5,6 +5,7 @@ import type { AuditRow } from '../ports/audit.ts';
 import type { ConfigurationSource } from '../ports/configuration-store.ts';
 import type { DeliveryResult, EventPhase } from '../ports/events.ts';
 import type { CallStatus, UnbilledReason } from '../ports/ledger.ts';
+import type { Role } from '../ports/people.ts';
 import type { RouterState } from '../ports/store.ts';
 import type { usageColumns } from './columns.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
@@ -197,6 +198,34 @@ export interface AuditTable {
   address: string | null;
 }
 
+export interface PersonsTable {
+  id: string;
+  login: string;
+  /** The login as it is compared. */
+  login_folded: string;
+  name: string;
+  is_operator: Integer;
+  disabled_at_ms: Integer | null;
+  language: string | null;
+  theme: string | null;
+  password_hash: string | null;
+  created_at_ms: Integer;
+}
+
+/** See `PersonSession`. */
+export interface SessionsTable {
+  id: string;
+  secret_hash: string;
+  person_id: string;
+  created_at_ms: Integer;
+  last_seen_at_ms: Integer;
+  expires_at_ms: Integer;
+  proven_at_ms: Integer;
+  how: string;
+  user_agent: string | null;
+  address: string | null;
+}
+
 /** See `CreateClaim`. */
 export interface CreateClaimsTable {
   id: string;
@@ -240,4 +269,7 @@ export interface Schema extends SignInSchema {
   event_deliveries: EventDeliveriesTable;
   audit: AuditTable;
   create_claims: CreateClaimsTable;
+  persons: PersonsTable;
+  memberships: { person_id: string; account_id: string; role: Role };
+  sessions: SessionsTable;
 }

@@ -93,11 +93,13 @@ async function start(file: string | null = null): Promise<void> {
   if (!opened.ok) throw new Error(JSON.stringify(opened.error));
   service = opened.value;
   router = new Router({ attemptsMax: 3, uniform: () => 0.5, hashCredential: service.hashCredential });
-  const sources = consoleSources({
+  const parts = {
     ...{ store, configuration: service, settings: settings.value.settings, router, clock },
     ...{ upstream: openUpstream(client), restart: () => Promise.resolve(fail('not here')) },
     events: { webhooks: [], nextNews: () => Promise.resolve() },
-  });
+    tokens: { operator: 'operator', scrape: 'scrape' },
+  };
+  const sources = consoleSources(parts, { apiOrigin: '', consoleOrigin: '' });
   const asking = testApi((api) => channelsApi(api, sources), { nowMs });
   ask = async (...question) => {
     const answered = await asking(...question);

@@ -5,9 +5,9 @@ import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
+import { testSources } from './sources.fixture.ts';
 
 const nobody = {
-  findPerson: () => Promise.resolve(null),
   creates: { claim: () => Promise.resolve({ kind: 'new' } as const), conclude: () => Promise.resolve() },
   now: () => 0,
 };
@@ -18,18 +18,15 @@ const closed = {
   consoleOrigin: 'https://console.example.com',
   apiOrigin: () => 'https://api.example.com',
   tokens: { operator: 'operator', scrape: 'scrape' },
-  routes: {
+  routes: testSources({
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
     ...noChannels,
-    accounts: () => {
-      throw new Error('not here');
-    },
     events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
     nextNews: () => Promise.resolve(),
     webhooks: () => Promise.resolve([]),
     restart: () => Promise.resolve(fail('not here')),
-  },
+  }),
   ...nobody,
   status: { answer: () => false },
   onBug: () => {},

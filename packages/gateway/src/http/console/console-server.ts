@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
-import type { Actor } from '../../admin/people/actor.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { LedgerTrouble } from '../../ports/ledger.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
@@ -51,8 +50,6 @@ export interface ConsoleOptions extends ListenAddress {
   readonly routes: ApiSources;
   /** Answers for the public, before any route is looked for. */
   readonly status: Pick<StatusLane, 'answer'>;
-  /** The person whose session the cookies of a request name; null where it is nobody's. */
-  findPerson(cookies: string, address: string | null): Promise<Actor | null>;
   readonly creates: CreateClaims;
   readonly now: () => number;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
@@ -139,7 +136,11 @@ function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
   return routes;
 }
 
-function apiOf({ tokens, consoleOrigin, findPerson, creates, routes, now }: ConsoleOptions): ConsoleApi {
+function apiOf({ tokens, consoleOrigin, creates, routes, now }: ConsoleOptions): ConsoleApi {
+  const findPerson = (cookies: string, address: string | null) => {
+    const secret = routes.cookie.read(cookies);
+    return secret === null ? Promise.resolve(null) : routes.people.sessions.find(secret, address);
+  };
   const gate = new Gate({ operatorToken: tokens.operator, consoleOrigin, findPerson, now });
   const api = new ConsoleApi({ gate, creates: new RepeatedCreates(creates, now) });
   operationsApi(api, routes);

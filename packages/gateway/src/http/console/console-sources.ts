@@ -1,26 +1,29 @@
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
+import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { openPeople } from '../../admin/people/open-people.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
+import type { Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Router } from '../../route/router.ts';
 import type { ChannelSources } from './channels-api.ts';
+import { sessionCookie } from './frame/session-cookie.ts';
 import type { ApiSources } from './operations-api.ts';
 
 /** The parts of a gateway that the console tells of. */
 export interface ConsoleParts {
   readonly store: Pick<
     Store,
-    'accounts' | 'audit' | 'calls' | 'catchUp' | 'configuration' | 'events' | 'findEntry'
+    'accounts' | 'audit' | 'calls' | 'catchUp' | 'configuration' | 'events' | 'findEntry' | 'people'
   >;
   readonly configuration: Pick<
     ConfigurationService,
     'catalogue' | 'catalogueFiles' | 'poll' | 'problems' | 'sketch'
   >;
-  readonly settings: { readonly dataDir: string; readonly firstContentTimeoutMs: number };
   readonly upstream: Upstream;
   readonly events: {
     readonly webhooks: readonly Webhook[];
@@ -29,13 +32,31 @@ export interface ConsoleParts {
   readonly restart: Restart;
   readonly router: Router;
   readonly clock: Clock;
+  readonly settings: Pick<
+    Settings,
+    'consoleOrigin' | 'dataDir' | 'deploymentName' | 'firstContentTimeoutMs' | 'language'
+  >;
+  readonly tokens: OwnerTokens;
 }
 
-export function consoleSources(parts: ConsoleParts): ApiSources {
-  const { store, configuration, events, restart, router, clock } = parts;
+/** The places of both ports, once they are known. */
+export interface PortOrigins {
+  readonly apiOrigin: string;
+  readonly consoleOrigin: string;
+}
+
+export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSources {
+  const { store, configuration, events, restart, router, clock, settings, tokens } = parts;
   const { catalogue } = configuration;
   return {
     ...channelSources(parts),
+    people: openPeople(store, tokens.operator, clock.now),
+    cookie: sessionCookie(settings.consoleOrigin, tokens.operator),
+    deployment: () => ({
+      ...{ name: settings.deploymentName, language: settings.language, currency: 'USD', siblings: [] },
+      ...{ apiOrigin: origins.apiOrigin, consoleOrigin: settings.consoleOrigin ?? origins.consoleOrigin },
+    }),
+    audit: store.audit,
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
     nextNews: events.nextNews,

@@ -1,20 +1,30 @@
 import type { Restart } from '../../admin/serving.ts';
 import { type AccountSources, accountsApi } from './accounts-api.ts';
+import { type AuditSources, auditApi } from './audit-api.ts';
 import { type ChannelSources, channelsApi } from './channels-api.ts';
 import { restartedView } from './contract/operations.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
 import { answer, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
+import { type SessionSources, sessionApi } from './session-api.ts';
 
 /** The sources of all answers. */
-export interface ApiSources extends RouteSources, EventSources, AccountSources, ChannelSources {
+export interface ApiSources
+  extends RouteSources,
+    EventSources,
+    AccountSources,
+    ChannelSources,
+    SessionSources,
+    AuditSources {
   readonly restart: Restart;
 }
 
 /** All routes of the console, a line for each noun. */
 export function operationsApi(api: ConsoleApi, sources: ApiSources): void {
+  sessionApi(api, sources);
   accountsApi(api, sources);
+  auditApi(api, sources);
   eventsApi(api, sources);
   routeApi(api, sources);
   channelsApi(api, sources);

@@ -12,6 +12,7 @@ import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
+import { testSources } from './sources.fixture.ts';
 
 const token = `hgo-${'t'.repeat(43)}`;
 const secret = 'canary-credential';
@@ -56,7 +57,6 @@ function catalogueOf(): Catalogue {
 }
 
 const nobody = {
-  findPerson: () => Promise.resolve(null),
   creates: { claim: () => Promise.resolve({ kind: 'new' } as const), conclude: () => Promise.resolve() },
   now: () => 0,
 };
@@ -90,16 +90,13 @@ beforeEach(async () => {
     consoleOrigin: null,
     apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
-    routes: {
+    routes: testSources({
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
       ...noChannels,
-      accounts: () => {
-        throw new Error('not here');
-      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
-    },
+    }),
     ...nobody,
     status: { answer: () => false },
     onBug: () => {},
@@ -286,16 +283,13 @@ test('a store that cannot be asked is 503, and no bug', async () => {
     consoleOrigin: null,
     apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
-    routes: {
+    routes: testSources({
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new StoreUnavailable('locked')),
       ...noChannels,
-      accounts: () => {
-        throw new Error('not here');
-      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
-    },
+    }),
     ...nobody,
     status: { answer: () => false },
     onBug: (error) => bugs.push(error),
@@ -320,16 +314,13 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     consoleOrigin: null,
     apiOrigin: () => '',
     tokens: { operator: token, scrape: 'hgs-of-nobody' },
-    routes: {
+    routes: testSources({
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
       ...noChannels,
-      accounts: () => {
-        throw new Error('not here');
-      },
       ...noEvents,
       restart: () => Promise.resolve(restarted),
-    },
+    }),
     ...nobody,
     status: { answer: () => false },
     onBug: (error) => bugs.push(error),

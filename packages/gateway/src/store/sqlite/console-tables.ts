@@ -33,3 +33,40 @@ CREATE TABLE create_claims (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX create_claims_by_age ON create_claims (at_ms);
 `;
+
+/** People of the console, what they belong to, and where they are signed in. All that is a person's goes with them. */
+export const peopleTables = `
+CREATE TABLE persons (
+  id TEXT PRIMARY KEY,
+  login TEXT NOT NULL,
+  login_folded TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  is_operator INTEGER NOT NULL,
+  disabled_at_ms INTEGER,
+  language TEXT,
+  theme TEXT,
+  password_hash TEXT,
+  created_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE memberships (
+  person_id TEXT NOT NULL REFERENCES persons (id) ON DELETE CASCADE,
+  account_id TEXT NOT NULL,
+  role TEXT NOT NULL,
+  PRIMARY KEY (person_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships_by_account ON memberships (account_id, person_id);
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  secret_hash TEXT NOT NULL UNIQUE,
+  person_id TEXT NOT NULL REFERENCES persons (id) ON DELETE CASCADE,
+  created_at_ms INTEGER NOT NULL,
+  last_seen_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  proven_at_ms INTEGER NOT NULL,
+  how TEXT NOT NULL,
+  user_agent TEXT,
+  address TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_person ON sessions (person_id, created_at_ms);
+CREATE INDEX sessions_by_end ON sessions (expires_at_ms);
+`;

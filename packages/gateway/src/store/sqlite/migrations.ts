@@ -3,7 +3,7 @@ import { usageColumns } from '../columns.ts';
 import { keysBySuccessor } from '../key-lineage.ts';
 import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
-import { auditTable, createClaimTable } from './console-tables.ts';
+import { auditTable, createClaimTable, peopleTables } from './console-tables.ts';
 import { inTransaction } from './database.ts';
 import { eventTables, webhookTable } from './event-tables.ts';
 import { facetTables } from './facet-tables.ts';
@@ -194,7 +194,7 @@ const steps: readonly string[] = [
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
-  signInTables,
+  ...[signInTables, peopleTables],
 ];
 
 /** The schema that this version writes. */

@@ -6,6 +6,7 @@ import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactorStore } from '../../ports/factors.ts';
+import type { PeopleStore } from '../../ports/people.ts';
 import type { PersonLinkStore } from '../../ports/person-links.ts';
 import type { StatusStore } from '../../ports/status.ts';
 import type {
@@ -97,6 +98,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     creates: createsOf(writer),
     factors: factorsOf(reader, writer),
     personLinks: personLinksOf(reader, writer),
+    people: peopleOf(reader, writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -252,6 +254,30 @@ function createsOf(writer: StoreLane): CreateClaims {
   return {
     claim: (...inputs) => writer.run('claimCreate', () => inputs),
     conclude: (...inputs) => writer.run('concludeCreate', () => inputs),
+  };
+}
+
+/** The people and their sessions: read beside the configuration, and written by the feeder's thread. */
+function peopleOf(reader: StoreLane, writer: StoreLane): PeopleStore {
+  return {
+    count: () => reader.run('countPeople', () => []),
+    insert: (...inputs) => writer.run('insertPerson', () => inputs),
+    find: (...inputs) => reader.run('findPerson', () => inputs),
+    findByLogin: (...inputs) => reader.run('findPersonByLogin', () => inputs),
+    list: (...inputs) => reader.run('listPeople', () => inputs),
+    amend: (...inputs) => writer.run('amendPerson', () => inputs),
+    remove: (...inputs) => writer.run('removePerson', () => inputs),
+    accountsOf: (...inputs) => reader.run('accountsOfPerson', () => inputs),
+    ...jobsOf(reader, 'findSession', 'listSessions'),
+    ...jobsOf(
+      writer,
+      'setMembership',
+      'openSession',
+      'seeSession',
+      'rotateSession',
+      'endSession',
+      'endSessions',
+    ),
   };
 }
 

@@ -7,12 +7,10 @@ import { accountMoney, adjust, listAdjustments, spentIn } from '../accounts.ts';
 import { amendLimits, insertAccount } from '../amendments.ts';
 import { ArchivedPages } from '../archive/archived-pages.ts';
 import { archiveStep } from '../archive/archiver.ts';
-import { listAuditRows, writeAuditRow } from '../audit.ts';
 import { SqlCallReports } from '../call-reports.ts';
 import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { putChannel, removeChannel } from '../console-channels.ts';
-import { claimCreate, concludeCreate } from '../create-claims.ts';
 import { CredentialWriter } from '../credentials.ts';
 import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
 import { followEvents, listEvents, recordEvents } from '../events.ts';
@@ -29,6 +27,7 @@ import { statusFiles } from '../status-files.ts';
 import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { ClaimTable } from './call-claims.ts';
+import { createConsoleJobs, createPeopleJobs } from './console-jobs.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { Leases } from './leases.ts';
@@ -59,6 +58,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createConsoleJobs(kysely),
     ...createStatusJobs(database),
     ...createSignInJobs(kysely),
+    ...createPeopleJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -150,15 +150,6 @@ function createEventJobs(kysely: Kysely<Schema>) {
     claimDeliveries: claimDeliveries.bind(null, kysely),
     concludeDeliveries: concludeDeliveries.bind(null, kysely),
     webhookStandings: () => webhookStandings(kysely),
-  };
-}
-
-function createConsoleJobs(kysely: Kysely<Schema>) {
-  return {
-    writeAuditRow: writeAuditRow.bind(null, kysely),
-    listAuditRows: listAuditRows.bind(null, kysely),
-    claimCreate: claimCreate.bind(null, kysely),
-    concludeCreate: concludeCreate.bind(null, kysely),
   };
 }
 

@@ -1,3 +1,4 @@
+export type * from './audit.ts';
 export type * from './channels.ts';
 export type * from './events.ts';
 export type * from './operations.ts';
@@ -5,5 +6,6 @@ export type * from './owners.ts';
 export type * from './people.ts';
 export type * from './routing.ts';
 export type * from './security.ts';
+export type * from './session.ts';
 export type * from './settings.ts';
 export type * from './sign-in.ts';

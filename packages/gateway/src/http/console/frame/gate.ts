@@ -27,7 +27,7 @@ export interface Admitted {
 }
 
 /** A person who has proved who they are may change secrets for so long. */
-const freshMs = 10 * 60_000;
+export const freshMs = 10 * 60_000;
 
 const reads: readonly string[] = ['GET', 'HEAD'];
 

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import type { KnownPerson } from '../../ports/people.ts';
+import { writeAudit } from '../audit.ts';
+import type { Actor, PersonActor } from './actor.ts';
+import { passwordMistake } from './passwords.ts';
+import type { PeopleTools, SecondStep } from './people-tools.ts';
+import type { OpenedSession, SignInPlace } from './sessions.ts';
+import { isSetUpToken } from './set-up.ts';
+import type { GuessKind } from './throttle.ts';
+
+/** Why nobody is signed in, or nothing of theirs is changed. */
+export type PeopleRefusal =
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string }
+  /** It says nothing of what was wrong, so that nobody learns who there is. */
+  | { readonly kind: 'wrong'; readonly message: string }
+  | { readonly kind: 'throttled'; readonly retryAfterMs: number }
+  | { readonly kind: 'conflict'; readonly message: string };
+
+/** A sign-in that is done, or goes on. */
+export type SignInStep = { readonly next: 'done'; readonly opened: OpenedSession } | SecondStep;
+
+const wrong: PeopleRefusal = { kind: 'wrong', message: 'The name or the password is not right.' };
+
+/** Signs somebody in by password. Whoever is not there is told the same, after the same time, as who has another password. */
+export async function signIn(
+  tools: PeopleTools,
+  { login, password }: { readonly login: string; readonly password: string },
+  place: SignInPlace,
+): Promise<Result<SignInStep, PeopleRefusal>> {
+  const { store, passwords, throttle } = tools;
+  const waitMs = throttle.take('password', place.address, login);
+  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  const person = await store.people.findByLogin(login);
+  const isRight = await passwords.verify(password, person?.passwordHash ?? null);
+  if (!isRight || person === null || person.disabledAtMs !== null) return fail(wrong);
+  throttle.forgive('password', place.address, login);
+  if (person.passwordHash !== null && passwords.isOld(person.passwordHash))
+    await store.people.amend(person.id, { passwordHash: await passwords.hash(password) });
+  const step = await tools.secondStep(person);
+  return succeed(step ?? { next: 'done', opened: await openSession(tools, person, place) });
+}
+
+/** Opens a session for a person who has proved who they are, in whatever way. */
+export async function openSession(
+  tools: PeopleTools,
+  person: KnownPerson,
+  place: SignInPlace,
+): Promise<OpenedSession> {
+  const opened = await tools.sessions.open(person, place);
+  const { id, provenAtMs } = opened.session;
+  const actor: PersonActor = {
+    ...{ kind: 'person', personId: person.id, name: person.name, isOperator: person.isOperator },
+    ...{ memberships: person.memberships, sessionId: id, provenAtMs, address: place.address },
+  };
+  await note(tools, actor, 'session.create', id, { after: { id, personId: person.id } });
+  return opened;
+}
+
+/** The first operator: who has the link that a start of a console without people prints. */
+export async function setUp(
+  tools: PeopleTools,
+  given: {
+    readonly token: string;
+    readonly login: string;
+    readonly name: string;
+    readonly password: string;
+  },
+  place: SignInPlace,
+): Promise<Result<OpenedSession, PeopleRefusal>> {
+  const { store, passwords, throttle, now, operatorToken } = tools;
+  const waitMs = throttle.take('set-up', place.address, '');
+  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  if (!isSetUpToken(operatorToken, given.token, now()) || (await store.people.count()) > 0)
+    return fail(usedUp);
+  const mistake = passwordMistake(given.password, given.login);
+  if (mistake !== null) return fail({ kind: 'invalid', field: 'password', message: mistake });
+  const person: KnownPerson = {
+    ...newPerson(given, now()),
+    isOperator: true,
+    passwordHash: await passwords.hash(given.password),
+  };
+  if ((await store.people.insert(person, true)) !== 'added') return fail(usedUp);
+  throttle.forgive('set-up', place.address, '');
+  const actor: Actor = { kind: 'nobody', address: place.address };
+  await note(tools, actor, 'person.create', person.id, { after: { ...person } }, person.name);
+  return succeed(await openSession(tools, person, place));
+}
+
+const usedUp: PeopleRefusal = {
+  kind: 'wrong',
+  message: 'This link was used, is over, or is not of this gateway: a new start prints another one.',
+};
+
+/** Somebody new, who may do nothing yet. */
+export function newPerson(
+  { login, name }: { readonly login: string; readonly name: string },
+  nowMs: number,
+): KnownPerson {
+  const id = `person-${randomBytes(8).toString('hex')}`;
+  const nothing = { isOperator: false, disabledAtMs: null, language: null, theme: null };
+  return { ...nothing, id, login, name, memberships: [], passwordHash: null, createdAtMs: nowMs };
+}
+
+/** Proves by password that it is still the same person, and gives their session another secret. */
+export async function proveByPassword(
+  tools: PeopleTools,
+  actor: PersonActor,
+  password: string,
+): Promise<Result<string, PeopleRefusal>> {
+  const proved = await checkPassword(tools, actor, password, 'password');
+  if (!proved.ok) return proved;
+  const secret = await tools.sessions.rotate(actor.sessionId, 'password');
+  return secret === null ? fail(wrongPassword) : succeed(secret);
+}
+
+const wrongPassword: PeopleRefusal = { kind: 'wrong', message: 'The password is not right.' };
+
+async function checkPassword(
+  { store, passwords, throttle }: PeopleTools,
+  { personId, address }: PersonActor,
+  password: string,
+  kind: GuessKind,
+): Promise<Result<KnownPerson, PeopleRefusal>> {
+  const person = await store.people.find(personId);
+  if (person === null) return fail(wrongPassword);
+  const waitMs = throttle.take(kind, address, person.login);
+  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  if (!(await passwords.verify(password, person.passwordHash))) return fail(wrongPassword);
+  throttle.forgive(kind, address, person.login);
+  return succeed(person);
+}
+
+/** Changes one's own password: all other sessions end, and this one has another secret. */
+export async function changePassword(
+  tools: PeopleTools,
+  actor: PersonActor,
+  { current, password }: { readonly current: string; readonly password: string },
+): Promise<Result<string, PeopleRefusal>> {
+  const proved = await checkPassword(tools, actor, current, 'password');
+  if (!proved.ok) return proved;
+  const set = await setPassword(tools, actor, proved.value, password, actor.sessionId);
+  if (!set.ok) return set;
+  const secret = await tools.sessions.rotate(actor.sessionId, 'password');
+  return secret === null ? fail(wrongPassword) : succeed(secret);
+}
+
+/** Gives a person a password. All of their sessions end but one. */
+export async function setPassword(
+  tools: PeopleTools,
+  actor: Actor,
+  person: KnownPerson,
+  password: string,
+  exceptSessionId: string | null,
+): Promise<Result<null, PeopleRefusal>> {
+  const mistake = passwordMistake(password, person.login);
+  if (mistake !== null) return fail({ kind: 'invalid', field: 'password', message: mistake });
+  await tools.store.people.amend(person.id, { passwordHash: await tools.passwords.hash(password) });
+  await tools.sessions.end(person.id, exceptSessionId);
+  await note(tools, actor, 'person.password', person.id, {}, person.name);
+  return succeed(null);
+}
+
+/** Members of oneself that everybody may change. */
+export interface OwnPatch {
+  readonly name?: string;
+  readonly language?: string | null;
+  readonly theme?: string | null;
+}
+
+/** Changes how oneself is shown and spoken to. */
+export async function changeOwn(tools: PeopleTools, actor: PersonActor, patch: OwnPatch): Promise<void> {
+  const before = await tools.store.people.find(actor.personId);
+  await tools.store.people.amend(actor.personId, patch);
+  tools.sessions.forget();
+  await note(tools, actor, 'person.change', actor.personId, {
+    before: { ...before },
+    after: { ...before, ...patch },
+  });
+}
+
+/** Signs out: here, at one other place, or at all others. */
+export async function endSession(tools: PeopleTools, actor: PersonActor, id: string): Promise<boolean> {
+  const wasThere = await tools.sessions.endOne(actor.personId, id);
+  if (wasThere) await note(tools, actor, 'session.end', id, { before: { id, personId: actor.personId } });
+  return wasThere;
+}
+
+export async function endOtherSessions(tools: PeopleTools, actor: PersonActor): Promise<void> {
+  await tools.sessions.end(actor.personId, actor.sessionId);
+  await note(tools, actor, 'session.end-others', actor.sessionId, {});
+}
+
+function note(
+  { store, now }: PeopleTools,
+  actor: Actor,
+  action: `${'session' | 'person'}.${string}`,
+  id: string,
+  sides: {
+    readonly before?: Readonly<Record<string, unknown>>;
+    readonly after?: Readonly<Record<string, unknown>>;
+  },
+  name: string | null = null,
+): Promise<void> {
+  const kind = action.startsWith('session.') ? 'session' : 'person';
+  const change = { action, target: { kind, id, name }, accountId: null, ...sides } as const;
+  return writeAudit({ store, actor, nowMs: now() }, change);
+}
