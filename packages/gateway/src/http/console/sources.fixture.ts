@@ -11,7 +11,7 @@ export function testSources(given: Partial<ApiSources>): ApiSources {
   return new Proxy(
     { cookie, ...given },
     {
-      get: (sources, name) => Reflect.get(sources, name) ?? notHere,
+      get: (sources, name): unknown => Reflect.get(sources, name) ?? notHere,
     },
   ) as ApiSources;
 }
