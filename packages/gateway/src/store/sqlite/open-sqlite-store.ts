@@ -94,11 +94,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     events: eventsOf(reader, writer),
     status: statusOf(reporter, writer),
     claims: claimsOf(writer),
-    audit: auditOf(reader, writer),
-    creates: createsOf(writer),
     factors: factorsOf(reader, writer),
     personLinks: personLinksOf(reader, writer),
-    people: peopleOf(reader, writer),
+    ...peopleOf(reader, writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -257,8 +255,13 @@ function createsOf(writer: StoreLane): CreateClaims {
   };
 }
 
-/** The people and their sessions: read beside the configuration, and written by the feeder's thread. */
-function peopleOf(reader: StoreLane, writer: StoreLane): PeopleStore {
+/** People, and what they have done: read beside the configuration, and written by the feeder's thread. */
+function peopleOf(reader: StoreLane, writer: StoreLane): Pick<Store, 'people' | 'audit' | 'creates'> {
+  const audit = auditOf(reader, writer);
+  return { people: peopleStoreOf(reader, writer), audit, creates: createsOf(writer) };
+}
+
+function peopleStoreOf(reader: StoreLane, writer: StoreLane): PeopleStore {
   return {
     count: () => reader.run('countPeople', () => []),
     insert: (...inputs) => writer.run('insertPerson', () => inputs),
