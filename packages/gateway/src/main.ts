@@ -5,6 +5,7 @@ import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
 import { plannerOptions } from './admin/explain-route.ts';
 import { fillHistoryBehind } from './admin/fill-demo-history.ts';
+import { openLive } from './admin/live/open-live.ts';
 import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import { firstToken } from './admin/people/set-up.ts';
@@ -157,10 +158,10 @@ export async function startGateway(
   const configuration = await openConfigurationService(options, given.file);
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
-  const { callLog: logsCalls } = settings;
-  const onRefused = configuration.value.credentialRefused;
+  const looking = openLive({ store, metrics, ...configuration.value, clock: systemClock }, opened);
   const observer = createCallObserver({
-    ...{ log, metrics, events, clock: systemClock, logsCalls, onRefused },
+    ...{ log, metrics, events, live: looking, clock: systemClock, logsCalls: settings.callLog },
+    onRefused: configuration.value.credentialRefused,
   });
   const { file = null } = given;
   const status = openStatus(
@@ -168,7 +169,7 @@ export async function startGateway(
     opened,
   );
   const parts = {
-    ...{ settings, log, memory, metrics, store, events, status },
+    ...{ settings, log, memory, metrics, store, events, status, live: looking },
     configuration: configuration.value,
     observer: status.keeper.observing(observer),
     tokens: tokens.value,
@@ -211,6 +212,7 @@ interface Parts {
   readonly configuration: ConfigurationService;
   readonly events: Events;
   readonly status: OpenedStatus;
+  readonly live: ReturnType<typeof openLive>;
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
   readonly sockets: Partial<Sockets>;

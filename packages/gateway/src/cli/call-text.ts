@@ -1,7 +1,6 @@
-import { noTerms } from '@headgate/protocols';
+import { chargeTerms } from '../admin/call-words.ts';
 import { formatDecimal, formatNanoUsd } from '../money/money.ts';
-import type { PricedPart, PriceVersion } from '../money/price.ts';
-import { type PriceTerm, priceTerms } from '../money/price-formula.ts';
+import type { PriceTerm } from '../money/price-formula.ts';
 import type { StoredPrice } from '../ports/configuration-store.ts';
 import type { AttemptEntry } from '../ports/ledger.ts';
 import type { LedgerRecord } from '../ports/store.ts';
@@ -13,7 +12,7 @@ type Prices = readonly StoredPrice[];
 
 /** A call for programs: all that the ledger has of it, and where its charge comes from, as far as prices are at hand. */
 export function callView(call: LedgerRecord, prices: Prices | null): object {
-  const terms = prices === null ? null : termsOf(call, prices);
+  const terms = prices === null ? null : chargeTerms(call, prices);
   return {
     ...call,
     route: decodeRoute(call.route),
@@ -105,7 +104,7 @@ function attemptsText(attempts: readonly AttemptEntry[], color: boolean): string
 /** The products, their sum and what became of it: the charge as it can be worked out by hand. */
 function chargeText(call: LedgerRecord, prices: Prices, color: boolean): string {
   const { usageSource, multiplierPpm, chargeNanoUsd, unbilledReason, priceVersion } = call;
-  const terms = termsOf(call, prices);
+  const terms = chargeTerms(call, prices);
   if (terms === null) return `${usageText(call)}\nIt has no price: ${priceVersion ?? 'none was in force'}.`;
   if (terms.length === 0)
     return `Nothing that is paid for was used. Charge: $${formatNanoUsd(chargeNanoUsd)}`;
@@ -192,21 +191,3 @@ const termWords: Readonly<Record<string, string>> = {
   pages: 'pages',
   call: 'call',
 };
-
-/** Null where a price of the call is not at hand. */
-function termsOf(call: LedgerRecord, prices: Prices): readonly PriceTerm[] | null {
-  const version = versionOf(call.priceVersion, prices);
-  const parts: PricedPart[] = [];
-  for (const { priceVersion, usage } of call.parts ?? []) {
-    const price = versionOf(priceVersion, prices);
-    if (price === null) return null;
-    parts.push({ price, usage });
-  }
-  if (version === null) return null;
-  return priceTerms(call.usage, version, call.terms ?? noTerms, call.parts === null ? null : parts);
-}
-
-function versionOf(id: string | null, prices: Prices): PriceVersion | null {
-  const found = prices.find(({ version }) => version === id);
-  return found === undefined || found.tiers.length === 0 ? null : { ...found, id: found.version };
-}

@@ -10,11 +10,12 @@ const clock = { now: () => 0, monotonic: () => 0 };
 const events = { raise: () => undefined, over: () => undefined };
 const onRefused = () => undefined;
 const target = targetOf({ id: 'c1' });
+const live = { isWatched: false, callEnded: () => undefined, serviceChanged: () => undefined };
 
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, live, clock, logsCalls: true, onRefused });
     observer.callStarted();
     observer.callFinished(completeEntry, []);
     observer.alert('unpriced-model', { model: 'small' });
@@ -32,7 +33,15 @@ test('a model without a price is alerted once an hour, and counted every time', 
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: true, onRefused });
+    const observer = createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      clock: time,
+      logsCalls: true,
+      onRefused,
+    });
     for (const minute of [0, 2, 59, 61]) {
       time.at = minute * 60_000;
       observer.alert('unpriced-model', { model: 'small', mend: 'headgate prices show small' });
@@ -47,7 +56,7 @@ test('a model without a price is alerted once an hour, and counted every time', 
 test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({ log, metrics, events, live, clock, logsCalls: true, onRefused });
     observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
     observer.probed(target, 'm', refusedConnection);
     observer.probed(target, 'm', answered());
@@ -78,7 +87,7 @@ test('what goes out of service and comes back is logged and counted; probes are 
 test('finished calls are counted all the same when they are not to be logged', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    createCallObserver({ log, metrics, events, clock, logsCalls: false, onRefused }).callFinished(
+    createCallObserver({ log, metrics, events, live, clock, logsCalls: false, onRefused }).callFinished(
       completeEntry,
       [],
     );
@@ -94,7 +103,15 @@ test('refusals of one kind are logged once a second, with how many there were, a
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const noKey = { platform: 'completions', code: 'invalid_api_key', status: 401 } as const;
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: true, onRefused });
+    const observer = createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      clock: time,
+      logsCalls: true,
+      onRefused,
+    });
     for (let count = 0; count < 500; count++) observer.refused({ ...noKey, traceId: 'a' });
     observer.refused({ platform: 'messages', code: 'not_found', status: 404, traceId: 'b' });
     time.at = 1000;
@@ -114,7 +131,15 @@ test('the same alert is logged once a minute and counted every time', async () =
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const time = { now: () => 0, at: 0, monotonic: () => time.at };
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, clock: time, logsCalls: false, onRefused });
+    const observer = createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      clock: time,
+      logsCalls: false,
+      onRefused,
+    });
     observer.alert('credential-refused', { channel: 'a', model: 'm' });
     observer.alert('credential-refused', { channel: 'a', model: 'm' });
     observer.alert('credential-refused', { channel: 'b', model: 'm' });

@@ -3,6 +3,7 @@ import type { AlertKind } from '../catalogue/alert-kinds.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { CallEntry } from '../ports/ledger.ts';
+import type { LiveSink } from '../ports/live.ts';
 import type { Observer, Refusal } from '../ports/observer.ts';
 import { type Log, quoteLogText } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -24,6 +25,7 @@ export interface CallObserverOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly events: EventSink;
+  readonly live: LiveSink;
   readonly clock: Clock;
   /** True when finished calls are logged, a line each. */
   readonly logsCalls: boolean;
@@ -33,7 +35,7 @@ export interface CallObserverOptions {
 
 /** Counts what the pipeline reports, logs it, and hands on what operators should hear of. */
 export function createCallObserver(options: CallObserverOptions): Observer {
-  const { log, metrics, events, clock, logsCalls, onRefused } = options;
+  const { log, metrics, events, live, clock, logsCalls, onRefused } = options;
   const alerted = new Map<string, number>();
   const logRefusal = refusalLog(log, clock);
 
@@ -52,6 +54,7 @@ export function createCallObserver(options: CallObserverOptions): Observer {
     },
     callFinished(entry) {
       metrics.callFinished(entry);
+      if (live.isWatched) live.callEnded(entry);
       if (logsCalls) log.sink.write(callLogLine(entry));
     },
     refused(refusal) {
@@ -65,6 +68,7 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.service.probed(channel.id, kind);
     },
     serviceChanged(change, channelId, model) {
+      live.serviceChanged(change, channelId, model);
       const kind = 'channel-out-of-service';
       if (change.kind === 'back') {
         events.over(kind, { channel: channelId, model });

@@ -15,6 +15,8 @@ import {
 
 /** The process's numbers. Recording is plain arithmetic; nothing of a metrics library runs on a call's path. */
 export interface Metrics {
+  /** Calls begun and not finished. */
+  readonly callsInFlight: number;
   callStarted(): void;
   callFinished(entry: CallEntry): void;
   refused(refusal: Refusal): void;
@@ -58,6 +60,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
   let entriesCommitted = 0;
   return {
     service,
+    get callsInFlight() {
+      return callsInFlight;
+    },
     callStarted() {
       callsInFlight++;
     },

@@ -16,6 +16,7 @@ import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../../store/sqlite/same-thread-lane.ts';
 import { openUpstream } from '../../upstream/channels.ts';
 import { HttpClient } from '../../upstream/client.ts';
+import { noCalls } from './calls-api.fixture.ts';
 import { channelsApi } from './channels-api.ts';
 import { consoleSources } from './console-sources.ts';
 import { testApi } from './frame/test-api.fixture.ts';
@@ -95,6 +96,7 @@ async function start(file: string | null = null): Promise<void> {
   router = new Router({ attemptsMax: 3, uniform: () => 0.5, hashCredential: service.hashCredential });
   const parts = {
     ...{ store, configuration: service, settings: settings.value.settings, router, clock },
+    live: noCalls.live,
     ...{ upstream: openUpstream(client), restart: () => Promise.resolve(fail('not here')) },
     events: { webhooks: [], nextNews: () => Promise.resolve() },
     tokens: { operator: 'operator', scrape: 'scrape' },

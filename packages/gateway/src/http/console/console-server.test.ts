@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fail } from '@headgate/protocols';
 import { afterEach, expect, test } from 'vitest';
+import { noCalls } from './calls-api.fixture.ts';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
 import { testSources } from './sources.fixture.ts';
@@ -21,6 +22,7 @@ const closed = {
   routes: testSources({
     explainRoute: () => fail({ field: '', message: '' }),
     findEntry: () => Promise.resolve(null),
+    ...noCalls,
     ...noChannels,
     events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
     nextNews: () => Promise.resolve(),

@@ -84,6 +84,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     socket: socketOf(server),
     retire() {
       server.close();
+      options.routes.live.close();
     },
     close() {
       return new Promise((resolve) => {
@@ -143,7 +144,7 @@ function apiOf({ tokens, consoleOrigin, creates, routes, now }: ConsoleOptions):
   };
   const gate = new Gate({ operatorToken: tokens.operator, consoleOrigin, findPerson, now });
   const api = new ConsoleApi({ gate, creates: new RepeatedCreates(creates, now) });
-  operationsApi(api, routes);
+  operationsApi(api, routes, findPerson);
   docsApi(api);
   return api;
 }

@@ -1,5 +1,7 @@
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
+import { keyFinder } from '../../admin/key-finder.ts';
+import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
 import { openPeople } from '../../admin/people/open-people.ts';
 import type { Restart } from '../../admin/serving.ts';
@@ -16,10 +18,7 @@ import type { ApiSources } from './operations-api.ts';
 
 /** The parts of a gateway that the console tells of. */
 export interface ConsoleParts {
-  readonly store: Pick<
-    Store,
-    'accounts' | 'audit' | 'calls' | 'catchUp' | 'configuration' | 'events' | 'findEntry' | 'people'
-  >;
+  readonly store: Omit<Store, 'close' | 'ledger'>;
   readonly configuration: Pick<
     ConfigurationService,
     'catalogue' | 'catalogueFiles' | 'poll' | 'problems' | 'sketch'
@@ -29,6 +28,7 @@ export interface ConsoleParts {
     readonly webhooks: readonly Webhook[];
     nextNews(withinMs: number): Promise<void>;
   };
+  readonly live: LiveHub;
   readonly restart: Restart;
   readonly router: Router;
   readonly clock: Clock;
@@ -46,8 +46,9 @@ export interface PortOrigins {
 }
 
 export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSources {
-  const { store, configuration, events, restart, router, clock, settings, tokens } = parts;
+  const { store, configuration, events, live, restart, router, clock, settings, tokens } = parts;
   const { catalogue } = configuration;
+  const keyOf = keyFinder(catalogue);
   return {
     ...channelSources(parts),
     people: openPeople(store, tokens.operator, clock.now),
@@ -64,6 +65,12 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     explainRoute: (question) =>
       explainRoute(question, { catalogue: catalogue.current, router, nowMs: clock.now() }),
     findEntry: store.findEntry,
+    callTools: (scope) => ({
+      store,
+      reader: { isOperator: scope === 'all', nameOf: (id) => keyOf(id)?.name ?? id },
+    }),
+    overview: (scope) => ({ store, nowMs: clock.now(), isOperator: scope === 'all', keyOf }),
+    live,
     restart,
   };
 }

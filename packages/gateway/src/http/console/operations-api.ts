@@ -1,11 +1,15 @@
 import type { Restart } from '../../admin/serving.ts';
 import { type AccountSources, accountsApi } from './accounts-api.ts';
 import { type AuditSources, auditApi } from './audit-api.ts';
+import { type CallSources, callsApi } from './calls-api.ts';
 import { type ChannelSources, channelsApi } from './channels-api.ts';
 import { restartedView } from './contract/operations.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
 import { answer, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
+import type { GateOptions } from './frame/gate.ts';
+import { type LiveSources, liveApi } from './live-api.ts';
+import { type OverviewSources, overviewApi } from './overview-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 import { type SessionSources, sessionApi } from './session-api.ts';
 
@@ -16,17 +20,27 @@ export interface ApiSources
     AccountSources,
     ChannelSources,
     SessionSources,
-    AuditSources {
+    AuditSources,
+    CallSources,
+    OverviewSources,
+    LiveSources {
   readonly restart: Restart;
 }
 
 /** All routes of the console, a line for each noun. */
-export function operationsApi(api: ConsoleApi, sources: ApiSources): void {
+export function operationsApi(
+  api: ConsoleApi,
+  sources: ApiSources,
+  findPerson: GateOptions['findPerson'],
+): void {
   sessionApi(api, sources);
   accountsApi(api, sources);
   auditApi(api, sources);
   eventsApi(api, sources);
   routeApi(api, sources);
+  callsApi(api, sources);
+  overviewApi(api, sources);
+  liveApi(api, sources, findPerson);
   channelsApi(api, sources);
   restartApi(api, sources);
 }

@@ -10,6 +10,7 @@ import { Rights } from '../../catalogue/rights.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { Router } from '../../route/router.ts';
 import { sampleEntry } from '../../store/contract/samples.ts';
+import { noCalls } from './calls-api.fixture.ts';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
 import { testSources } from './sources.fixture.ts';
@@ -93,6 +94,7 @@ beforeEach(async () => {
     routes: testSources({
       explainRoute: (asked) => explainRoute(asked, { catalogue, router, nowMs: 0 }),
       findEntry: (traceId) => Promise.resolve(traceId === past.traceId ? past : null),
+      ...noCalls,
       ...noChannels,
       ...noEvents,
       restart: () => Promise.resolve(restarted),
@@ -286,6 +288,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
     routes: testSources({
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new StoreUnavailable('locked')),
+      ...noCalls,
       ...noChannels,
       ...noEvents,
       restart: () => Promise.resolve(restarted),
@@ -317,6 +320,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
     routes: testSources({
       explainRoute: () => fail({ field: 'key', message: 'x' }),
       findEntry: () => Promise.reject(new Error(secret)),
+      ...noCalls,
       ...noChannels,
       ...noEvents,
       restart: () => Promise.resolve(restarted),

@@ -1,7 +1,10 @@
 export type * from './audit.ts';
+export type * from './calls.ts';
 export type * from './channels.ts';
 export type * from './events.ts';
+export type * from './live.ts';
 export type * from './operations.ts';
+export type * from './overview.ts';
 export type * from './owners.ts';
 export type * from './people.ts';
 export type * from './routing.ts';
