@@ -17,9 +17,9 @@ const isWindows = process.platform === 'win32';
  */
 export function ensureInstalled(all) {
   const installed = readJson(listOfInstalled).packages ?? {};
-  const { devDependencies, optionalDependencies } = readJson(join(root, 'package.json'));
-  // What a start finds of the tests' packages it keeps. Those of the console's build alone are not theirs.
-  const isAll = all || Object.keys(devDependencies).some((name) => `node_modules/${name}` in installed);
+  const { optionalDependencies } = readJson(join(root, 'package.json'));
+  // What a start finds of the tests' packages it keeps. Those of the console's build alone come without the tests' runner.
+  const isAll = all || 'node_modules/vitest' in installed;
   const nodes = Object.entries(optionalDependencies);
   const needsNode = !isSystemRecent(nodes);
   const hasNode = nodes.some(([name]) => `node_modules/${name}` in installed);

@@ -223,7 +223,7 @@ function lock(folder: string, version: string): void {
     'packages/own': {},
     'node_modules/own': { link: true },
     'node_modules/of-running': { version },
-    'node_modules/of-tests': { version, dev: true },
+    'node_modules/vitest': { version, dev: true },
     'node_modules/of-another-platform': { version, optional: true },
   };
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
@@ -231,7 +231,6 @@ function lock(folder: string, version: string): void {
 
 function wantNode(folder: string, version: string): void {
   const manifest = {
-    devDependencies: { 'of-tests': '1.0.0' },
     optionalDependencies: { 'node-elsewhere': version, 'node-here': version },
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));

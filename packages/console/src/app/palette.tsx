@@ -4,7 +4,7 @@ import { FileSearch, KeyRound, type LucideIcon } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useGet } from '../api/hooks.ts';
 import { classes } from '../ui/class.ts';
-import { backdropClass } from '../ui/dialog.tsx';
+import { backdropClass } from '../ui/popup.ts';
 import { navigationOf } from './navigation.ts';
 import { useSession } from './session.tsx';
 import * as texts from './shell-texts.ts';

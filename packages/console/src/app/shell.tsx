@@ -1,11 +1,9 @@
-import { Dialog as DialogParts } from '@base-ui/react/dialog';
 import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useGet } from '../api/hooks.ts';
 import type { SessionAnswer } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
-import { backdropClass } from '../ui/dialog.tsx';
 import { ErrorState } from '../ui/error-state.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Brand } from './brand.tsx';
@@ -17,6 +15,9 @@ import { goToSignIn } from './sign-in-place.ts';
 import { useTexts } from './texts.ts';
 import { adoptTheme } from './theme.ts';
 
+const NavigationDrawer = lazy(async () => ({
+  default: (await import('./navigation-drawer.tsx')).NavigationDrawer,
+}));
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 /** The frame of all pages of who is signed in: navigation, palette, and who they are. */
@@ -65,17 +66,11 @@ function Framed({ deployment }: { readonly deployment: string }) {
         <Brand name={deployment} />
       </header>
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken lg:block">{sidebar}</aside>
-      <DialogParts.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
-        <DialogParts.Portal>
-          <DialogParts.Backdrop className={backdropClass} />
-          <DialogParts.Popup
-            aria-label={t('navigation')}
-            className="fixed inset-y-0 left-0 z-50 w-64 border-r border-line bg-sunken shadow-pop outline-none transition-transform duration-150 data-[ending-style]:-translate-x-full data-[starting-style]:-translate-x-full"
-          >
-            {sidebar}
-          </DialogParts.Popup>
-        </DialogParts.Portal>
-      </DialogParts.Root>
+      {isMenuOpen && (
+        <Suspense>
+          <NavigationDrawer onClose={() => setMenuOpen(false)}>{sidebar}</NavigationDrawer>
+        </Suspense>
+      )}
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
         <Outlet />
       </main>

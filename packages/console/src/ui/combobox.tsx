@@ -3,7 +3,7 @@ import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { useTexts } from '../app/texts.ts';
 import { classes } from './class.ts';
 import { type Choosable, controlClass, useField } from './field.tsx';
-import { popupClass } from './menu.tsx';
+import { popupClass } from './popup.ts';
 import * as texts from './texts.ts';
 
 interface ComboboxProps {

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTexts } from '../app/texts.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './class.ts';
+import { backdropClass } from './popup.ts';
 import * as texts from './texts.ts';
 
 interface DialogProps {
@@ -24,9 +25,6 @@ const sizes = {
   lg: 'max-w-3xl',
   side: 'max-w-2xl',
 } as const;
-
-export const backdropClass =
-  'fixed inset-0 z-40 bg-veil transition-opacity duration-150 data-[ending-style]:opacity-0 data-[starting-style]:opacity-0';
 
 /** A window over the page, which waits for an answer. */
 export function Dialog({ open, onClose, title, description, children, footer, size = 'sm' }: DialogProps) {

@@ -52,7 +52,7 @@ export function pageFiles(folder: string, apiOrigin: () => string): Hono {
 
 /** Browsers ask for documents by this. A program that mistook the port is told that there is nothing. */
 function isPage({ req }: Context): boolean {
-  const isOthers = /^\/(?:api|metrics|healthz|readyz|assets|status[^/]*)(?:\/|$)/.test(req.path);
+  const isOthers = /^\/(?:api|metrics|healthz|readyz|assets|status)(?:[/.]|$)/.test(req.path);
   return !isOthers && (req.header('accept') ?? '').includes('text/html');
 }
 
