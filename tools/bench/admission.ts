@@ -35,7 +35,12 @@ async function main(): Promise<void> {
   const file = join(directory, 'headgate.sqlite');
   const store = await openSqliteStore({ file, durability: 'strict', clock, onAlarm: console.error });
   await store.prepare();
-  const limits = new Limits({ store: store.leases, clock, observer: { alert() {}, alertOver() {} } });
+  const limits = new Limits({
+    nextTurn: setImmediate,
+    store: store.leases,
+    clock,
+    observer: { alert() {}, alertOver() {} },
+  });
   const ticking = setInterval(() => limits.tick(), 25);
   try {
     const owners = (['account', 'group', 'key'] as const).map(ownerOf);

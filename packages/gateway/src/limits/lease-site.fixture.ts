@@ -93,6 +93,8 @@ export class SiteProcess {
   readonly exchanges: LeaseExchange[] = [];
   /** `refuse`: nothing is done · `lose`: it is done, and its answer is lost · `hang`: no answer comes. */
   fault: 'refuse' | 'lose' | 'hang' | null = null;
+  /** A turn follows at once where no test counts them. */
+  nextTurn: (work: () => void) => void = (work) => work();
   readonly #site: LeaseSite;
   readonly #leases: Leases;
   #lines: string[] = [];
@@ -112,6 +114,7 @@ export class SiteProcess {
         alert: (kind, detail) => void this.alerts.push([kind, detail]),
         alertOver: (kind, detail) => void this.alerts.push([`${kind} is over`, detail]),
       },
+      nextTurn: (work) => this.nextTurn(work),
     });
   }
 

@@ -448,3 +448,25 @@ test('reports ask the store, which knows what others have spent', async () => {
   one.fault = 'refuse';
   await expect(one.limits.standings(limits)).rejects.toThrow('made by a test');
 });
+
+test('thousands whose wait ends at once are told in many turns, each once', async () => {
+  const limits = [ownerOf('k', { rates: [rate('concurrent-calls', 1)] })];
+  const first = holdOf(await one.take(limits, demand(1n)));
+  const coming: (() => void)[] = [];
+  one.nextTurn = (work) => void coming.push(work);
+  one.fault = 'hang';
+  const many = 5000;
+  let told = 0;
+  for (let call = 0; call < many; call++) one.limits.take(limits, demand(1n), () => void told++);
+  site.pass(2000);
+  one.limits.tick();
+  const turnsTaken = [told];
+  for (let work = coming.shift(); work !== undefined; work = coming.shift()) {
+    const before = told;
+    work();
+    turnsTaken.push(told - before);
+  }
+  expect(told).toBe(many);
+  expect(Math.max(...turnsTaken)).toBeLessThanOrEqual(50);
+  first.settle(taken(0n));
+});

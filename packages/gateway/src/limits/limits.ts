@@ -19,6 +19,8 @@ const patienceMs = 1_500;
 const waitersMax = 20_000;
 const pollMs = 50;
 const secondMs = 1_000;
+/** Waits that are ended in one turn: each is the answer of a call, or its beginning. */
+const endedAtOnce = 50;
 /** A lease goes back that nobody has used for so long. */
 const idleMs = 30_000;
 
@@ -28,6 +30,8 @@ export interface LimitsOptions {
   readonly store: LeaseStore;
   readonly clock: Clock;
   readonly observer: Pick<Observer, 'alert' | 'alertOver'>;
+  /** Does something in the next turn of the event loop. */
+  readonly nextTurn: (work: () => void) => void;
 }
 
 /**
@@ -41,13 +45,18 @@ export class Limits implements Holds, HoldKeeper {
   readonly #waiters = new Set<Waiter>();
   /** Leases that others may give something back of: they are asked for again in a moment. */
   readonly #later = new Set<Lease>();
+  readonly #nextTurn: (work: () => void) => void;
+  /** Leases whose waiters had no more place in this turn. */
+  #unserved: Lease[] | null = null;
+  #isPatienceEnding = false;
   #numbers = 0;
   #polledAt = 0;
   #lookedAt = 0;
   #isClosed = false;
 
-  constructor({ store, clock, observer }: LimitsOptions) {
+  constructor({ store, clock, observer, nextTurn }: LimitsOptions) {
     this.#clock = clock;
+    this.#nextTurn = nextTurn;
     this.#book = new LeaseBook((lease) => {
       this.#exchanges.giveBack(lease);
       this.#exchanges.look(lease);
@@ -196,20 +205,34 @@ export class Limits implements Holds, HoldKeeper {
     return isShort;
   }
 
-  /** Admits and refuses those who wait for the leases, in the order in which they came. */
+  /** Admits and refuses those who wait for the leases, in the order in which they came, some in a turn. */
   #serve(leases: Lease[]): void {
     const now = this.#clock.monotonic();
+    let ended = 0;
     for (let lease = leases.pop(); lease !== undefined; lease = leases.pop()) {
       for (let first = lease.waiters[0]; first !== undefined; first = lease.waiters[0]) {
-        if (lease.isRefused(needOf(lease, first.amounts), now))
-          leases.push(...this.#end(first, this.#refuse(lease, first)));
-        else if (this.#queue(first)) break;
-        else leases.push(...this.#admit(first));
+        const isRefused = lease.isRefused(needOf(lease, first.amounts), now);
+        if (!isRefused && this.#queue(first)) break;
+        if (ended++ === endedAtOnce) return this.#serveLater([...leases, lease]);
+        leases.push(...(isRefused ? this.#end(first, this.#refuse(lease, first)) : this.#admit(first)));
       }
       // Whoever waits for it next asks at once.
       if (lease.waiters.length === 0) lease.isLater = false;
       else if (lease.isLater) this.#later.add(lease);
     }
+  }
+
+  #serveLater(leases: readonly Lease[]): void {
+    if (this.#unserved !== null) {
+      this.#unserved.push(...leases);
+      return;
+    }
+    this.#unserved = [...leases];
+    this.#nextTurn(() => {
+      const unserved = new Set(this.#unserved);
+      this.#unserved = null;
+      this.#serve([...unserved]);
+    });
   }
 
   #admit(waiter: Waiter): readonly Lease[] {
@@ -234,13 +257,30 @@ export class Limits implements Holds, HoldKeeper {
 
   #endPatience(now: number): void {
     const isFailing = this.#exchanges.isFailing;
+    let ended = 0;
     for (const waiter of this.#waiters) {
       const waited = now - waiter.since;
       if (waited < recallMs) break;
       const lease = waiter.places.find((place) => place.isShort(needOf(place, waiter.amounts), waiter));
-      if (lease?.isLater && !isFailing) this.#serve([...this.#end(waiter, this.#refuse(lease, waiter))]);
-      else if (waited >= patienceMs) this.#serve([...this.#end(waiter, storeUnavailable)]);
+      const refusal =
+        lease?.isLater && !isFailing
+          ? this.#refuse(lease, waiter)
+          : waited >= patienceMs
+            ? storeUnavailable
+            : null;
+      if (refusal === null) continue;
+      if (ended++ === endedAtOnce) return this.#endPatienceLater();
+      this.#serve([...this.#end(waiter, refusal)]);
     }
+  }
+
+  #endPatienceLater(): void {
+    if (this.#isPatienceEnding) return;
+    this.#isPatienceEnding = true;
+    this.#nextTurn(() => {
+      this.#isPatienceEnding = false;
+      this.#endPatience(this.#clock.monotonic());
+    });
   }
 
   /** Once a second: uses are reported, standings are looked at after calls, and what nobody has used for long goes back. */

@@ -33,7 +33,7 @@ async function race(path: string): Promise<void> {
   const store = await openSqliteStore({ file: path, durability: 'strict', clock, onAlarm });
   await store.prepare();
   const observer = { alert: () => undefined, alertOver: () => undefined };
-  const limits = new Limits({ store: store.leases, clock, observer });
+  const limits = new Limits({ nextTurn: setImmediate, store: store.leases, clock, observer });
   setInterval(() => limits.tick(), 25).unref();
   const running: (() => void)[] = [];
   process.on('message', (message: RaceMessage) => {
