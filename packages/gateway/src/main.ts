@@ -357,12 +357,7 @@ function openGateway(
 
 /** They are given back once no call can take any more, and before the store closes. */
 function openLimits(store: Store, observer: Observer, opened: AsyncDisposableStack): Limits {
-  const limits = new Limits({
-    store: store.leases,
-    clock: systemClock,
-    observer,
-    nextTurn: (work) => void setImmediate(work),
-  });
+  const limits = new Limits({ store: store.leases, clock: systemClock, observer, nextTurn: setImmediate });
   opened.defer(() => limits.close());
   const ticking = setInterval(() => limits.tick(), limitsIntervalMs);
   opened.defer(() => clearInterval(ticking));

@@ -1,5 +1,5 @@
 import { type AlertKind, foldOf } from '../catalogue/alert-kinds.ts';
-import type { EventSink, EventStore } from '../ports/events.ts';
+import type { EventSink, EventStore, OperatorEvent } from '../ports/events.ts';
 
 /** The kinds of events that last, and whose end nobody tells of who has died before. */
 const lastingKinds = [
@@ -12,8 +12,8 @@ const lastingKinds = [
   'unpriced-model',
 ] as const satisfies AlertKind[];
 
-/** Events looked at of each kind. */
-const lookedAtMax = 500;
+/** Events of a page: a transaction reads them while others wait for the store. */
+const pageMax = 500;
 
 function standingName(...[kind, detail]: Parameters<EventSink['raise']>): string {
   return `${kind}\n${foldOf(kind, detail)}`;
@@ -27,8 +27,12 @@ export async function endStale(
 ): Promise<void> {
   const names = new Set(standing.map((alert) => standingName(...alert)));
   for (const kind of lastingKinds) {
-    const found = await store.list({ kind }, lookedAtMax, null).catch(() => []);
-    for (const { detail, endedAtMs } of found)
-      if (endedAtMs === null && !names.has(standingName(kind, detail))) events.over(kind, detail);
+    let before: string | null = null;
+    do {
+      const page: readonly OperatorEvent[] = await store.list({ kind }, pageMax, before).catch(() => []);
+      for (const { detail, endedAtMs } of page)
+        if (endedAtMs === null && !names.has(standingName(kind, detail))) events.over(kind, detail);
+      before = page.length < pageMax ? null : (page.at(-1)?.id ?? null);
+    } while (before !== null);
   }
 }

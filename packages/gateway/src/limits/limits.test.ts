@@ -470,3 +470,24 @@ test('thousands whose wait ends at once are told in many turns, each once', asyn
   expect(Math.max(...turnsTaken)).toBeLessThanOrEqual(50);
   first.settle(taken(0n));
 });
+
+test('what owners used who have gone quiet is forgotten, and what still counts is not', async () => {
+  const limitsOf = (key: string) => [
+    ownerOf(key, { rates: [rate('requests-per-minute', 60), rate('requests-per-day', 1000)] }),
+  ];
+  for (const key of ['quiet', 'loud']) holdOf(await one.take(limitsOf(key), demand(1n))).settle(taken(1n));
+  site.pass(1000);
+  one.limits.tick();
+  await turns();
+  const slots = () => Number(site.number('SELECT count(*) FROM rate_slots'));
+  expect(slots()).toBe(4);
+  for (const [passed, left] of [
+    [10 * minuteMs, 2],
+    [dayMs, 2],
+    [3 * dayMs, 0],
+  ] as const) {
+    site.pass(passed);
+    await one.take([accountOf(`asked-${passed}`, 100n)], demand(1n));
+    expect(slots()).toBe(left);
+  }
+});

@@ -9,6 +9,9 @@ export interface CallClaim {
   readonly nowMs: number;
 }
 
+/** As much of a claim as names it. */
+export type ClaimedCall = Pick<CallClaim, 'keyId' | 'name' | 'traceId'>;
+
 /**
  * `claimed`: it is this call's, durably · `other-body`: the name is that of another request · `running`: a call of a process that lives has it ·
  * `over`: the call that had it is over, or its process is; the ledger knows what came of it.
@@ -22,5 +25,5 @@ export interface CallClaims {
   /** Takes a name that is free, or that the call `instead` has had, which is over. */
   claim(claim: CallClaim, instead: string | null): Promise<ClaimResult>;
   /** The call is over: whoever asks for its name next finds its entry. */
-  conclude(claim: Pick<CallClaim, 'keyId' | 'name' | 'traceId'>): Promise<void>;
+  conclude(claim: ClaimedCall): Promise<void>;
 }

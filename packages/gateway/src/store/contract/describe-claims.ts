@@ -30,6 +30,15 @@ export function describeClaims(createSite: () => StoreSite): void {
     expect(results.map(({ kind }) => kind).sort()).toEqual(['claimed', 'running']);
   });
 
+  test('of many that ask for one name at once one has it, and each name is somebody’s', async () => {
+    const asked = Array.from({ length: 300 }, (_, at) =>
+      store.claims.claim({ ...claim, name: `name-${at % 100}`, traceId: `call-${at}` }, null),
+    );
+    const kinds = (await Promise.all(asked)).map(({ kind }) => kind);
+    expect(kinds.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 'claimed'));
+    expect(new Set(kinds.slice(100))).toEqual(new Set(['running']));
+  });
+
   test('keys have names of their own', async () => {
     await store.claims.claim(claim, null);
     expect(await store.claims.claim({ ...second, keyId: 'key-2' }, null)).toEqual({ kind: 'claimed' });

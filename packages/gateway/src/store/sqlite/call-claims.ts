@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { CallClaim, ClaimResult } from '../../ports/call-claims.ts';
+import type { CallClaim, ClaimedCall, ClaimResult } from '../../ports/call-claims.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
 import { inTransaction } from './database.ts';
 import { acquireRun, runFile } from './runs.ts';
@@ -22,6 +22,11 @@ CREATE TABLE call_claims (
 CREATE INDEX call_claims_by_age ON call_claims (claimed_at_ms);
 `;
 
+/** A claim, or the end of a call that has claimed its name. */
+export type ClaimChange =
+  | { readonly kind: 'claim'; readonly claim: CallClaim; readonly instead: string | null }
+  | { readonly kind: 'end'; readonly call: ClaimedCall };
+
 /** The claims of calls in a database; durable when a method returns. */
 export class ClaimTable {
   readonly #database: DatabaseSync;
@@ -34,37 +39,47 @@ export class ClaimTable {
     this.#run = run;
   }
 
-  claim({ keyId, name, fingerprint, traceId, nowMs }: CallClaim, instead: string | null): ClaimResult {
+  /** Makes changes in their order, all in one transaction; the result of each, null for the end of a call. */
+  change(changes: readonly ClaimChange[]): readonly (ClaimResult | null)[] {
     const run = this.#run();
     if (run === null) throw new StoreUnavailable('claims belong to a run, and none has begun');
-    return inTransaction(this.#database, (): ClaimResult => {
-      this.#database
-        .prepare('DELETE FROM call_claims WHERE claimed_at_ms < ? AND (is_over = 1 OR claimed_at_ms < ?)')
-        .run(nowMs - keptMs, nowMs - keptOpenMs);
-      const known = this.#database
-        .prepare(
-          'SELECT fingerprint, trace_id, run, is_over, claimed_at_ms FROM call_claims WHERE key_id = ? AND name = ?',
-        )
-        .get(keyId, name);
-      if (known !== undefined) {
-        const isRunning = known['is_over'] === 0n && this.#lives(BigInt(Number(known['run'])), run);
-        if (isRunning || Number(known['claimed_at_ms']) >= nowMs - keptMs) {
-          if (known['fingerprint'] !== fingerprint) return { kind: 'other-body' };
-          if (isRunning) return { kind: 'running' };
-          const holder = String(known['trace_id']);
-          if (holder !== instead) return { kind: 'over', traceId: holder };
-        }
-      }
-      this.#database
-        .prepare(
-          'INSERT OR REPLACE INTO call_claims (key_id, name, fingerprint, trace_id, run, claimed_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
-        )
-        .run(keyId, name, fingerprint, traceId, run, nowMs);
-      return { kind: 'claimed' };
-    });
+    return inTransaction(this.#database, () =>
+      changes.map((change) => {
+        if (change.kind === 'claim') return this.#claim(change, run);
+        this.#conclude(change.call);
+        return null;
+      }),
+    );
   }
 
-  conclude({ keyId, name, traceId }: Pick<CallClaim, 'keyId' | 'name' | 'traceId'>): void {
+  #claim({ claim, instead }: Extract<ClaimChange, { readonly kind: 'claim' }>, run: bigint): ClaimResult {
+    const { keyId, name, fingerprint, traceId, nowMs } = claim;
+    this.#database
+      .prepare('DELETE FROM call_claims WHERE claimed_at_ms < ? AND (is_over = 1 OR claimed_at_ms < ?)')
+      .run(nowMs - keptMs, nowMs - keptOpenMs);
+    const known = this.#database
+      .prepare(
+        'SELECT fingerprint, trace_id, run, is_over, claimed_at_ms FROM call_claims WHERE key_id = ? AND name = ?',
+      )
+      .get(keyId, name);
+    if (known !== undefined) {
+      const isRunning = known['is_over'] === 0n && this.#lives(BigInt(Number(known['run'])), run);
+      if (isRunning || Number(known['claimed_at_ms']) >= nowMs - keptMs) {
+        if (known['fingerprint'] !== fingerprint) return { kind: 'other-body' };
+        if (isRunning) return { kind: 'running' };
+        const holder = String(known['trace_id']);
+        if (holder !== instead) return { kind: 'over', traceId: holder };
+      }
+    }
+    this.#database
+      .prepare(
+        'INSERT OR REPLACE INTO call_claims (key_id, name, fingerprint, trace_id, run, claimed_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(keyId, name, fingerprint, traceId, run, nowMs);
+    return { kind: 'claimed' };
+  }
+
+  #conclude({ keyId, name, traceId }: ClaimedCall): void {
     this.#database
       .prepare('UPDATE call_claims SET is_over = 1 WHERE key_id = ? AND name = ? AND trace_id = ?')
       .run(keyId, name, traceId);

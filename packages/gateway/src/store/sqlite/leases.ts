@@ -25,6 +25,11 @@ const slotsAhead = 2;
 /** Slots are kept for so many windows, as a clock that was put forward may be put back. */
 const windowsKept = 3;
 const dayMs = 86_400_000;
+/** Slots of a day's rate, whose others are of a minute's. */
+const ofDay = "measure LIKE 'requests-per-day%'";
+/** Slots of owners who have gone quiet are looked for so often, and sooner while there are more of them than are taken away at a time. */
+const [sweepMs, moreSweepMs] = [60_000, 1_000];
+const sweptMax = 1_000;
 /** An integer of the store ends there. */
 const largest = 2n ** 62n;
 
@@ -48,6 +53,7 @@ export class Leases {
   readonly #news: LimitNews;
   /** Asked when others hold something that this process waits for: they may be dead. */
   readonly #suspect: () => void;
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync, suspect: () => void) {
     this.#database = database;
@@ -84,6 +90,7 @@ export class Leases {
         ? this.#grant(run, ask, others, nowMs)
         : this.#repeat(run, ask, BigInt(granted), nowMs);
     });
+    this.#sweep(nowMs);
     if (before === null)
       this.#statements.answer.run(run, number, JSON.stringify(grants.map(({ granted }) => String(granted))));
     const alerts = asks.flatMap(({ terms }, at) => {
@@ -206,6 +213,15 @@ export class Leases {
       .flatMap(({ start_ms: startMs, used }) => [Number(startMs), Number(used)]);
   }
 
+  /** Takes away the slots of those whom nobody asks for any more; who is asked for has lost them before. */
+  #sweep(nowMs: number): void {
+    if (Math.abs(nowMs - this.#sweptAtMs) < sweepMs) return;
+    const [days, minutes] = [windowsKept * dayMs, windowsKept * 60_000];
+    const bounds = [nowMs - days, nowMs - minutes, nowMs + days, nowMs + minutes];
+    const { changes } = this.#statements.sweepSlots.run(...bounds, sweptMax);
+    this.#sweptAtMs = Number(changes) < sweptMax ? nowMs : nowMs - sweepMs + moreSweepMs;
+  }
+
   /** Wants that came before this process's own: so much of the room is theirs. */
   #wantsBefore(run: bigint, { subject, measure }: LeaseName, nowMs: number) {
     const rows = this.#statements.wants.all(subject, measure, nowMs - wantLivesMs, nowMs + wantLivesMs);
@@ -236,11 +252,10 @@ function above0(amount: bigint): bigint {
  */
 export function endLeases(database: DatabaseSync, run: bigint, nowMs: number): void {
   const slot = (windowMs: number) => `${nowMs - (nowMs % rateSlotMs(windowMs))}`;
-  const day = "measure LIKE 'requests-per-day%'";
   database
     .prepare(
       `INSERT INTO rate_slots (subject, measure, start_ms, used)
-       SELECT subject, measure, CASE WHEN ${day} THEN ${slot(dayMs)} ELSE ${slot(60_000)} END, outstanding FROM leases
+       SELECT subject, measure, CASE WHEN ${ofDay} THEN ${slot(dayMs)} ELSE ${slot(60_000)} END, outstanding FROM leases
        WHERE run = ? AND outstanding > 0 AND measure <> 'money' AND measure NOT LIKE 'concurrent-calls%'
        ON CONFLICT DO UPDATE SET used = used + excluded.used`,
     )
@@ -288,6 +303,11 @@ function prepareStatements(database: DatabaseSync) {
       `SELECT start_ms, used FROM rate_slots WHERE ${one} AND start_ms > ? AND start_ms <= ? ORDER BY start_ms`,
     ),
     forgetSlots: database.prepare(`DELETE FROM rate_slots WHERE ${one} AND (start_ms < ? OR start_ms > ?)`),
+    sweepSlots: database.prepare(
+      `DELETE FROM rate_slots WHERE (subject, measure, start_ms) IN
+       (SELECT subject, measure, start_ms FROM rate_slots
+        WHERE start_ms < CASE WHEN ${ofDay} THEN ? ELSE ? END OR start_ms > CASE WHEN ${ofDay} THEN ? ELSE ? END LIMIT ?)`,
+    ),
     want: database.prepare(
       `INSERT INTO lease_wants (subject, measure, run, amount, at_ms) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET amount = excluded.amount, at_ms = excluded.at_ms`,

@@ -1,6 +1,5 @@
 import type { AccountStore } from '../../ports/accounts.ts';
 import type { AuditStore } from '../../ports/audit.ts';
-import type { CallClaims } from '../../ports/call-claims.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
@@ -21,6 +20,7 @@ import type {
 import { CatchUp } from '../catch-up.ts';
 import { JournalLedger } from '../journal/ledger.ts';
 import { StoreWatch } from '../store-watch.ts';
+import { GatheredClaims } from './gathered-claims.ts';
 import { LaneOnDemand } from './lane-on-demand.ts';
 import type { StoreJobs } from './store-jobs.ts';
 import { type StoreLane, WorkerLane } from './worker-lane.ts';
@@ -93,7 +93,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     accounts: accountsOf(reader, writer),
     events: eventsOf(reader, writer),
     status: statusOf(reporter, writer),
-    claims: claimsOf(writer),
+    claims: new GatheredClaims((take) => writer.run('changeClaims', take)),
     factors: factorsOf(reader, writer),
     personLinks: personLinksOf(reader, writer),
     ...peopleOf(reader, writer),
@@ -230,13 +230,6 @@ function personLinksOf(reader: StoreLane, writer: StoreLane): PersonLinkStore {
       'takePasswordLink',
       'forget',
     ),
-  };
-}
-
-function claimsOf(writer: StoreLane): CallClaims {
-  return {
-    claim: (...inputs) => writer.run('claimCall', () => inputs),
-    conclude: (...inputs) => writer.run('concludeCall', () => inputs),
   };
 }
 

@@ -95,8 +95,7 @@ function createLedgerJobs(database: DatabaseSync, file: string, onAlarm: (alarm:
       return leases.exchange(feeder.run, exchange);
     },
     begin: () => feeder.begin(),
-    claimCall: claims.claim.bind(claims),
-    concludeCall: claims.conclude.bind(claims),
+    changeClaims: claims.change.bind(claims),
     catchUpStep: feeder.catchUpStep.bind(feeder),
     replay: () => feeder.replay(),
     salvage: () => feeder.salvage(),
