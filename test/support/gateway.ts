@@ -124,6 +124,7 @@ export async function openTestGateway(options: TestGatewayOptions): Promise<Test
     'call-log': 'false',
     // Probes that nothing asked for would be among the requests that tests count.
     'idle-probe': '0s',
+    'status-probes': '0',
     ...httpFlags(),
     ...options.flags,
   };

@@ -82,6 +82,8 @@ const auditedMembers = {
   price: ['subject', 'from', 'tiers'],
   configuration: ['source', 'changes'],
   gateway: ['processId'],
+  incident: ['en', 'zh'],
+  maintenance: ['en', 'zh', 'startsAt', 'endsAt'],
   person: ['id', 'name', 'email', 'isOperator', 'isDisabled', 'language', 'theme', 'memberships', 'methods'],
   session: ['id', 'personId'],
   invitation: ['id', 'email', 'isOperator', 'memberships'],

@@ -6,7 +6,7 @@ import { StatusKeeper } from '../status/keeper.ts';
 import type { AskTarget } from '../status/probes.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConfigurationService } from './configuration-service.ts';
-import { deploymentOf, publicDeployment, statusDirectory } from './deployment.ts';
+import { type Deployment, deploymentOf, publicDeployment, statusDirectory } from './deployment.ts';
 
 const tickMs = 1000;
 
@@ -22,6 +22,8 @@ export interface StatusParts {
 /** The status page of a gateway that is about to listen: the origins of its ports are known once it does. */
 export interface OpenedStatus {
   readonly keeper: StatusKeeper;
+  /** The deployment as people are told of it, by where its ports are reached if nobody says another origin. */
+  deployment(listening: { readonly apiOrigin: string; readonly consoleOrigin: string }): Deployment;
   /** Counts are judged and the page is made from now on. */
   start(
     listening: { readonly apiOrigin: string; readonly consoleOrigin: string },
@@ -33,10 +35,11 @@ export interface OpenedStatus {
 export function openStatus(parts: StatusParts, opened: AsyncDisposableStack): OpenedStatus {
   const { settings, file, store, configuration, clock, logger } = parts;
   let listening = { apiOrigin: '', consoleOrigin: '' };
+  const deployment = (at: typeof listening) => deploymentOf(settings, at, file);
   const isSimulated = configuration.selfConfiguration.kind === 'demo';
   const keeper = new StatusKeeper({
     ...{ store: store.status, clock, catalogue: configuration.catalogue },
-    deployment: () => publicDeployment(deploymentOf(settings, listening, file), isSimulated),
+    deployment: () => publicDeployment(deployment(listening), isSimulated),
     directory: statusDirectory(settings),
     probesPerCell: settings.statusProbes,
     onTrouble: (error) => logger.warn('the status page is not up to date', { error }),
@@ -44,6 +47,7 @@ export function openStatus(parts: StatusParts, opened: AsyncDisposableStack): Op
   opened.defer(() => keeper.close());
   return {
     keeper,
+    deployment,
     start(origins, prober) {
       listening = origins;
       keeper.probeWith((target, model) => prober.ask(target, model));

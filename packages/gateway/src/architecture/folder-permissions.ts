@@ -79,7 +79,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   },
   [`${gateway}/http/console`]: {
     imports: [protocols, ...core, ...inGateway('ports', 'admin', 'http/listening.ts')],
-    types: inGateway('config.ts'),
+    types: inGateway('config.ts', 'status'),
     packages: ['node:', 'hono', '@hono/node-server', 'zod'],
   },
   [`${gateway}/config`]: {

@@ -97,6 +97,11 @@ export class StatusKeeper {
     });
   }
 
+  /** Everything whose state is measured. */
+  get subjects(): readonly Subject[] {
+    return allSubjects(this.#options.catalogue.current);
+  }
+
   /** Something was said or announced: the page is made anew. */
   changed(): void {
     this.#isStale = true;

@@ -99,6 +99,12 @@ async function start(file: string | null = null): Promise<void> {
     live: noCalls.live,
     ...{ upstream: openUpstream(client), restart: () => Promise.resolve(fail('not here')) },
     events: { webhooks: [], nextNews: () => Promise.resolve() },
+    status: {
+      keeper: { subjects: [], changed: silent },
+      deployment: () => {
+        throw new Error('not here');
+      },
+    },
     tokens: { operator: 'operator', scrape: 'scrape' },
   };
   const sources = consoleSources(parts, { apiOrigin: '', consoleOrigin: '' });

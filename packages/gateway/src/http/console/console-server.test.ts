@@ -27,6 +27,9 @@ const closed = {
     events: { list: () => Promise.resolve([]), follow: () => Promise.resolve({ events: [], mark: 0 }) },
     nextNews: () => Promise.resolve(),
     webhooks: () => Promise.resolve([]),
+    statusTools: () => {
+      throw new Error('not here');
+    },
     restart: () => Promise.resolve(fail('not here')),
   }),
   ...nobody,

@@ -1,4 +1,5 @@
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
+import type { Deployment } from '../../admin/deployment.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
 import { keyFinder } from '../../admin/key-finder.ts';
 import type { LiveHub } from '../../admin/live/live-hub.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { Router } from '../../route/router.ts';
+import type { StatusKeeper } from '../../status/keeper.ts';
 import type { ChannelSources } from './channels-api.ts';
 import { sessionCookie } from './frame/session-cookie.ts';
 import type { ApiSources } from './operations-api.ts';
@@ -29,6 +31,10 @@ export interface ConsoleParts {
     nextNews(withinMs: number): Promise<void>;
   };
   readonly live: LiveHub;
+  readonly status: {
+    readonly keeper: Pick<StatusKeeper, 'changed' | 'subjects'>;
+    deployment(listening: PortOrigins): Deployment;
+  };
   readonly restart: Restart;
   readonly router: Router;
   readonly clock: Clock;
@@ -46,17 +52,14 @@ export interface PortOrigins {
 }
 
 export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSources {
-  const { store, configuration, events, live, restart, router, clock, settings, tokens } = parts;
+  const { store, configuration, events, live, restart, router, clock, settings, tokens, status } = parts;
   const { catalogue } = configuration;
   const keyOf = keyFinder(catalogue);
   return {
     ...channelSources(parts),
     people: openPeople(store, tokens.operator, clock.now),
     cookie: sessionCookie(settings.consoleOrigin, tokens.operator),
-    deployment: () => ({
-      ...{ name: settings.deploymentName, language: settings.language, currency: 'USD', siblings: [] },
-      ...{ apiOrigin: origins.apiOrigin, consoleOrigin: settings.consoleOrigin ?? origins.consoleOrigin },
-    }),
+    deployment: () => deploymentView(status.deployment(origins)),
     audit: store.audit,
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
@@ -72,6 +75,11 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     overview: (scope) => ({ store, nowMs: clock.now(), isOperator: scope === 'all', keyOf }),
     live,
     restart,
+    statusTools: (actor) => ({
+      ...{ store, actor, nowMs: clock.now(), status: store.status },
+      subjects: status.keeper.subjects,
+      changed: () => status.keeper.changed(),
+    }),
   };
 }
 
@@ -101,5 +109,15 @@ function channelSources({
       ...{ upstream, catalogue, timeoutMs, sketch: configuration.sketch },
       ...{ models: configuration.catalogue.current.models, nowMs: clock.now() },
     }),
+  };
+}
+
+/** The console's word for the deployment. */
+function deploymentView({ currency, siblings, ...deployment }: Deployment) {
+  return {
+    ...{ ...deployment, currency: currency.code, currencyPerUsd: currency.perUsd },
+    siblings: siblings.map(({ name, consoleOrigin, language, region }) => ({
+      ...{ name, url: consoleOrigin, language, region },
+    })),
   };
 }

@@ -15,7 +15,7 @@ export interface ProcessState extends PortOrigins {
 /** The parts of a gateway that its console port is made of. */
 export interface ConsolePortParts extends ConsoleParts {
   readonly store: ConsoleParts['store'] & Pick<Store, 'creates'> & { readonly trouble: LedgerTrouble | null };
-  readonly status: { readonly keeper: StatusPageSource };
+  readonly status: ConsoleParts['status'] & { readonly keeper: StatusPageSource };
   readonly metrics: {
     readonly service: { stand(statuses: readonly ChannelStatus[]): void };
     expose(): Promise<{ readonly contentType: string; readonly text: string }>;

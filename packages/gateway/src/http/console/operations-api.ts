@@ -12,6 +12,7 @@ import { type LiveSources, liveApi } from './live-api.ts';
 import { type OverviewSources, overviewApi } from './overview-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 import { type SessionSources, sessionApi } from './session-api.ts';
+import { type StatusSources, statusApi } from './status-api.ts';
 
 /** The sources of all answers. */
 export interface ApiSources
@@ -23,7 +24,8 @@ export interface ApiSources
     AuditSources,
     CallSources,
     OverviewSources,
-    LiveSources {
+    LiveSources,
+    StatusSources {
   readonly restart: Restart;
 }
 
@@ -42,6 +44,7 @@ export function operationsApi(
   overviewApi(api, sources);
   liveApi(api, sources, findPerson);
   channelsApi(api, sources);
+  statusApi(api, sources);
   restartApi(api, sources);
 }
 

@@ -97,6 +97,9 @@ beforeEach(async () => {
       ...noCalls,
       ...noChannels,
       ...noEvents,
+      statusTools: () => {
+        throw new Error('not here');
+      },
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,
@@ -291,6 +294,9 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       ...noCalls,
       ...noChannels,
       ...noEvents,
+      statusTools: () => {
+        throw new Error('not here');
+      },
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,
@@ -323,6 +329,9 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       ...noCalls,
       ...noChannels,
       ...noEvents,
+      statusTools: () => {
+        throw new Error('not here');
+      },
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,

@@ -54,8 +54,13 @@ beforeEach(async () => {
   };
   const gate = new Gate({ operatorToken, consoleOrigin, findPerson, now: () => nowMs });
   const api = new ConsoleApi({ gate, creates: null, checksAnswers: true });
-  const deployment = { name: 'Test', apiOrigin: 'https://api.test', language: 'en', currency: 'USD' };
-  sessionApi(api, { people, cookie, deployment: () => ({ ...deployment, consoleOrigin, siblings: [] }) });
+  const deployment = { name: 'Test', apiOrigin: 'https://api.test', language: 'en' };
+  const money = { currency: 'USD', currencyPerUsd: '1' };
+  sessionApi(api, {
+    people,
+    cookie,
+    deployment: () => ({ ...deployment, ...money, consoleOrigin, siblings: [] }),
+  });
   auditApi(api, { audit: store.audit });
   hono = api.hono();
 });

@@ -12,3 +12,4 @@ export type * from './security.ts';
 export type * from './session.ts';
 export type * from './settings.ts';
 export type * from './sign-in.ts';
+export type * from './status.ts';

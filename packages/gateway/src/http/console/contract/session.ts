@@ -32,7 +32,17 @@ export const deploymentView = z
     consoleOrigin: z.string(),
     language: z.string(),
     currency: z.string().meta({ description: 'The currency that amounts are shown in.' }),
-    siblings: z.array(z.strictObject({ name: z.string(), url: z.string() })),
+    currencyPerUsd: z
+      .string()
+      .meta({ description: 'Units of that currency for one USD, as a decimal; nothing is billed by it.' }),
+    siblings: z.array(
+      z.strictObject({
+        name: z.string(),
+        url: z.string(),
+        language: z.string().nullable(),
+        region: z.string().nullable(),
+      }),
+    ),
   })
   .meta({ id: 'DeploymentView' });
 export type DeploymentView = z.infer<typeof deploymentView>;
