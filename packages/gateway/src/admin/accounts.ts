@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import { accountFields, type DeclaredAccount } from '../catalogue/entities.ts';
-import { declare, exported, type Fields } from '../catalogue/fields.ts';
+import { declare } from '../catalogue/fields.ts';
 import { identifier } from '../catalogue/identifiers.ts';
-import { type LimitMistake, limitFieldsOf } from '../catalogue/limit-fields.ts';
+import type { LimitMistake } from '../catalogue/limit-fields.ts';
 import {
   type LimitPatch,
+  lineOf,
   mistakesOf,
-  modelsOf,
+  namedBy,
   patched,
   patchMembers,
   readLimitPatch,
@@ -17,21 +18,26 @@ import type { OwnerKind } from '../catalogue/limits.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import { formatNanoUsd, nanoUsd, readUsd } from '../money/money.ts';
 import type { Adjustment, AdjustmentResult } from '../ports/accounts.ts';
-import type { AuditMembers } from '../ports/audit.ts';
-import type { StoredConfiguration } from '../ports/configuration-store.ts';
+import type { AmendRefusal, StoredConfiguration } from '../ports/configuration-store.ts';
+import type { KeyChoices } from '../ports/key-directory.ts';
 import type { Store } from '../ports/store.ts';
 import { type AuditTools, writeAudit } from './audit.ts';
 import { findKey } from './keys.ts';
 
 /** The sources of whoever reads of money and limits. */
 export interface AccountReading {
-  readonly store: Pick<Store, 'configuration' | 'accounts' | 'catchUp'>;
+  readonly store: Pick<Store, 'configuration' | 'accounts' | 'catchUp' | 'keys'>;
   readonly nowMs: number;
 }
 
 /** The same, to change them. */
 export interface AccountTools extends AccountReading, AuditTools {
-  readonly store: Pick<Store, 'configuration' | 'accounts' | 'audit' | 'catchUp'>;
+  readonly store: Pick<Store, 'configuration' | 'accounts' | 'audit' | 'catchUp' | 'keys'>;
+}
+
+/** The tools of whoever changes what an account, a group or a key is. */
+export interface ChangeTools extends AuditTools {
+  readonly store: Pick<Store, 'configuration' | 'audit' | 'keys'>;
 }
 
 /** Why nothing was done. */
@@ -42,22 +48,13 @@ export type AccountRefusal =
   /** It does not go together with how things are. */
   | { readonly kind: 'conflict'; readonly message: string; readonly member: string };
 
-function invalid(path: string, message: string): Result<never, AccountRefusal> {
+export function invalid(path: string, message: string): Result<never, AccountRefusal> {
   return fail({ kind: 'invalid', mistakes: [{ path: path.split('.'), message }] });
 }
-
-const line = (name: string, max: number) =>
-  z
-    .string(`must be text: ${name}`)
-    .min(1, `is missing; write ${name}`)
-    .max(max, `must be of ${max} characters at the most`)
-    .regex(/^[^\p{Cc}\u2028-\u202e\u2066-\u2069]*$/u, 'must be one line of plain characters');
 
 export const accountBody = z.strictObject(
   {
     id: identifier,
-    name: line('the name that people know it by', 200).exactOptional(),
-    showBalance: z.boolean('must be true or false').exactOptional(),
     ...patchMembers.account,
   },
   { error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object of members') },
@@ -70,16 +67,12 @@ export async function createAccount(
 ): Promise<Result<DeclaredAccount, AccountRefusal>> {
   const read = accountBody.safeParse(given);
   if (!read.success) return fail({ kind: 'invalid', mistakes: read.error.issues.flatMap(mistakesOf) });
-  const { id, name, showBalance, ...limits } = read.data;
-  const unknown = unknownModel(modelsOf(limits), await tools.store.configuration.load());
+  const { id, ...members } = read.data;
+  const unknown = unknownName(members, await tools.store.keys.choices('all'));
   if (unknown !== null) return fail(unknown);
-  const declared = patched(limitFieldsOf.account, id, declare(limitFieldsOf.account, id, {}), limits);
+  const declared = patched(accountFields, id, declare(accountFields, id, {}), members);
   if (!declared.ok) return fail({ kind: 'invalid', mistakes: declared.error });
-  const own = {
-    ...(name === undefined ? {} : { name }),
-    ...(showBalance === undefined ? {} : { showBalance }),
-  };
-  const account = { id, ...declare(accountFields, id, own), ...declared.value };
+  const account = { id, ...declared.value };
   if (!(await tools.store.configuration.insertAccount(account)))
     return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
   const target = { kind: 'account', id, name: account.name } as const;
@@ -87,88 +80,69 @@ export async function createAccount(
   return succeed(account);
 }
 
-function unknownModel(
-  models: ReturnType<typeof modelsOf>,
-  stored: StoredConfiguration,
-): AccountRefusal | null {
-  const known = stored.models.map(({ id }) => id);
-  const unknown = models.find(({ model }) => !known.includes(model));
+/** Everything that a patch names must be there. */
+export function unknownName(patch: LimitPatch, choices: KeyChoices): AccountRefusal | null {
+  const known = {
+    model: choices.modelIds,
+    group: choices.groups.map(({ id }) => id),
+    channel: choices.channelIds,
+  };
+  const unknown = namedBy(patch).find(({ kind, name }) => !known[kind].includes(name));
   if (unknown === undefined) return null;
-  const { model, path } = unknown;
-  const message = `there is no model "${model}"${didYouMean(model, known)}`;
+  const { kind, name, path } = unknown;
+  const message = `there is no ${kind} "${name}"${didYouMean(name, known[kind])}`;
   return { kind: 'invalid', mistakes: [{ path, message }] };
 }
 
-/** Changes the limits of an account, a group or a key; gives its id. */
+/** Changes an account, a group or a key, which may be named by what only one has; gives its id. */
 export async function amendOwner(
-  tools: AccountTools,
+  tools: ChangeTools,
   owner: OwnerKind,
   given: string,
   body: unknown,
 ): Promise<Result<string, AccountRefusal>> {
-  const { store } = tools;
-  const stored = await store.configuration.load();
-  const found = findOwner(stored, owner, given);
-  if (!found.ok) return fail({ kind: 'unknown', message: found.error });
-  const id = found.value;
+  const { configuration, keys } = tools.store;
   const patch = readLimitPatch(owner, body);
   if (!patch.ok) return fail({ kind: 'invalid', mistakes: patch.error });
   if (Object.keys(patch.value).length === 0) return invalid('', 'says nothing to change');
-  const unknown = unknownModel(modelsOf(patch.value), stored);
+  const unknown = unknownName(patch.value, await keys.choices('all'));
   if (unknown !== null) return fail(unknown);
-  const amended = await store.configuration.amendLimits(owner, id, patch.value);
-  if (amended.ok) {
-    await noteAmendment(tools, owner, id, stored, patch.value);
-    return succeed(id);
-  }
-  switch (amended.error.kind) {
+  const first = await amendById(tools, owner, given, patch.value);
+  if (first.ok || first.error.kind !== 'unknown') return first;
+  // Only where nothing has this very id all of the configuration is read, to find what is meant.
+  const found = findOwner(await configuration.load(), owner, given);
+  return found.ok
+    ? amendById(tools, owner, found.value, patch.value)
+    : fail({ kind: 'unknown', message: found.error });
+}
+
+async function amendById(
+  tools: ChangeTools,
+  owner: OwnerKind,
+  id: string,
+  patch: LimitPatch,
+): Promise<Result<string, AccountRefusal>> {
+  const amended = await tools.store.configuration.amendLimits(owner, id, patch);
+  if (!amended.ok) return fail(refusalOf(amended.error, owner, id));
+  const { name, accountId, before, after } = amended.value;
+  const target = { kind: owner, id, name } as const;
+  await writeAudit(tools, { action: `${owner}.change`, target, accountId, before, after });
+  return succeed(id);
+}
+
+function refusalOf(refusal: AmendRefusal, owner: OwnerKind, id: string): AccountRefusal {
+  switch (refusal.kind) {
     case 'unknown':
-      return fail({ kind: 'unknown', message: `there is no ${owner} "${id}" any more` });
+      return { kind: 'unknown', message: `there is no ${owner} "${id}"` };
     case 'declared':
-      return fail({
+      return {
         kind: 'conflict',
         member: 'id',
         message: `the ${owner} "${id}" is declared in the configuration file: change ${owner}s.${id} there`,
-      });
+      };
     case 'mistaken':
-      return fail({ kind: 'invalid', mistakes: amended.error.mistakes });
+      return { kind: 'invalid', mistakes: refusal.mistakes };
   }
-}
-
-/** The members that were named, as they were and as they are. */
-async function noteAmendment(
-  tools: AccountTools,
-  owner: OwnerKind,
-  id: string,
-  stored: StoredConfiguration,
-  patch: LimitPatch,
-): Promise<void> {
-  const names = Object.keys(patch);
-  const membersOf = (configuration: StoredConfiguration) => {
-    const found = ownersOf(configuration, owner).find((each) => each.id === id);
-    const fields: Fields = limitFieldsOf[owner];
-    // An owner has the fields of its kind.
-    const written = found === undefined ? {} : (exported(fields, id, { ...found }) as AuditMembers);
-    return Object.fromEntries(names.map((name) => [name, written[name] ?? null]));
-  };
-  const found = ownersOf(stored, owner).find((each) => each.id === id);
-  await writeAudit(tools, {
-    action: `${owner}.change`,
-    target: { kind: owner, id, name: found?.name ?? null },
-    accountId: accountOf(stored, owner, id),
-    before: membersOf(stored),
-    after: membersOf(await tools.store.configuration.load()),
-  });
-}
-
-function ownersOf(stored: StoredConfiguration, owner: OwnerKind) {
-  return { account: stored.accounts, group: stored.groups, key: stored.keys }[owner];
-}
-
-/** The account that an owner belongs to; null of a group, which belongs to none. */
-function accountOf(stored: StoredConfiguration, owner: OwnerKind, id: string): string | null {
-  if (owner === 'account') return id;
-  return owner === 'group' ? null : (stored.keys.find((key) => key.id === id)?.accountId ?? null);
 }
 
 /** The id of an owner; of a key a beginning that only one id has will do. The error says what there is. */
@@ -190,8 +164,8 @@ export function findOwner(
 export const adjustmentBody = z.strictObject(
   {
     amount: z.string('must be text such as "12.50": an exact decimal'),
-    reason: line('why, for whoever reads it later', 500),
-    reference: line('a name of its own, such as that of a payment', 200).nullable().exactOptional(),
+    reason: lineOf('why, for whoever reads it later', 500),
+    reference: lineOf('a name of its own, such as that of a payment', 200).nullable().exactOptional(),
     force: z.boolean('must be true or false').exactOptional(),
   },
   { error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object of members') },

@@ -16,7 +16,8 @@ import { openCatalogueFiles } from './catalogue-files.ts';
 import { type ConfigurationService, openConfigurationService } from './configuration-service.ts';
 import { addCredential, rotateCredential } from './credentials.ts';
 import { unnamedAccount } from './declare/declare-groups.ts';
-import { createKey, generateKey, rotateKey } from './keys.ts';
+import { generateKey } from './keys.ts';
+import { createKey, rotateKey } from './make-key.ts';
 import { settingsPeppers } from './owner-files.ts';
 import { commandLine } from './people/actor.ts';
 import { refreshModels } from './refresh-models.ts';
@@ -381,15 +382,15 @@ describe('a configuration file that would take most away', () => {
   const addOperatorKey = async () => {
     const peppers = settingsPeppers(settingsOf({}));
     if (!peppers.ok) throw new Error('no pepper');
-    const made = {
-      name: 'by hand',
-      groupId: 'team',
-      accountId: null,
-      models: null,
-      expiresAtMs: null,
-      strict: false,
-    };
-    await createKey({ store: store.configuration, peppers: peppers.value, nowMs }, made);
+    const tools = {
+      store,
+      peppers: peppers.value,
+      nowMs,
+      actor: commandLine,
+      scope: 'all',
+      unbounded: 'all',
+    } as const;
+    await createKey(tools, { name: 'by hand', group: 'team' });
   };
   const change = async (service: Awaited<ReturnType<typeof started>>, text: string) => {
     writeFileSync(path(), text);
@@ -492,22 +493,21 @@ describe('changes made by other processes', () => {
     const service = await started();
     const peppers = settingsPeppers(settingsOf({}));
     if (!peppers.ok) throw new Error('no pepper');
-    const tools = { store: store.configuration, peppers: peppers.value, nowMs };
-    const request = {
-      name: 'n',
-      groupId: 'demo-completions',
-      accountId: null,
-      models: null,
-      expiresAtMs: null,
-      strict: true,
-    };
-    const created = await createKey(tools, request);
-    if (!created.ok) throw new Error(created.error);
+    const tools = {
+      store,
+      peppers: peppers.value,
+      nowMs,
+      actor: commandLine,
+      scope: 'all',
+      unbounded: 'all',
+    } as const;
+    const created = await createKey(tools, { name: 'n', group: 'demo-completions', strict: true });
+    if (!created.ok) throw new Error(JSON.stringify(created.error));
     const recordOf = (key: string) => service.catalogue.current.keys.get(service.hashKey(key) ?? '');
     expect(recordOf(created.value.key)).toBeUndefined();
     await service.poll();
     expect(recordOf(created.value.key)?.status).toBe('active');
-    const rotated = await rotateKey(tools, created.value.record.id.slice(0, 12), 60_000);
+    const rotated = await rotateKey(tools, created.value.record, 60_000);
     if (!rotated.ok) throw new Error(rotated.error);
     await service.poll();
     expect(recordOf(created.value.key)?.caller.expiresAtMs).toBe(nowMs + 60_000);

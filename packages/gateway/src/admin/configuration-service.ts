@@ -48,6 +48,8 @@ export interface ConfigurationService {
   readonly catalogue: { readonly current: Catalogue };
   /** The things that the snapshot lacks. */
   readonly problems: readonly CatalogueProblem[];
+  /** The secrets that keys are hashed with, the newest first. */
+  readonly peppers: Peppers;
   /** How authentication hashes a key; null when its checksum is wrong. */
   readonly hashKey: (key: string) => string | null;
   /**
@@ -255,6 +257,7 @@ async function startService(parts: Parts, source: Source): Promise<Configuration
     get problems() {
       return loaded.problems;
     },
+    peppers: parts.peppers,
     hashCredential: credentialHasher(parts.peppers),
     isInStep: () => timer === null || clock.monotonic() - lookedAt < blindMs,
     hashKey: keyHasher(parts.peppers, (hash) => catalogue.current.keys.has(hash)),

@@ -1,10 +1,12 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { periodOf } from '../catalogue/budget-period.ts';
 import { type WrittenDiscount, writeDiscounts } from '../catalogue/discount.ts';
 import { budgetSpans, type DeclaredBudgets, type DeclaredRates } from '../catalogue/limit-fields.ts';
 import type { BudgetSpan, OwnerKind } from '../catalogue/limits.ts';
 import { formatDecimal, formatNanoUsd, type NanoUsd, nanoUsd } from '../money/money.ts';
 import type { AccountMoney, Adjustment, SpendingPeriod } from '../ports/accounts.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
+import type { AccountScope } from '../ports/key-directory.ts';
 import { type AccountReading, findOwner } from './accounts.ts';
 
 /** A budget as it stands. Amounts are decimal strings of USD. */
@@ -74,6 +76,9 @@ export interface OwnerReport {
   readonly account: {
     readonly money: BalanceReport;
     readonly showBalance: boolean;
+    readonly showKeys: boolean;
+    /** Groups that its people may make keys in; null: those that it has keys in. */
+    readonly groups: readonly string[] | null;
     /** As a file would say it; null of none. */
     readonly discount: WrittenDiscount | null;
     /** The newest first. */
@@ -89,17 +94,19 @@ const adjustmentsShown = 10;
 const keysShown = 100;
 
 /** All accounts, with the balances that the store knows. */
-export async function listAccounts({ store }: AccountReading): Promise<readonly AccountSummary[]> {
+export async function listAccounts(
+  { store }: AccountReading,
+  scope: AccountScope = 'all',
+): Promise<readonly AccountSummary[]> {
   await store.catchUp();
-  const stored = await store.configuration.load();
+  const { accounts } = await store.keys.choices(scope);
   const money = moneyByAccount(await store.accounts.money());
-  const active = stored.keys.filter(({ status }) => status === 'active');
-  const keysOf = Map.groupBy(active, ({ accountId }) => accountId);
-  return stored.accounts.map((account) => ({
+  const counts = await store.keys.counts();
+  return accounts.map((account) => ({
     ...{ id: account.id, name: account.name, source: account.source },
     ...balanceOf(account, money),
     discount: discountOf(account),
-    keys: keysOf.get(account.id)?.length ?? 0,
+    keys: counts.byAccount.get(account.id) ?? 0,
   }));
 }
 
@@ -123,17 +130,56 @@ export async function ownerReport(
     budgets: await budgetStandings({ store, nowMs }, `${kind}:${id.value}`, budgets, timezone),
     alertAt: budgets === null ? null : formatDecimal(BigInt(budgets.alertAtPpm), 6),
     limits,
-    account:
-      account === undefined
-        ? null
-        : {
-            money: balanceOf(account, moneyByAccount(await store.accounts.money())),
-            showBalance: account.showBalance,
-            discount: discountOf(account),
-            adjustments: await adjustmentReports({ store, nowMs }, id.value, adjustmentsShown),
-          },
+    account: account === undefined ? null : await accountPart({ store, nowMs }, account),
     keys: usableFirst(keys).slice(0, keysShown).map(keySummary),
     keyCount: keys.length,
+  });
+}
+
+/** An account without the list of its keys, which may be long: nothing but the account itself is read. */
+export async function accountReport(
+  { store, nowMs }: AccountReading,
+  id: string,
+): Promise<Result<OwnerReport, string>> {
+  const { accounts } = await store.keys.choices([id]);
+  const account = accounts.find((each) => each.id === id);
+  if (account === undefined) return fail(`there is no account "${id}"`);
+  await store.catchUp();
+  const { name, source, timeZone: timezone, budgets, limits } = account;
+  return succeed({
+    ...{ kind: 'account', id, name, source, timezone, limits },
+    budgets: await budgetStandings({ store, nowMs }, `account:${id}`, budgets, timezone),
+    alertAt: budgets === null ? null : formatDecimal(BigInt(budgets.alertAtPpm), 6),
+    account: await accountPart({ store, nowMs }, account),
+    keys: [],
+    keyCount: (await store.keys.counts()).byAccount.get(id) ?? 0,
+  });
+}
+
+async function accountPart(
+  { store, nowMs }: AccountReading,
+  account: StoredConfiguration['accounts'][number],
+): Promise<OwnerReport['account']> {
+  const { id, showBalance, showKeys, groups } = account;
+  return {
+    money: balanceOf(account, moneyByAccount(await store.accounts.money())),
+    ...{ showBalance, showKeys, groups, discount: discountOf(account) },
+    adjustments: await adjustmentReports({ store, nowMs }, id, adjustmentsShown),
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The charges of an owner by day of UTC until today. */
+export async function spendOfDays({ store, nowMs }: AccountReading, subject: string, days: number) {
+  await store.catchUp();
+  const endMs = (Math.floor(nowMs / dayMs) + 1) * dayMs;
+  const found = await store.keys.days(subject, endMs - days * dayMs);
+  const charges = new Map(found.map(({ startMs, chargeNanoUsd }) => [startMs, chargeNanoUsd]));
+  return Array.from({ length: days }, (_, at) => {
+    const startMs = endMs - (days - at) * dayMs;
+    const charge = formatNanoUsd(charges.get(startMs) ?? nanoUsd(0n));
+    return { day: new Date(startMs).toISOString().slice(0, 10), charge };
   });
 }
 
@@ -142,9 +188,10 @@ export async function accountPostings(
   tools: AccountReading,
   accountId: string,
   limit: number,
+  before: string | null = null,
 ): Promise<Result<readonly AdjustmentReport[], string>> {
-  const found = await adjustmentReports(tools, accountId, limit);
-  if (found.length > 0) return succeed(found);
+  const found = await adjustmentReports(tools, accountId, limit, before);
+  if (found.length > 0 || before !== null) return succeed(found);
   const known = findOwner(await tools.store.configuration.load(), 'account', accountId);
   return known.ok ? succeed(found) : known;
 }
@@ -153,8 +200,9 @@ async function adjustmentReports(
   { store }: AccountReading,
   accountId: string,
   limit: number,
+  before: string | null = null,
 ): Promise<readonly AdjustmentReport[]> {
-  return (await store.accounts.adjustments(accountId, limit)).map(adjustmentReport);
+  return (await store.accounts.adjustments(accountId, limit, before)).map(adjustmentReport);
 }
 
 export function adjustmentReport({ amountNanoUsd, atMs, ...rest }: Adjustment): AdjustmentReport {
@@ -245,14 +293,4 @@ async function budgetStandings(
       resetsAt: period === null ? null : new Date(period.toMs).toISOString(),
     };
   });
-}
-
-/** The calendar day or month that it is by the clocks of a zone; null of what lasts for good. */
-function periodOf(span: BudgetSpan, timeZone: string, nowMs: number): SpendingPeriod | null {
-  if (span === 'total') return null;
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate();
-  const first = span === 'day' ? today : today.with({ day: 1 });
-  const next = first.add(span === 'day' ? { days: 1 } : { months: 1 });
-  const startMs = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).epochMilliseconds;
-  return { fromMs: startMs(first), toMs: startMs(next) };
 }

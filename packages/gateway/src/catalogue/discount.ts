@@ -108,3 +108,9 @@ export function writeDiscounts(discounts: readonly Discount[]): WrittenDiscount 
 export function percentText(keptPpm: bigint): string {
   return formatDecimal((wholePpm - keptPpm) / hundredthPpm, digits);
 }
+
+/** The factor that a group's callers pay of list prices, in parts per million, exactly; null of what is no plain decimal. */
+export function readMultiplier(text: string): bigint | null {
+  const read = parseDecimal(text, 6);
+  return read.ok ? read.value : null;
+}

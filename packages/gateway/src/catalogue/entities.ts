@@ -4,7 +4,7 @@ import { formatDecimal } from '../money/money.ts';
 import type { PriceTier } from '../money/price.ts';
 import { addressRangesField } from './address-range.ts';
 import { headersField, proxyField, type timeoutFields } from './channel-way.ts';
-import { discountField } from './discount.ts';
+import { discountField, readMultiplier } from './discount.ts';
 import {
   type CellForm,
   convertedOrUnset,
@@ -287,12 +287,12 @@ export const groupFields = {
     z.enum(['completions', 'messages', 'native']).describe('The surface its keys may use.'),
     word(),
   ),
-  /** Parts per million: 1_000_000 charges the list price. A file's reader sets it from the exact text. */
+  /** Parts per million: 1_000_000 charges the list price. A file's reader sets it from the exact text, which a number is not. */
   multiplierPpm: {
     schema: decimal.describe('What its callers pay of the list price; 1 if left out.'),
     cell: exactInteger,
     absent: () => 1_000_000n,
-    fromFile: () => 1_000_000n,
+    fromFile: (written) => readMultiplier(String(written)) ?? 1_000_000n,
     toFile: (ppm) => formatDecimal(ppm, 6),
     member: 'multiplier',
   } satisfies Field<bigint, string | number>,

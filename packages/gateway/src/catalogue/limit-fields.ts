@@ -7,10 +7,9 @@ import {
   parseDecimal,
   readUsd,
 } from '../money/money.ts';
-import { discountField } from './discount.ts';
-import { convertedOrUnset, type Fields, field, flag, text, unset } from './fields.ts';
+import { convertedOrUnset, field, flag, text, unset } from './fields.ts';
 import { modelId } from './identifiers.ts';
-import type { BudgetSpan, OwnerKind, RateKind } from './limits.ts';
+import type { BudgetSpan, RateKind } from './limits.ts';
 import { readTimeZone } from './time-zone.ts';
 
 export const budgetSpans = ['day', 'month', 'total'] as const satisfies readonly BudgetSpan[];
@@ -197,13 +196,6 @@ export const accountLimitFields = {
   creditLimitNanoUsd: creditLimitField,
   ...groupLimitFields,
 };
-
-/** The fields that a command may change of an owner: its limits, and what it pays less. */
-export const limitFieldsOf = {
-  account: { ...accountLimitFields, discount: discountField },
-  group: groupLimitFields,
-  key: keyLimitFields,
-} satisfies Readonly<Record<OwnerKind, Fields>>;
 
 /** Something wrong with what is said of an owner's money, by its path below the owner. */
 export interface LimitMistake {

@@ -1,8 +1,10 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
-import { discountMistakes, type WrittenDiscount } from './discount.ts';
+import { addressRanges } from './address-range.ts';
+import { discountMistakes, readMultiplier, type WrittenDiscount } from './discount.ts';
+import { type DeclaredRouting, routingFields } from './entities.ts';
 import { declare, exported, type Fields, type ValuesOf } from './fields.ts';
-import { modelId } from './identifiers.ts';
+import { identifier, modelId } from './identifiers.ts';
 import {
   type LimitMistake,
   limitMistakes,
@@ -13,7 +15,7 @@ import {
 import type { OwnerKind } from './limits.ts';
 
 /**
- * A change of an owner's limits: the members of a file, amounts as text, and null for what goes. What it does not name stays
+ * A change of an owner, of its limits above all: the members of a file, amounts as text, and null for what goes. What it does not name stays
  * (a merge patch, RFC 7396).
  */
 export type LimitPatch = Readonly<Record<string, unknown>>;
@@ -64,16 +66,59 @@ const discount = z
   .nullable()
   .exactOptional();
 
-const keyMembers = { budgets, limits };
-const groupMembers = { timezone: timeZoneName.exactOptional(), ...keyMembers };
+/** One line of plain characters: `what` says which. */
+export const lineOf = (what: string, max: number) =>
+  z
+    .string(`must be text: ${what}`)
+    .min(1, `is missing; write ${what}`)
+    .max(max, `must be of ${max} characters at the most`)
+    .regex(/^[^\p{Cc}\u2028-\u202e\u2066-\u2069]*$/u, 'must be one line of plain characters');
+
+const name = lineOf('the name that people know it by', 200).exactOptional();
+const flag = z.boolean('must be true or false').exactOptional();
+const models = z
+  .array(modelId, 'must be a list of model ids, or null for every model')
+  .min(1, 'must name a model, or be null for every model')
+  .max(1_000, 'must be 1000 models at the most')
+  .nullable()
+  .exactOptional();
+const listOfIds = (what: string) =>
+  z
+    .array(identifier, `must be a list of ${what}, or null`)
+    .max(1_000, `must be 1000 ${what} at the most`)
+    .nullable()
+    .exactOptional();
+const expires = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z, or null' })
+  .nullable()
+  .exactOptional();
+const multiplier = z
+  .string('must be text such as "1.15": an exact decimal')
+  .refine(
+    (text) => readMultiplier(text) !== null,
+    'must be a plain decimal such as "1.15", with six digits after the point at most',
+  )
+  .exactOptional();
+const preset = z.enum(['cost', 'balanced', 'latency'], 'must be cost, balanced or latency').exactOptional();
+const rescue = z.enum(['none', 'continue'], 'must be none or continue').exactOptional();
+const routing = z
+  .strictObject({ preset, channels: listOfIds('channels'), hedging: flag, rescue }, members)
+  .exactOptional();
+
+const limitMembers = { budgets, limits };
+const keyMembers = {
+  ...{ name, models, expires, strict: flag },
+  addressRanges: addressRanges.nullable().exactOptional(),
+  ...limitMembers,
+};
+const timezone = timeZoneName.exactOptional();
+const groupMembers = { name, models, multiplier, routing, timezone, ...limitMembers };
 
 /** The members of a patch for each kind of owner. */
 export const patchMembers = {
   account: {
-    prepaid: z.boolean('must be true or false').exactOptional(),
-    creditLimit: amount,
-    discount,
-    ...groupMembers,
+    ...{ name, showBalance: flag, showKeys: flag, groups: listOfIds('groups') },
+    ...{ prepaid: flag, creditLimit: amount, discount, timezone, ...limitMembers },
   },
   group: groupMembers,
   key: keyMembers,
@@ -106,23 +151,41 @@ export function mistakesOf(issue: z.core.$ZodIssue): readonly LimitMistake[] {
   return [{ path, message: inner === undefined ? issue.message : `the name ${inner.message}` }];
 }
 
-/** The models that a patch names for what it sets, each with its path. */
-export function modelsOf({
-  limits: patched,
-  discount: given,
-}: LimitPatch): readonly { readonly model: string; readonly path: readonly string[] }[] {
-  const models = isRecord(patched) ? patched['models'] : null;
+/** A name that a patch refers to, and where. */
+export interface NamedByPatch {
+  readonly kind: 'model' | 'group' | 'channel';
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
+/** All that a patch refers to by name in what it sets. */
+export function namedBy(patch: LimitPatch): readonly NamedByPatch[] {
+  const { limits: rated, discount: given, routing: routed } = patch;
+  const ofModels = isRecord(rated) ? rated['models'] : null;
   // Taking away is no mistake where the model is gone already.
-  const limited = Object.entries(isRecord(models) ? models : {}).filter(
+  const limited = Object.entries(isRecord(ofModels) ? ofModels : {}).filter(
     ([, ofModel]) => isRecord(ofModel) && Object.values(ofModel).some((each) => each !== null),
   );
   const entries = Array.isArray(given) ? (given as Exclude<WrittenDiscount, number | string>) : [];
   return [
-    ...limited.map(([model]) => ({ model, path: ['limits', 'models', model] })),
-    ...entries.flatMap(({ models: named = [] }, at) =>
-      named.map((model, index) => ({ model, path: ['discount', String(at), 'models', String(index)] })),
-    ),
+    ...limited.map(([model]) => ({
+      ...{ kind: 'model' as const, name: model },
+      path: ['limits', 'models', model],
+    })),
+    ...entries.flatMap(({ models: some }, at) => listed('model', some, ['discount', String(at), 'models'])),
+    ...listed('model', patch['models'], ['models']),
+    ...listed('group', patch['groups'], ['groups']),
+    ...listed('channel', isRecord(routed) ? routed['channels'] : null, ['routing', 'channels']),
   ];
+}
+
+function listed(
+  kind: NamedByPatch['kind'],
+  names: unknown,
+  path: readonly string[],
+): readonly NamedByPatch[] {
+  if (!Array.isArray(names)) return [];
+  return names.map((name: unknown, at) => ({ kind, name: String(name), path: [...path, String(at)] }));
 }
 
 /** The values of an owner after a patch, or what would be wrong with them. */
@@ -139,6 +202,12 @@ export function patched<Table extends Fields>(
     ...discountMistakes(less ?? []).map((each) => ({ ...each, path: ['discount', ...each.path] })),
   ];
   return mistakes.length === 0 ? succeed(declare(fields, id, merged)) : fail(mistakes);
+}
+
+/** A group's routing after a patch, whose members its schema has checked. */
+export function patchedRouting(id: string, values: DeclaredRouting, patch: unknown): DeclaredRouting {
+  const merged = mergePatch({ ...exported(routingFields, id, values) }, isRecord(patch) ? patch : {});
+  return declare(routingFields, id, merged);
 }
 
 /** A map that is left with no members is left out. */

@@ -1,4 +1,6 @@
-import { createKey, findKey, generateKey, type NewKey, rotateKey } from '../admin/keys.ts';
+import { findKey, generateKey } from '../admin/keys.ts';
+import { createKey, type NewKey, rotateKey, setKeyStatus } from '../admin/make-key.ts';
+import { commandLine } from '../admin/people/actor.ts';
 import type { KeyStatus } from '../catalogue/catalogue.ts';
 import { readDuration } from '../catalogue/duration.ts';
 import type { StoredKey } from '../ports/configuration-store.ts';
@@ -11,6 +13,7 @@ import {
   printResult,
   readTime,
 } from './command.ts';
+import { limitBody, limitOptions, printRefusal } from './limit-options.ts';
 import { ownerCommands } from './owner-commands.ts';
 import { statusText, tableText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
@@ -26,6 +29,11 @@ export const keysCommands: readonly Command[] = [
       models: { placeholder: 'IDS', help: 'The only models it may call, separated by commas' },
       expires: { placeholder: 'WHEN', help: 'A date such as 2027-01-31, or a time from now such as 90d' },
       strict: { placeholder: null, help: 'Refuse calls of which a translation would lose anything' },
+      addresses: {
+        placeholder: 'RANGES',
+        help: 'The only addresses it may be used from, such as 203.0.113.0/24, separated by commas',
+      },
+      ...limitOptions('key'),
     },
     examples: ['headgate keys create --name ci --group team --account partner-one --expires 90d'],
     run: create,
@@ -62,21 +70,28 @@ function create(context: CommandContext): Promise<ExitReason> {
       ]);
       return 'usage';
     }
-    const created = await createKey(
-      { store: store.configuration, peppers, nowMs },
-      {
-        name: options['name'] ?? null,
-        groupId: options['group'] ?? null,
-        accountId: options['account'] ?? null,
-        models: options['models']?.split(',').map((model) => model.trim()) ?? null,
-        expiresAtMs,
-        strict: options['strict'] !== undefined,
-      },
-    );
-    if (created.ok) return showKey(context, created.value, []);
-    printFailure(output, [created.error]);
-    return 'usage';
+    const body = {
+      ...given('name', options['name']),
+      ...given('group', options['group']),
+      ...given('account', options['account']),
+      ...given('models', listIn(options['models'])),
+      ...given('addressRanges', listIn(options['addresses'])),
+      ...given('expires', isoTime(expiresAtMs) ?? undefined),
+      ...given('strict', options['strict'] === undefined ? undefined : true),
+      ...limitBody('key', context),
+    };
+    const tools = { store, peppers, nowMs, actor: commandLine, scope: 'all', unbounded: 'all' } as const;
+    const created = await createKey(tools, body);
+    return created.ok ? showKey(context, created.value, []) : printRefusal(context, created.error);
   });
+}
+
+function given(member: string, value: unknown): object {
+  return value === undefined ? {} : { [member]: value };
+}
+
+function listIn(words: string | undefined): readonly string[] | undefined {
+  return words?.split(',').map((word) => word.trim());
 }
 
 /** Milliseconds since the epoch; NaN when it is neither a date nor a duration. */
@@ -150,14 +165,14 @@ function statusCommand(verb: string, status: KeyStatus, summary: string): Comman
 }
 
 function setStatus(context: CommandContext, status: KeyStatus): Promise<ExitReason> {
-  return withWorkspace(context, async ({ store }) => {
+  return withWorkspace(context, async ({ store, clock }) => {
     const found = findKey(await store.configuration.load(), context.positionals[0] ?? '');
-    const problem = found.ok ? statusProblem(found.value, status) : found.error;
-    if (!found.ok || problem !== null) {
-      printFailure(context.output, [problem ?? '']);
+    const tools = { store, actor: commandLine, nowMs: clock.now() };
+    const set = found.ok ? await setKeyStatus(tools, found.value, status) : found;
+    if (!found.ok || !set.ok) {
+      printFailure(context.output, [set.ok ? '' : set.error]);
       return 'failed';
     }
-    await store.configuration.setKeyStatus(found.value.id, status);
     printResult(
       context.output,
       { id: found.value.id, status },
@@ -165,13 +180,6 @@ function setStatus(context: CommandContext, status: KeyStatus): Promise<ExitReas
     );
     return 'ok';
   });
-}
-
-/** Revoking is for good: a key that may have leaked must not come back by mistake. */
-function statusProblem(key: StoredKey, status: KeyStatus): string | null {
-  return key.status === 'revoked' && status !== 'revoked'
-    ? `the key ${key.id} is revoked, and that is for good`
-    : null;
 }
 
 function rotate(context: CommandContext): Promise<ExitReason> {
@@ -182,9 +190,14 @@ function rotate(context: CommandContext): Promise<ExitReason> {
     return Promise.resolve('usage');
   }
   return withWorkspace(context, async ({ store, peppers, clock }) => {
+    const old = findKey(await store.configuration.load(), context.positionals[0] ?? '');
+    if (!old.ok) {
+      printFailure(context.output, [old.error]);
+      return 'failed';
+    }
     const rotated = await rotateKey(
-      { store: store.configuration, peppers, nowMs: clock.now() },
-      context.positionals[0] ?? '',
+      { store, peppers, actor: commandLine, nowMs: clock.now() },
+      old.value,
       graceMs,
     );
     if (rotated.ok) return showKey(context, rotated.value, [`The old key works for ${given} more.`]);

@@ -135,7 +135,14 @@ export function printRefusal({ output }: CommandContext, refusal: AccountRefusal
   return 'usage';
 }
 
+/** Options of keys that set a member which is not named like them. */
+const otherOptions: Readonly<Record<string, string>> = { addressRanges: 'addresses' };
+const sameOptions = ['name', 'group', 'account', 'models', 'expires'];
+
 function mistakeText({ path, message }: LimitMistake): string {
+  const [member = ''] = path;
+  const named = otherOptions[member] ?? sameOptions.find((each) => each === member);
+  if (named !== undefined) return `--${named}: ${message}`;
   const [option] =
     Object.entries<LimitOption>(accountOptions).find(([name, { member }]) =>
       name === 'unlimited' ? false : member.at(-1) === path.at(-1),

@@ -149,7 +149,7 @@ describe('keys', () => {
 
   test('a key is made, shown once, listed without its hash, rotated, disabled, enabled and revoked for good', async () => {
     await configured();
-    expect((await headgate('keys create')).err).toContain('name a group with --group: other, team');
+    expect((await headgate('keys create')).err).toContain('--group: is missing; name one of other, team');
     const created = await headgate(
       'keys create --group team --name laptop --models gpt-5-mini --expires 90d',
     );

@@ -39,8 +39,8 @@ export interface AccountMoney {
 export interface AccountStore {
   /** Writes the adjustment with its posting in the transaction that moves the balance. */
   adjust(adjustment: Adjustment, isForced: boolean): Promise<AdjustmentResult>;
-  /** The newest first. */
-  adjustments(accountId: string, limit: number): Promise<readonly Adjustment[]>;
+  /** The newest first, those before one where its id is given. */
+  adjustments(accountId: string, limit: number, before?: string | null): Promise<readonly Adjustment[]>;
   /** Accounts that have had no money move are left out. */
   money(): Promise<readonly AccountMoney[]>;
   /** The charges to `account:ID`, `group:ID` or `key:ID` of calls that began in each period; for good where it is null. */

@@ -110,11 +110,23 @@ export interface ChannelWish {
   readonly models: readonly DeclaredModel[];
 }
 
-/** Why limits are not changed. */
+/** A change of an owner: the members that it named, as they were and as they are. */
+export interface Amendment {
+  readonly name: string;
+  /** The account that it belongs to; null of a group. */
+  readonly accountId: string | null;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>>;
+}
+
+/** Why an owner is not changed. */
 export type AmendRefusal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'declared' }
   | { readonly kind: 'mistaken'; readonly mistakes: readonly LimitMistake[] };
+
+/** Why a group is not taken away: nobody knows it, a file declares it, or keys belong to it. */
+export type GroupRemovalRefusal = 'unknown' | 'declared' | 'in-use';
 
 /** Configuration as the control plane changes it. Every change is one transaction and raises the revision. */
 export interface ConfigurationStore {
@@ -155,8 +167,12 @@ export interface ConfigurationStore {
   insertKey(key: DeclaredKey, nowMs: number): Promise<void>;
   /** Adds an account of the operator's. One that nobody declares any more comes back, with its balance. False when there is one. */
   insertAccount(account: DeclaredAccount): Promise<boolean>;
-  /** Changes the limits of an owner as it is now, unless a file declares it: then the file says what they are. */
-  amendLimits(owner: OwnerKind, id: string, patch: LimitPatch): Promise<Result<null, AmendRefusal>>;
+  /** As `insertAccount`. */
+  insertGroup(group: DeclaredGroup): Promise<boolean>;
+  /** Its row is kept for the ledger's sake. */
+  removeGroup(id: string): Promise<Result<null, GroupRemovalRefusal>>;
+  /** Changes an owner as it is now, unless a file declares it: then the file says what it is. */
+  amendLimits(owner: OwnerKind, id: string, patch: LimitPatch): Promise<Result<Amendment, AmendRefusal>>;
   addCredential(
     credential: Omit<StoredCredential, 'kind' | 'createdAtMs' | 'rotatedAtMs'>,
     nowMs: number,

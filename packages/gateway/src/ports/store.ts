@@ -7,6 +7,7 @@ import type { ConfigurationStore } from './configuration-store.ts';
 import type { CreateClaims } from './create-claims.ts';
 import type { EventStore } from './events.ts';
 import type { FactorStore } from './factors.ts';
+import type { KeyDirectory } from './key-directory.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Ledger, LedgerTrouble } from './ledger.ts';
 import type { EntryFilter, LedgerRecord } from './ledger-record.ts';
@@ -106,6 +107,7 @@ export interface Store {
   readonly overviews: OverviewReports;
   readonly configuration: ConfigurationStore;
   readonly accounts: AccountStore;
+  readonly keys: KeyDirectory;
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
   readonly status: StatusStore;

@@ -98,16 +98,20 @@ function toAdjustment(row: Selectable<AdjustmentsTable>): Adjustment {
   };
 }
 
-/** The newest first. */
+/** The newest first, those before one where its id is given. */
 export async function listAdjustments(
   database: Kysely<Schema>,
   accountId: string,
   limit: number,
+  before: string | null = null,
 ): Promise<readonly Adjustment[]> {
   const rows = await database
     .selectFrom('adjustments')
     .selectAll()
     .where('account_id', '=', accountId)
+    .$if(before !== null, (query) =>
+      query.where('number', '<', sql<bigint>`(select number from adjustments where id = ${before})`),
+    )
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();

@@ -119,7 +119,9 @@ async function loadEntities<Table extends Fields>(
   return rows.map((row) => ({ id: row.id, ...readCells(fields, row), row }));
 }
 
-async function loadAccounts(database: Kysely<Schema>): Promise<readonly (DeclaredAccount & Sourced)[]> {
+export async function loadAccounts(
+  database: Kysely<Schema>,
+): Promise<readonly (DeclaredAccount & Sourced)[]> {
   const accounts = await loadEntities(database, 'accounts', accountFields);
   return accounts.map(({ row: { source }, ...account }) => ({ ...account, source }));
 }
@@ -129,7 +131,7 @@ async function loadWebhooks(database: Kysely<Schema>): Promise<readonly Declared
   return webhooks.map(({ row: _, ...webhook }) => webhook);
 }
 
-async function loadGroups(database: Kysely<Schema>): Promise<readonly (DeclaredGroup & Sourced)[]> {
+export async function loadGroups(database: Kysely<Schema>): Promise<readonly (DeclaredGroup & Sourced)[]> {
   const groups = await loadEntities(database, 'groups', groupFields);
   return groups.map(({ row, ...group }) => ({
     ...group,

@@ -2,12 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Actor } from '../../admin/people/actor.ts';
 import type { Store } from '../../ports/store.ts';
 import { declaration, epochMs, sampleKey } from '../../store/contract/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../../store/sqlite/same-thread-lane.ts';
 import { accountsApi } from './accounts-api.ts';
 import { testApi } from './frame/test-api.fixture.ts';
+import { groupsApi } from './groups-api.ts';
+import { keySources } from './key-sources.fixture.ts';
+import { keysApi } from './keys-api.ts';
 
 let directory = '';
 let store: Store;
@@ -29,7 +33,15 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-const ask = testApi((api) => accountsApi(api, { accounts: (actor) => ({ store, actor, nowMs: epochMs }) }));
+const ask = testApi((api) => {
+  const tools = (actor: Actor) => ({ store, actor, nowMs: epochMs });
+  accountsApi(api, { accounts: tools });
+  groupsApi(api, { groups: tools });
+  keysApi(
+    api,
+    keySources(() => store, epochMs),
+  );
+});
 
 test('an account is made, credited once, limited and shown', async () => {
   const made = await ask('POST', '/accounts', {
@@ -43,7 +55,7 @@ test('an account is made, credited once, limited and shown', async () => {
   const credit = { amount: '10.25', reason: 'Invoice', reference: 'pay-1' };
   expect(await ask('POST', '/accounts/partner/credit', credit)).toMatchObject({
     status: 201,
-    json: { amount: '10.25', balance: '10.25', isNew: true, madeBy: 'console' },
+    json: { amount: '10.25', balance: '10.25', isNew: true, madeBy: 'operator token' },
   });
   expect(await ask('POST', '/accounts/partner/credit', credit)).toMatchObject({
     status: 200,
@@ -73,15 +85,88 @@ test('an account is made, credited once, limited and shown', async () => {
   expect(await store.verify()).toMatchObject({ findings: [] });
 });
 
-test('an account of many keys shows a hundred, those that may be used first, and how many there are', async () => {
+test('an account says how many of its keys may be used, and none of them: they are a list of their own', async () => {
   for (let at = 0; at < 101; at++)
     await store.configuration.insertKey({ ...sampleKey(`many-${at}`), accountId: 'account-2' }, epochMs);
   await store.configuration.setKeyStatus('many-0', 'disabled');
   const { json } = await ask('GET', '/accounts/account-2');
-  expect(json['keyCount']).toBe(101);
-  expect(json['keys']).toHaveLength(100);
-  expect(JSON.stringify(json['keys'])).not.toContain('"disabled"');
+  expect(json).toMatchObject({ keyCount: 100, keys: [] });
 });
+
+test('an account has a name, people’s groups and a page of postings', async () => {
+  const patch = { name: 'Second', showKeys: true, groups: ['group-1'] };
+  expect(await ask('PATCH', '/accounts/account-2', patch)).toMatchObject({
+    status: 200,
+    json: { name: 'Second', account: { showKeys: true, groups: ['group-1'] } },
+  });
+  expect(await ask('PATCH', '/accounts/account-2', { groups: ['none'] })).toMatchObject({
+    json: { errors: [{ field: 'groups.0' }] },
+  });
+  for (const amount of ['1', '2', '3'])
+    await ask('POST', '/accounts/account-2/credit', { amount, reason: `n ${amount}` });
+  const first = await ask('GET', '/accounts/account-2/postings?limit=2');
+  expect(first.json['items']).toMatchObject([{ amount: '3' }, { amount: '2' }]);
+  const next = await ask('GET', `/accounts/account-2/postings?limit=2&cursor=${String(first.json['next'])}`);
+  expect(next.json).toMatchObject({ items: [{ amount: '1' }], next: null });
+  expect((await ask('GET', '/accounts/account-2/usage?days=2')).json['days']).toHaveLength(2);
+  expect((await ask('GET', '/accounts/account-2/declaration')).json['yaml']).toContain('name: Second');
+});
+
+test('a group is made, changed whole, exported and taken away', async () => {
+  const draft = { id: 'cheap', platform: 'messages', multiplier: '1.15', routing: { preset: 'cost' } };
+  const made = await ask('POST', '/groups', draft);
+  expect(made).toMatchObject({
+    status: 201,
+    json: { ...draft, routing: { preset: 'cost', channels: null }, keys: 0, declared: false },
+  });
+  const patch = { name: 'Cheap', multiplier: '0.9', models: ['alpha'], routing: { channels: ['channel-1'] } };
+  expect((await ask('PATCH', '/groups/cheap', patch)).json).toMatchObject({
+    ...{ name: 'Cheap', multiplier: '0.9', models: ['alpha'] },
+    routing: { preset: 'cost', channels: ['channel-1'] },
+  });
+  for (const [wrong, field] of [
+    [{ multiplier: '1e3' }, 'multiplier'],
+    [{ routing: { channels: ['none'] } }, 'routing.channels.0'],
+    [{ platform: 'native' }, 'platform'],
+  ] as const)
+    expect(await ask('PATCH', '/groups/cheap', wrong)).toMatchObject({
+      status: 400,
+      json: { errors: [{ field }] },
+    });
+  expect((await ask('GET', '/groups/cheap/declaration')).json['yaml']).toContain('preset: cost');
+  expect((await ask('GET', '/groups')).json['items']).toMatchObject([{ id: 'cheap' }, { id: 'group-1' }]);
+  expect((await ask('DELETE', '/groups/group-1')).status).toBe(409);
+  expect((await ask('DELETE', '/groups/cheap')).status).toBe(204);
+  expect((await ask('GET', '/groups/cheap')).status).toBe(404);
+});
+
+test.each(['viewer', 'member', 'admin'] as const)(
+  'a %s sees their own account and changes none',
+  async (role) => {
+    const memberships = [{ accountId: 'account-2', role }];
+    const actor: Actor = {
+      kind: 'person',
+      ...{ personId: 'p', name: 'Ada', isOperator: false, memberships, sessionId: 's' },
+      ...{ provenAtMs: epochMs, address: null },
+    };
+    const theirs = testApi(
+      (api) => {
+        accountsApi(api, { accounts: (asking) => ({ store, actor: asking, nowMs: epochMs }) });
+        groupsApi(api, { groups: (asking) => ({ store, actor: asking, nowMs: epochMs }) });
+      },
+      { actor, nowMs: epochMs },
+    );
+    expect((await theirs('GET', '/accounts')).json['items']).toMatchObject([{ id: 'account-2' }]);
+    expect((await theirs('GET', '/accounts/account-2')).status).toBe(200);
+    for (const path of ['', '/postings', '/usage', '/declaration'])
+      expect((await theirs('GET', `/accounts/account-1${path}`)).status).toBe(404);
+    const credit = { amount: '1', reason: 'x' };
+    expect((await theirs('POST', '/accounts/account-2/credit', credit)).status).toBe(403);
+    expect((await theirs('PATCH', '/accounts/account-2', { prepaid: false })).status).toBe(403);
+    expect((await theirs('POST', '/accounts', { id: 'mine' })).status).toBe(403);
+    expect((await theirs('GET', '/groups')).status).toBe(403);
+  },
+);
 
 test('limits are merged into those that are there', async () => {
   for (const path of ['/accounts/account-2', '/groups/group-1', '/keys/key-9']) {

@@ -1,5 +1,5 @@
+import { z } from 'zod';
 import {
-  type AccountRefusal,
   type AccountTools,
   accountBody,
   adjustAccount,
@@ -7,21 +7,24 @@ import {
   amendOwner,
   createAccount,
 } from '../../admin/accounts.ts';
-import { accountPostings, adjustmentReport, listAccounts, ownerReport } from '../../admin/owner-report.ts';
-import type { Actor } from '../../admin/people/actor.ts';
-import { patchBodies } from '../../catalogue/limit-patch.ts';
-import type { OwnerKind } from '../../catalogue/limits.ts';
-import { formatNanoUsd } from '../../money/money.ts';
-import { accountPage, adjustedView, adjustmentPage, adjustmentQuery, ownerView } from './contract/owners.ts';
+import { accountDeclaration } from '../../admin/owner-declaration.ts';
 import {
-  answer,
-  type ConsoleAnswer,
-  type ConsoleProblem,
-  created,
-  invalid,
-  problem,
-} from './frame/answer.ts';
+  accountPostings,
+  accountReport,
+  adjustmentReport,
+  listAccounts,
+  spendOfDays,
+} from '../../admin/owner-report.ts';
+import { type Actor, includes, nameOf } from '../../admin/people/actor.ts';
+import { patchBodies } from '../../catalogue/limit-patch.ts';
+import { formatNanoUsd } from '../../money/money.ts';
+import { pageQuery } from './contract/common.ts';
+import { declarationView, usageDaysQuery } from './contract/keys.ts';
+import { accountPage, adjustedView, adjustmentPage, ownerView, spendView } from './contract/owners.ts';
+import { answer, type ConsoleAnswer, type ConsoleProblem, created } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
+import { page, readCursor } from './frame/pages.ts';
+import { notThere, problemOf } from './owner-problems.ts';
 
 /** The source of the answers. */
 export interface AccountSources {
@@ -30,23 +33,21 @@ export interface AccountSources {
 }
 
 type OwnerAnswer =
-  Awaited<ReturnType<typeof ownerReport>> extends infer Report
+  Awaited<ReturnType<typeof accountReport>> extends infer Report
     ? Report extends { readonly ok: true; readonly value: infer Value }
       ? Value
       : never
     : never;
 
-const owners = ['account', 'group', 'key'] as const satisfies readonly OwnerKind[];
-
 /** Money and limits, as the command line shows and changes them. Amounts are text. */
 export function accountsApi(api: ConsoleApi, { accounts }: AccountSources): void {
   api.route(
     {
-      ...{ method: 'get', path: '/accounts', access: 'operator', tag: 'Accounts' },
-      summary: 'All accounts, with their balances',
+      ...{ method: 'get', path: '/accounts', access: 'viewer', tag: 'Accounts' },
+      summary: 'Accounts, with their balances',
       answer: accountPage,
     },
-    async ({ actor }) => answer({ items: await listAccounts(accounts(actor)), next: null }),
+    async ({ actor, scope }) => answer({ items: await listAccounts(accounts(actor), scope), next: null }),
   );
   api.route(
     {
@@ -57,23 +58,57 @@ export function accountsApi(api: ConsoleApi, { accounts }: AccountSources): void
     },
     async ({ actor, body }) => {
       const made = await createAccount(accounts(actor), body);
-      return made.ok ? report(accounts(actor), 'account', made.value.id, created) : problemOf(made.error);
+      return made.ok ? report(accounts(actor), made.value.id, created) : problemOf(made.error);
     },
   );
   for (const direction of ['credit', 'debit'] as const) serveAdjustment(api, accounts, direction);
+  serveAccount(api, accounts);
+  serveHistory(api, accounts);
+}
+
+function serveHistory(api: ConsoleApi, accounts: AccountSources['accounts']): void {
+  const one = { method: 'get', access: 'viewer', tag: 'Accounts' } as const;
   api.route(
     {
-      ...{ method: 'get', path: '/accounts/{id}/postings', access: 'operator', tag: 'Accounts' },
+      ...{ ...one, path: '/accounts/{id}/postings', query: pageQuery, answer: adjustmentPage },
       summary: 'Credits and debits of an account, the newest first',
-      query: adjustmentQuery,
-      answer: adjustmentPage,
     },
-    async ({ actor, params, query }) => {
-      const postings = await accountPostings(accounts(actor), params.id, query.limit);
-      return postings.ok ? answer({ items: postings.value, next: null }) : notThere(postings.error);
+    async ({ actor, params, query, scope }) => {
+      const cursor = readCursor(query.cursor, z.tuple([z.string()]));
+      if (!cursor.ok) return cursor.error;
+      if (!includes(scope, params.id)) return noAccount(params.id);
+      const before = cursor.value?.[0] ?? null;
+      const postings = await accountPostings(accounts(actor), params.id, query.limit + 1, before);
+      return postings.ok
+        ? answer(page(postings.value, query.limit, ({ id }) => [id]))
+        : notThere(postings.error);
     },
   );
-  for (const owner of owners) serveOwner(api, accounts, owner);
+  api.route(
+    {
+      ...{ ...one, path: '/accounts/{id}/usage', query: usageDaysQuery, answer: spendView },
+      summary: 'What an account was charged by day',
+    },
+    async ({ actor, params, query, scope }) => {
+      if (!includes(scope, params.id)) return noAccount(params.id);
+      return answer({ days: await spendOfDays(accounts(actor), `account:${params.id}`, query.days) });
+    },
+  );
+  api.route(
+    {
+      ...{ ...one, path: '/accounts/{id}/declaration', answer: declarationView },
+      summary: 'An account as a configuration file declares it',
+    },
+    async ({ actor, params, scope }) => {
+      const { accounts: found } = await accounts(actor).store.keys.choices(scope);
+      const account = found.find(({ id }) => id === params.id);
+      return account === undefined ? noAccount(params.id) : answer({ yaml: accountDeclaration(account) });
+    },
+  );
+}
+
+function noAccount(id: string): ConsoleProblem {
+  return notThere(`There is no account "${id}".`);
 }
 
 function serveAdjustment(
@@ -91,7 +126,7 @@ function serveAdjustment(
       answer: adjustedView,
     },
     async ({ actor, params, body }) => {
-      const adjusted = await adjustAccount(accounts(actor), direction, params.id, body, 'console');
+      const adjusted = await adjustAccount(accounts(actor), direction, params.id, body, nameOf(actor));
       if (!adjusted.ok) return problemOf(adjusted.error);
       const { adjustment, balanceNanoUsd, isNew } = adjusted.value;
       const made = {
@@ -103,62 +138,49 @@ function serveAdjustment(
   );
 }
 
-function serveOwner(api: ConsoleApi, accounts: AccountSources['accounts'], owner: OwnerKind): void {
-  const path = `/${owner}s/{id}` as const;
-  const tag = `${owner[0]?.toUpperCase()}${owner.slice(1)}s`;
+function serveAccount(api: ConsoleApi, accounts: AccountSources['accounts']): void {
+  const one = { path: '/accounts/{id}', tag: 'Accounts', answer: ownerView } as const;
   api.route(
-    {
-      ...{ method: 'get', path, access: 'operator', tag, answer: ownerView },
-      summary: `Money and limits of the ${owner}`,
-    },
-    ({ actor, params }) => report(accounts(actor), owner, params.id, answer),
+    { ...one, method: 'get', access: 'viewer', summary: 'Money and limits of an account' },
+    ({ actor, params, scope }) =>
+      includes(scope, params.id) ? report(accounts(actor), params.id, answer) : noAccount(params.id),
   );
   api.route(
     {
-      ...{ method: 'patch', path, access: 'operator', tag, answer: ownerView },
-      summary: `Changes limits of the ${owner}`,
+      ...{ ...one, method: 'patch', access: 'operator', summary: 'Changes an account' },
       description: 'A merge patch (RFC 7396): what it does not name stays, null takes away.',
-      rawBody: patchBodies[owner],
+      rawBody: patchBodies.account,
     },
     async ({ actor, params, body, ifMatch }) => {
-      const before = await ownerReport(accounts(actor), owner, params.id);
+      const before = await accountReport(accounts(actor), params.id);
       const stale = before.ok ? ifMatch(versionOf(before.value)) : null;
       if (stale !== null) return stale;
-      const amended = await amendOwner(accounts(actor), owner, params.id, body);
-      return amended.ok ? report(accounts(actor), owner, amended.value, answer) : problemOf(amended.error);
+      const amended = await amendOwner(accounts(actor), 'account', params.id, body);
+      return amended.ok ? report(accounts(actor), amended.value, answer) : problemOf(amended.error);
     },
   );
 }
 
 async function report(
   tools: AccountTools,
-  owner: OwnerKind,
   id: string,
   say: typeof answer<OwnerAnswer>,
 ): Promise<ConsoleAnswer<OwnerAnswer> | ConsoleProblem> {
-  const found = await ownerReport(tools, owner, id);
+  const found = await accountReport(tools, id);
   return found.ok ? say(found.value, { version: versionOf(found.value) }) : notThere(found.error);
 }
 
 /** All that a patch may change. */
 function versionOf({ name, timezone, budgets, alertAt, limits, account }: OwnerAnswer) {
   const amounts = budgets.map(({ span, amount }) => ({ span, amount }));
-  const { money, showBalance, discount } = account ?? {};
-  const terms = { prepaid: money?.prepaid, creditLimit: money?.creditLimit, showBalance, discount };
+  const { money, showBalance, showKeys, groups, discount } = account ?? {};
+  const terms = {
+    prepaid: money?.prepaid,
+    creditLimit: money?.creditLimit,
+    showBalance,
+    showKeys,
+    groups,
+    discount,
+  };
   return { name, timezone, amounts, alertAt, limits, terms };
-}
-
-function notThere(message: string): ConsoleProblem {
-  return problem('not_found', message, [{ field: 'id', message }]);
-}
-
-function problemOf(refusal: AccountRefusal): ConsoleProblem {
-  switch (refusal.kind) {
-    case 'unknown':
-      return notThere(refusal.message);
-    case 'conflict':
-      return problem('conflict', refusal.message, [{ field: refusal.member, message: refusal.message }]);
-    case 'invalid':
-      return invalid(refusal.mistakes.map(({ path, message }) => ({ field: path.join('.'), message })));
-  }
 }

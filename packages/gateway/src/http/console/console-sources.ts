@@ -4,6 +4,7 @@ import { explainRoute } from '../../admin/explain-route.ts';
 import { keyFinder } from '../../admin/key-finder.ts';
 import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { scopeOf } from '../../admin/people/actor.ts';
 import { openPeople } from '../../admin/people/open-people.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
@@ -23,7 +24,7 @@ export interface ConsoleParts {
   readonly store: Omit<Store, 'close' | 'ledger'>;
   readonly configuration: Pick<
     ConfigurationService,
-    'catalogue' | 'catalogueFiles' | 'poll' | 'problems' | 'sketch'
+    'catalogue' | 'catalogueFiles' | 'peppers' | 'poll' | 'problems' | 'sketch'
   >;
   readonly upstream: Upstream;
   readonly events: {
@@ -53,7 +54,7 @@ export interface PortOrigins {
 
 export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSources {
   const { store, configuration, events, live, restart, router, clock, settings, tokens, status } = parts;
-  const { catalogue } = configuration;
+  const { catalogue, peppers } = configuration;
   const keyOf = keyFinder(catalogue);
   return {
     ...channelSources(parts),
@@ -62,6 +63,14 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     deployment: () => deploymentView(status.deployment(origins)),
     audit: store.audit,
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
+    keys: {
+      ...{ store, catalogue },
+      tools: (actor) => ({
+        ...{ store, peppers, actor, nowMs: clock.now() },
+        ...{ scope: scopeOf(actor, 'member'), unbounded: scopeOf(actor, 'admin') },
+      }),
+    },
+    groups: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
     nextNews: events.nextNews,
     webhooks: async () => webhookStatuses(events.webhooks, await store.events.standings()),

@@ -8,6 +8,8 @@ import { type EventSources, eventsApi } from './events-api.ts';
 import { answer, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import type { GateOptions } from './frame/gate.ts';
+import { type GroupSources, groupsApi } from './groups-api.ts';
+import { type KeySources, keysApi } from './keys-api.ts';
 import { type LiveSources, liveApi } from './live-api.ts';
 import { type OverviewSources, overviewApi } from './overview-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
@@ -25,7 +27,9 @@ export interface ApiSources
     CallSources,
     OverviewSources,
     LiveSources,
-    StatusSources {
+    StatusSources,
+    KeySources,
+    GroupSources {
   readonly restart: Restart;
 }
 
@@ -38,6 +42,8 @@ export function operationsApi(
   sessionApi(api, sources);
   accountsApi(api, sources);
   auditApi(api, sources);
+  keysApi(api, sources);
+  groupsApi(api, sources);
   eventsApi(api, sources);
   routeApi(api, sources);
   callsApi(api, sources);

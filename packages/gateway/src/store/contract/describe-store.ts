@@ -3,6 +3,7 @@ import { describeClaims } from './describe-claims.ts';
 import { describeConfiguration } from './describe-configuration.ts';
 import { describeConsoleChannels } from './describe-console-channels.ts';
 import { describeEvents } from './describe-events.ts';
+import { describeKeys } from './describe-keys.ts';
 import { describeLeases } from './describe-leases.ts';
 import { describeLedger } from './describe-ledger.ts';
 import { describePrices } from './describe-prices.ts';
@@ -16,6 +17,7 @@ export function describeStore(name: string, createSite: () => StoreSite): void {
   describe(`${name}: ledger`, () => describeLedger(createSite));
   describe(`${name}: usage`, () => describeUsage(createSite));
   describe(`${name}: configuration`, () => describeConfiguration(createSite));
+  describe(`${name}: keys`, () => describeKeys(createSite));
   describe(`${name}: prices`, () => describePrices(createSite));
   describe(`${name}: channels of the console`, () => describeConsoleChannels(createSite));
   describe(`${name}: claims`, () => describeClaims(createSite));

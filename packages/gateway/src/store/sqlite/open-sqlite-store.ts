@@ -5,6 +5,7 @@ import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactorStore } from '../../ports/factors.ts';
+import type { KeyDirectory } from '../../ports/key-directory.ts';
 import type { PeopleStore } from '../../ports/people.ts';
 import type { PersonLinkStore } from '../../ports/person-links.ts';
 import type { StatusStore } from '../../ports/status.ts';
@@ -90,7 +91,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
-    accounts: accountsOf(reader, writer),
+    ...{ accounts: accountsOf(reader, writer), keys: keysOf(reader, reporter, clock) },
     events: eventsOf(reader, writer),
     status: statusOf(reporter, writer),
     claims: new GatheredClaims((take) => writer.run('changeClaims', take)),
@@ -133,6 +134,8 @@ function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): Co
       'setPrices',
       'insertKey',
       'insertAccount',
+      'insertGroup',
+      'removeGroup',
       'amendLimits',
       'setKeyStatus',
       'rotateKey',
@@ -165,6 +168,18 @@ function accountsOf(reader: StoreLane, writer: StoreLane): AccountStore {
     ...jobsOf(reader, 'adjustments'),
     money: () => reader.run('accountMoney', () => []),
     spent: (...inputs) => reader.run('spentIn', () => inputs),
+  };
+}
+
+/** The keys: one is read beside the configuration, and many as a report. */
+function keysOf(reader: StoreLane, reporter: StoreLane, clock: Clock): KeyDirectory {
+  return {
+    list: (...inputs) => reporter.run('listKeys', () => [clock.now(), ...inputs]),
+    find: (...inputs) => reader.run('findListedKey', () => [clock.now(), ...inputs]),
+    choices: (...inputs) => reader.run('keyChoices', () => inputs),
+    days: (...inputs) => reader.run('spendByDay', () => inputs),
+    counts: () => reader.run('keyCounts', () => []),
+    budgets: (...inputs) => reader.run('budgetsSpent', () => [clock.now(), ...inputs]),
   };
 }
 

@@ -4,7 +4,7 @@ import type { LeaseExchange } from '../../ports/leases.ts';
 import type { StatusView } from '../../ports/status.ts';
 import { type LedgerAlarm, StoreUnavailable } from '../../ports/store.ts';
 import { accountMoney, adjust, listAdjustments, spentIn } from '../accounts.ts';
-import { amendLimits, insertAccount } from '../amendments.ts';
+import { amendLimits, insertAccount, insertGroup, removeGroup } from '../amendments.ts';
 import { ArchivedPages } from '../archive/archived-pages.ts';
 import { archiveStep } from '../archive/archiver.ts';
 import { SqlCallReports } from '../call-reports.ts';
@@ -16,6 +16,14 @@ import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-
 import { followEvents, listEvents, recordEvents } from '../events.ts';
 import { FactorWriter } from '../factors.ts';
 import { Feeder } from '../feeder.ts';
+import {
+  budgetsSpent,
+  countKeys,
+  findListedKey,
+  listKeys,
+  loadKeyChoices,
+  spendByDay,
+} from '../key-directory.ts';
 import { loadConfiguration, loadRevision } from '../load-configuration.ts';
 import { readOverview } from '../overview.ts';
 import { PersonLinkWriter } from '../person-links.ts';
@@ -59,6 +67,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createStatusJobs(database),
     ...createSignInJobs(kysely),
     ...createPeopleJobs(kysely),
+    ...createKeyJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
 }
@@ -119,6 +128,8 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     setPrices: writer.setPrices.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     insertAccount: insertAccount.bind(null, kysely),
+    insertGroup: insertGroup.bind(null, kysely),
+    removeGroup: removeGroup.bind(null, kysely),
     amendLimits: amendLimits.bind(null, kysely),
     setKeyStatus: writer.setKeyStatus.bind(writer),
     rotateKey: writer.rotateKey.bind(writer),
@@ -138,6 +149,17 @@ function createAccountJobs(kysely: Kysely<Schema>) {
     adjustments: listAdjustments.bind(null, kysely),
     accountMoney: () => accountMoney(kysely),
     spentIn: spentIn.bind(null, kysely),
+  };
+}
+
+function createKeyJobs(kysely: Kysely<Schema>) {
+  return {
+    listKeys: listKeys.bind(null, kysely),
+    findListedKey: findListedKey.bind(null, kysely),
+    keyChoices: loadKeyChoices.bind(null, kysely),
+    spendByDay: spendByDay.bind(null, kysely),
+    keyCounts: () => countKeys(kysely),
+    budgetsSpent: budgetsSpent.bind(null, kysely),
   };
 }
 

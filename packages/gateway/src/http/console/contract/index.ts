@@ -2,6 +2,8 @@ export type * from './audit.ts';
 export type * from './calls.ts';
 export type * from './channels.ts';
 export type * from './events.ts';
+export type * from './groups.ts';
+export type * from './keys.ts';
 export type * from './live.ts';
 export type * from './operations.ts';
 export type * from './overview.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ratesSchema } from '../../../catalogue/limit-fields.ts';
-import { pageMembers, pageOf, timeText, usdText } from './common.ts';
+import { pageOf, timeText, usdText } from './common.ts';
 
-const standing = z
+export const budgetView = z
   .strictObject({
     span: z.enum(['day', 'month', 'total']),
     amount: usdText,
@@ -11,6 +11,7 @@ const standing = z
     resetsAt: timeText.nullable().meta({ description: 'Null of a budget for good.' }),
   })
   .meta({ id: 'BudgetView' });
+export type BudgetView = z.infer<typeof budgetView>;
 
 const balance = {
   balance: usdText,
@@ -84,7 +85,7 @@ export const ownerView = z
     name: z.string(),
     source: z.string(),
     timezone: z.string(),
-    budgets: z.array(standing),
+    budgets: z.array(budgetView),
     alertAt: z.string().nullable(),
     limits: ratesSchema
       .nullable()
@@ -93,6 +94,11 @@ export const ownerView = z
       .strictObject({
         money: z.strictObject(balance),
         showBalance: z.boolean(),
+        showKeys: z.boolean(),
+        groups: z
+          .array(z.string())
+          .nullable()
+          .meta({ description: 'Groups that its people may make keys in; null: those that it has keys in.' }),
         discount,
         adjustments: z.array(adjustmentView),
       })
@@ -104,4 +110,8 @@ export const ownerView = z
   .meta({ id: 'OwnerView' });
 export type OwnerView = z.infer<typeof ownerView>;
 
-export const adjustmentQuery = z.strictObject({ limit: pageMembers.limit });
+/** The charges of an account or a group, by day of UTC. */
+export const spendView = z
+  .strictObject({ days: z.array(z.strictObject({ day: z.iso.date(), charge: usdText })) })
+  .meta({ id: 'SpendView' });
+export type SpendView = z.infer<typeof spendView>;
