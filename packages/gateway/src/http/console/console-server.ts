@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../../ports/store.ts';
 import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
 import { type Bindings, ConsoleApi } from './frame/console-api.ts';
 import { docsApi } from './frame/docs-api.ts';
+import { docsPage } from './frame/docs-page.ts';
 import { Gate } from './frame/gate.ts';
 import { secureHeaders } from './frame/headers.ts';
 import { misdirection } from './frame/origins.ts';
@@ -122,7 +123,9 @@ function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
     const { contentType, text } = await options.exposeMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });
-  routes.route('/', apiOf(options).hono());
+  const api = apiOf(options);
+  routes.route('/', docsPage(api));
+  routes.route('/', api.hono());
   routes.route(
     '/',
     pageFiles(options.pagesFolder ?? builtConsole, () => options.apiOrigin()),

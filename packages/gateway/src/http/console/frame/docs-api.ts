@@ -8,9 +8,9 @@ export function docsApi(api: ConsoleApi): void {
   api.route(
     {
       ...{ method: 'get', path: '/openapi.json', access: 'anyone', tag: 'Description' },
-      summary: 'This description, as OpenAPI 3.1',
+      summary: 'This description, as OpenAPI',
       answer: z.record(z.string(), z.unknown()),
     },
-    () => answer(openApiDocument(api.specs)),
+    () => answer({ ...openApiDocument(api.specs) }),
   );
 }

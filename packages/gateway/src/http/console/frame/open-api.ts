@@ -1,8 +1,57 @@
 import { z } from 'zod';
 import { apiPrefix } from './console-api.ts';
-import type { AnyRouteSpec } from './route.ts';
+import type { Access, AnyRouteSpec } from './route.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The parts of JSON Schema that zod writes. */
+export interface SchemaJson {
+  readonly $ref?: string;
+  readonly anyOf?: readonly SchemaJson[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly type?: string | readonly string[];
+  readonly items?: SchemaJson;
+  readonly properties?: Readonly<Record<string, SchemaJson>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | SchemaJson;
+  readonly description?: string;
+}
+
+type Content = Readonly<Record<string, { readonly schema: SchemaJson }>>;
+
+/** One route, as the description has it. */
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly 'x-access': Access;
+  readonly 'x-fresh'?: true;
+  readonly security: readonly JsonObject[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema: SchemaJson;
+  }[];
+  readonly requestBody?: { readonly required: true; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+}
+
+/** OpenAPI 3.1, as far as this description needs it. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly JsonObject[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, SchemaJson>>;
+    readonly securitySchemes: JsonObject;
+  };
+}
 
 const problemSchema = z
   .strictObject({
@@ -19,11 +68,11 @@ const problemSchema = z
   .meta({ id: 'Problem', description: 'An answer in the place of the one that was asked for (RFC 9457).' });
 
 /** The description of all routes, from the schemas by which they read and answer. */
-export function openApiDocument(specs: readonly AnyRouteSpec[]): JsonObject {
-  const components: Record<string, unknown> = {};
+export function openApiDocument(specs: readonly AnyRouteSpec[]): OpenApiDocument {
+  const components: Record<string, SchemaJson> = {};
   const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => refOf(schema, io, components);
   const problemRef = schemaOf(problemSchema, 'output');
-  const paths: Record<string, Record<string, unknown>> = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   for (const spec of specs) {
     const path = `${apiPrefix}${spec.path}`;
     paths[path] = { ...paths[path], [spec.method]: operationOf(spec, schemaOf, problemRef) };
@@ -55,9 +104,9 @@ export function openApiDocument(specs: readonly AnyRouteSpec[]): JsonObject {
   };
 }
 
-type SchemaOf = (schema: z.ZodType, io: 'input' | 'output') => JsonObject;
+type SchemaOf = (schema: z.ZodType, io: 'input' | 'output') => SchemaJson;
 
-function operationOf(spec: AnyRouteSpec, schemaOf: SchemaOf, problemRef: JsonObject): JsonObject {
+function operationOf(spec: AnyRouteSpec, schemaOf: SchemaOf, problemRef: SchemaJson): Operation {
   const { tag, summary, description, access, method, path, fresh = false } = spec;
   const body = spec.body ?? spec.rawBody;
   return {
@@ -87,7 +136,7 @@ function operationOf(spec: AnyRouteSpec, schemaOf: SchemaOf, problemRef: JsonObj
   };
 }
 
-function successOf(spec: AnyRouteSpec, schemaOf: SchemaOf): JsonObject {
+function successOf(spec: AnyRouteSpec, schemaOf: SchemaOf): Operation['responses'] {
   const { answer, produces, creates = false } = spec;
   if (produces !== undefined)
     return { 200: { description: 'As asked for.', content: { [produces]: { schema: { type: 'string' } } } } };
@@ -96,11 +145,9 @@ function successOf(spec: AnyRouteSpec, schemaOf: SchemaOf): JsonObject {
   return { [creates ? 201 : 200]: { description: creates ? 'It was made.' : 'As asked for.', content } };
 }
 
-function parametersOf(spec: AnyRouteSpec, schemaOf: SchemaOf): readonly JsonObject[] {
+function parametersOf(spec: AnyRouteSpec, schemaOf: SchemaOf): Operation['parameters'] {
   const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const { properties = {}, required = [] } = (
-    spec.query === undefined ? {} : schemaOf(spec.query, 'input')
-  ) as { readonly properties?: Record<string, JsonObject>; readonly required?: readonly string[] }; // The schema of an object.
+  const { properties = {}, required = [] } = spec.query === undefined ? {} : schemaOf(spec.query, 'input');
   const isChange = spec.method !== 'get' && spec.method !== 'post';
   return [
     ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
@@ -123,7 +170,7 @@ function parametersOf(spec: AnyRouteSpec, schemaOf: SchemaOf): readonly JsonObje
   ];
 }
 
-function headerParameter(name: string, description: string): JsonObject {
+function headerParameter(name: string, description: string): Operation['parameters'][number] {
   return { name, in: 'header', required: false, description, schema: { type: 'string' } };
 }
 
@@ -133,26 +180,28 @@ function operationId(method: string, path: string): string {
 }
 
 /** The schema, or a reference where it has a name; named ones within it are gathered. */
-function refOf(schema: z.ZodType, io: 'input' | 'output', components: Record<string, unknown>): JsonObject {
+function refOf(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  components: Record<string, SchemaJson>,
+): SchemaJson {
   const written = z.toJSONSchema(schema, {
     ...{ target: 'draft-2020-12', io, unrepresentable: 'any', reused: 'inline' },
-  }) as JsonObject; // JSON Schema is JSON.
-  const {
-    $schema: _,
-    $defs = {},
-    id: __,
-    ...rest
-  } = rewriteRefs(written) as JsonObject & { readonly $defs?: JsonObject };
-  for (const [name, definition] of Object.entries($defs)) components[name] = withoutId(definition);
+  });
+  // Only references are changed, so it is what zod wrote: JSON Schema.
+  const { $schema: _, $defs = {}, id: __, ...rest } = rewriteRefs(written) as WrittenSchema;
+  for (const [name, { id: ___, ...definition }] of Object.entries($defs)) components[name] = definition;
   const { id } = schema.meta() ?? {};
   if (id === undefined) return rest;
-  components[id] = rest;
+  // One that names itself is among the definitions already.
+  if (rest.$ref === undefined) components[id] = rest;
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function withoutId(definition: unknown): unknown {
-  const { id: _, ...rest } = definition as JsonObject; // As above.
-  return rest;
+interface WrittenSchema extends SchemaJson {
+  readonly $schema?: string;
+  readonly id?: string;
+  readonly $defs?: Readonly<Record<string, WrittenSchema>>;
 }
 
 function rewriteRefs(value: unknown): unknown {
