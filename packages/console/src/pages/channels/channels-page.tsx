@@ -1,0 +1,135 @@
+import type { ChannelCosts, ChannelItem, ChannelPage as ChannelListPage } from '@headgate/gateway/console';
+import { Plus, Waypoints } from 'lucide-react';
+import { useMemo } from 'react';
+import { useCursorList, useGet } from '../../api/hooks.ts';
+import { useTexts } from '../../app/texts.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Count, Duration, Money, Percent, Time } from '../../ui/figures.tsx';
+import { FilterBar, useFilters } from '../../ui/filters.tsx';
+import { ButtonLink } from '../../ui/link.tsx';
+import { Page } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { ChannelState } from './states.tsx';
+import * as texts from './texts.ts';
+
+const states = ['down', 'degraded', 'draining', 'up', 'off'] as const;
+/** Standing changes by the second; what it costs does not. */
+const [standingMs, costsMs] = [5_000, 60_000];
+
+/** Every channel, with how it stands. */
+export function ChannelsPage() {
+  const t = useTexts(texts);
+  const [values] = useFilters(['search', 'state', 'model']);
+  const query = useCursorList<ChannelItem, ChannelListPage>('/channels', values, { refetchMs: standingMs });
+  const costs = useGet<ChannelCosts>('/channel-costs', { hours: '24' }, { refetchMs: costsMs });
+  const columns = useColumns(costs.data);
+  const counts = query.data?.pages[0]?.counts;
+  const isFiltered = Object.keys(values).length > 0;
+  const make = (
+    <ButtonLink to="/channels/new" variant="primary" icon={Plus}>
+      {t('new')}
+    </ButtonLink>
+  );
+  return (
+    <Page title={t('title')} description={t('description')} actions={make}>
+      <FilterBar
+        filters={[
+          { name: 'search', label: t('search'), kind: 'text' },
+          {
+            ...{ name: 'state', label: t('state'), kind: 'select' },
+            options: states.map((value) => ({
+              value,
+              label: `${t(`state.${value}`)} (${counts?.[value] ?? 0})`,
+            })),
+          },
+          { name: 'model', label: t('model'), kind: 'text' },
+        ]}
+      />
+      <Table
+        label={t('title')}
+        columns={columns}
+        query={query}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/channels/$id', params: { id } })}
+        empty={
+          isFiltered ? (
+            <Empty title={t('empty.filtered')} />
+          ) : (
+            <Empty title={t('empty')} icon={Waypoints} action={make}>
+              {t('empty.text')}
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+function useColumns(costs: ChannelCosts | undefined): readonly Column<ChannelItem>[] {
+  const t = useTexts(texts);
+  return useMemo(() => {
+    const costOf = new Map(costs?.items.map(({ id, cost }) => [id, cost]));
+    return [
+      { id: 'state', header: t('state'), width: 110, cell: ({ state }) => <ChannelState state={state} /> },
+      { id: 'channel', header: t('channel'), width: 'grow', cell: (row) => <NameOf row={row} /> },
+      {
+        id: 'provider',
+        header: t('provider'),
+        width: 150,
+        hideBelow: 'lg',
+        cell: ({ providerName }) => providerName,
+      },
+      {
+        ...{ id: 'success', header: t('success'), width: 80, align: 'end' },
+        cell: ({ success }) => <Percent value={success} />,
+      },
+      {
+        ...{ id: 'ttft', header: t('ttft'), width: 100, align: 'end', hideBelow: 'md' },
+        cell: ({ ttftMs }) => <Duration ms={ttftMs} />,
+      },
+      {
+        ...{ id: 'inFlight', header: t('inFlight'), width: 110, align: 'end', hideBelow: 'md' },
+        cell: ({ inFlight, maxConcurrency: max }) => (
+          <span>
+            <Count value={inFlight} />
+            {max !== null && <span className="text-soft"> {t('headroom', { max })}</span>}
+          </span>
+        ),
+      },
+      {
+        ...{ id: 'models', header: t('models'), width: 80, align: 'end', hideBelow: 'sm' },
+        cell: ({ models, modelsOut }) => (modelsOut === 0 ? models : `${models - modelsOut}/${models}`),
+      },
+      {
+        ...{ id: 'cost', header: t('cost24'), width: 110, align: 'end', hideBelow: 'lg' },
+        cell: ({ id }) => <Money usd={costOf.get(id) ?? null} />,
+      },
+      {
+        ...{ id: 'error', header: t('lastError'), width: 110, align: 'end', hideBelow: 'lg' },
+        cell: ({ lastFailure }) =>
+          lastFailure === null ? (
+            '–'
+          ) : (
+            <span title={lastFailure.words}>
+              <Time iso={lastFailure.at} />
+            </span>
+          ),
+      },
+    ];
+  }, [t, costs]);
+}
+
+function NameOf({ row: { id, source, simulated, problems } }: { readonly row: ChannelItem }) {
+  const t = useTexts(texts);
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <bdi className="truncate font-medium" title={problems.length === 0 ? id : problems.join('; ')}>
+        {id}
+      </bdi>
+      {simulated && <Badge tone="accent">{t('simulated')}</Badge>}
+      {source !== 'console' && !simulated && <Badge>{t(`source.${source}`)}</Badge>}
+      {problems.length > 0 && <Badge tone="bad">{t('missing')}</Badge>}
+    </span>
+  );
+}
