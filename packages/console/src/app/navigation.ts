@@ -1,5 +1,5 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { LayoutDashboard, type LucideIcon } from 'lucide-react';
+import { LayoutDashboard, type LucideIcon, Waypoints } from 'lucide-react';
 import type { Access, Session } from './session.tsx';
 import type { en } from './shell-texts.ts';
 
@@ -18,7 +18,10 @@ const sections: readonly {
   readonly entries: readonly NavigationEntry[];
 }[] = [
   { name: 'usage', entries: [{ to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' }] },
-  { name: 'gateway', entries: [] },
+  {
+    name: 'gateway',
+    entries: [{ to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' }],
+  },
   { name: 'settings', entries: [] },
 ];
 

@@ -17,7 +17,12 @@ const root = createRootRoute({
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 
 // Each page is a line here and comes with its texts when it is first gone to.
-const inShell = [page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage')] as const;
+const inShell = [
+  page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  page('/channels', () => import('../pages/channels/channels-page.tsx'), 'ChannelsPage'),
+  page('/channels/new', () => import('../pages/channels/new-channel-page.tsx'), 'NewChannelPage'),
+  page('/channels/$id', () => import('../pages/channels/channel-page.tsx'), 'ChannelPage'),
+] as const;
 const withoutShell = [] as const;
 
 /** A page that has the navigation around it, and is only for who is signed in. */

@@ -6,6 +6,10 @@ import type { TargetStatus } from '../route/status.ts';
 export const channelStates = ['down', 'degraded', 'draining', 'up', 'off'] as const;
 export type ChannelState = (typeof channelStates)[number];
 
+/** The switch of a channel: it takes calls, or none that are new, or none at all. */
+export const switchPositions = ['on', 'draining', 'off'] as const;
+export type SwitchPosition = (typeof switchPositions)[number];
+
 /** A model of a channel, as operators see it. */
 export interface ServedModelStatus extends TargetStatus {
   readonly model: string;

@@ -1,8 +1,8 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { ListPrice } from '../catalogue/price-book.ts';
 import { inForce, isOperators, lastDue, timelineOf } from '../catalogue/price-timeline.ts';
-import type { WrittenPrice } from '../config/configuration-schema.ts';
 import { readTime } from '../config/moment.ts';
+import type { WrittenPrice } from '../config/price-shape.ts';
 import type { PriceSheet } from '../config/price-sheet.ts';
 import { providerDocument } from '../config/provider-document.ts';
 import type { ConfigurationProblem, YamlPath } from '../config/yaml-source.ts';

@@ -2,8 +2,8 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import { identifier, modelId } from '../catalogue/identifiers.ts';
 import { shapeProblems } from './configuration-file.ts';
-import { priceEntry, writtenPrices } from './configuration-schema.ts';
 import { plainSource } from './plain-source.ts';
+import { priceEntry, writtenPrices } from './price-shape.ts';
 import { readPriceTable, type TableLine } from './price-table.ts';
 import { type ConfigurationProblem, readYaml, type YamlSource } from './yaml-source.ts';
 

@@ -1,5 +1,5 @@
 import type { ChannelCosts, ChannelItem, ChannelPage as ChannelListPage } from '@headgate/gateway/console';
-import { Plus, Waypoints } from 'lucide-react';
+import { Waypoints } from 'lucide-react';
 import { useMemo } from 'react';
 import { useCursorList, useGet } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
@@ -27,7 +27,7 @@ export function ChannelsPage() {
   const counts = query.data?.pages[0]?.counts;
   const isFiltered = Object.keys(values).length > 0;
   const make = (
-    <ButtonLink to="/channels/new" variant="primary" icon={Plus}>
+    <ButtonLink to="/channels/new" variant="primary">
       {t('new')}
     </ButtonLink>
   );

@@ -6,6 +6,7 @@ import type { ChannelWish, Sourced, StoredConfiguration } from '../../ports/conf
 import type { Store } from '../../ports/store.ts';
 import { type AuditTools, writeAudit } from '../audit.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
+import type { SwitchPosition } from '../channel-status.ts';
 import { sealCredential } from '../credentials.ts';
 import { type FieldMistake, formOf, readForm } from './channel-form.ts';
 
@@ -29,10 +30,6 @@ type StoredChannel = StoredConfiguration['channels'][number];
 
 /** Holds what is there now against what whoever asks has seen of it. */
 export type HasSeen = (form: object) => boolean;
-
-/** The switch of a channel: it takes calls, or none that are new, or none at all. */
-export const switchPositions = ['on', 'draining', 'off'] as const;
-export type SwitchPosition = (typeof switchPositions)[number];
 
 /** So often something else may be configured in the moment between a look and its change. */
 const attemptsMax = 5;

@@ -1,7 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { DeclaredChannel } from '../../catalogue/entities.ts';
+import { type ChannelShape, channelShape } from '../../config/channel-shape.ts';
 import { shapeProblems } from '../../config/configuration-file.ts';
-import { type ChannelShape, channelShape } from '../../config/configuration-schema.ts';
 import { plainSource } from '../../config/plain-source.ts';
 import type { ConfigurationProblem } from '../../config/yaml-source.ts';
 import type { ChannelWish, StoredConfiguration } from '../../ports/configuration-store.ts';

@@ -13,7 +13,7 @@ import {
   type SecretSource,
   type WrittenSecret,
 } from '../../catalogue/secret-source.ts';
-import type { ChannelShape } from '../../config/configuration-schema.ts';
+import type { ChannelShape } from '../../config/channel-shape.ts';
 import type { ProviderDocument } from '../../config/provider-document.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import { type DeclaredTimeline, declareTimeline, listTimeline } from './declare-price.ts';

@@ -6,8 +6,8 @@ import {
   priceAt,
   versionAt,
 } from '../../catalogue/price-book.ts';
-import type { PriceShape, WrittenPrice } from '../../config/configuration-schema.ts';
 import { readTime } from '../../config/moment.ts';
+import type { PriceShape, WrittenPrice } from '../../config/price-shape.ts';
 import type { YamlPath } from '../../config/yaml-source.ts';
 import type { PriceTier } from '../../money/price.ts';
 import {

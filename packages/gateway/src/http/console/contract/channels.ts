@@ -1,9 +1,8 @@
 import { protocolIds } from '@headgate/protocols';
 import { z } from 'zod';
-import { channelStates } from '../../../admin/channel-status.ts';
-import { switchPositions } from '../../../admin/channels/change-channels.ts';
+import { channelStates, switchPositions } from '../../../admin/channel-status.ts';
 import { connectionCauses } from '../../../admin/connection-causes.ts';
-import { channelShape } from '../../../config/configuration-schema.ts';
+import { channelShape } from '../../../config/channel-shape.ts';
 import { pageMembers, pageOf, textOf, timeText, usdText, wholeNumber } from './common.ts';
 
 const failure = z.strictObject({ atMs: z.number(), words: z.string() });
