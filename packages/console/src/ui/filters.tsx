@@ -107,7 +107,7 @@ function TextFilter({ filter: { name, label }, value, onChange }: TextFilterProp
       placeholder={label}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
-      className={classes(controlClass, 'h-8 w-44')}
+      className={classes(controlClass, 'h-8 max-w-44')}
     />
   );
 }
