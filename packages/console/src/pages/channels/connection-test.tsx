@@ -5,7 +5,7 @@ import { Duration } from '../../ui/figures.tsx';
 import * as causeTexts from './cause-texts.ts';
 import * as texts from './texts.ts';
 
-/** What a channel answered, step by step: what failed, and how to mend it. */
+/** The steps of a test: each says why it failed, and how to mend it. */
 export function ConnectionTest({ trial }: { readonly trial: TrialView }) {
   const t = useTexts(texts);
   return (

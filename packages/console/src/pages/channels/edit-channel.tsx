@@ -22,7 +22,7 @@ interface EditChannelProps {
 /** Changes what is written of a channel; whoever changed it meanwhile is not overwritten. */
 export function EditChannel({ channel, path, etag, onClose }: EditChannelProps) {
   const t = useTexts(texts);
-  // What comes while somebody writes does not change what they began with.
+  // News that comes while somebody writes does not change what they began with.
   const [first] = useState({ written: channel.written, etag });
   const change = useChange<object, ChannelView>('PATCH', path, { invalidates: ['/channels', '/models'] });
   const served = recordOf(first.written['models']);

@@ -39,39 +39,11 @@ export function NewChannelPage() {
 
 function NewChannel({ preset, onBack }: { readonly preset: PresetView; readonly onBack: () => void }) {
   const t = useTexts(texts);
-  const navigate = useNavigate();
   const [trial, setTrial] = useState<TrialView | null>(null);
   const [chosen, setChosen] = useState<ChosenModels>({});
   const [more, setMore] = useState('');
-  const make = useChange<object, ChannelView>('POST', '/channels', { invalidates: ['/channels', '/models'] });
-  const written = (values: WrittenForm) => ({
-    provider: preset.id,
-    ...withoutNull({ ...optionsOf(values), ...credentialOf(values) }),
-  });
-  const form = useForm({
-    initial: { ...startOf(preset), id: preset.id, models: '' },
-    submit: (values) =>
-      make.mutateAsync({
-        body: { id: values.id, ...written(values), models: modelsOf(chosen, more), ...secretOf(values) },
-      }),
-    onDone: ({ id }) => {
-      toast.success(t('created', { id }));
-      void navigate({ to: '/channels/$id', params: { id } });
-    },
-  });
   const [askModel, setAskModel] = useState('');
-  const test = useForm({
-    initial: {},
-    submit: () =>
-      api.post<TrialView>('/channel-trials', {
-        body: {
-          channel: written(form.values),
-          ...secretOf(form.values),
-          ...(askModel.trim() === '' ? {} : { model: askModel.trim() }),
-        },
-      }),
-    onDone: setTrial,
-  });
+  const { form, test } = useDraft({ preset, chosen, more, askModel, onTrial: setTrial });
   const fields = form as never as Parameters<typeof OptionFields>[0]['form'];
   return (
     <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-6">
@@ -127,4 +99,48 @@ function NewChannel({ preset, onBack }: { readonly preset: PresetView; readonly 
 
 function secretOf({ keptIn, secret }: WrittenForm): { secret?: string } {
   return keptIn === 'sealed' && secret !== '' ? { secret } : {};
+}
+
+interface DraftParts {
+  readonly preset: PresetView;
+  readonly chosen: ChosenModels;
+  readonly more: string;
+  /** Asked for one token, where it is not empty. */
+  readonly askModel: string;
+  readonly onTrial: (trial: TrialView) => void;
+}
+
+/** The form that makes the channel, and the one that tries it before. */
+function useDraft({ preset, chosen, more, askModel, onTrial }: DraftParts) {
+  const t = useTexts(texts);
+  const navigate = useNavigate();
+  const make = useChange<object, ChannelView>('POST', '/channels', { invalidates: ['/channels', '/models'] });
+  const written = (values: WrittenForm) => ({
+    provider: preset.id,
+    ...withoutNull({ ...optionsOf(values), ...credentialOf(values) }),
+  });
+  const form = useForm({
+    initial: { ...startOf(preset), id: preset.id, models: '' },
+    submit: (values) =>
+      make.mutateAsync({
+        body: { id: values.id, ...written(values), models: modelsOf(chosen, more), ...secretOf(values) },
+      }),
+    onDone: ({ id }) => {
+      toast.success(t('created', { id }));
+      void navigate({ to: '/channels/$id', params: { id } });
+    },
+  });
+  const test = useForm({
+    initial: {},
+    submit: () =>
+      api.post<TrialView>('/channel-trials', {
+        body: {
+          channel: written(form.values),
+          ...secretOf(form.values),
+          ...(askModel.trim() === '' ? {} : { model: askModel.trim() }),
+        },
+      }),
+    onDone: onTrial,
+  });
+  return { form, test };
 }

@@ -29,7 +29,27 @@ export function Targets({ channel, path }: { readonly channel: ChannelView; read
   const t = useTexts(texts);
   const lift = useLift(path);
   const isOut = channel.targets.some(({ state }) => state !== 'serving');
-  const columns = useMemo(
+  const columns = useColumns();
+  return (
+    <Section
+      title={t('targets')}
+      plain
+      actions={isOut && <Button onClick={() => lift({})}>{t('liftAll')}</Button>}
+    >
+      <Table
+        label={t('targets')}
+        columns={columns}
+        rows={channel.targets}
+        rowKey={({ model }) => model}
+        empty={<Empty title={t('target.none')} />}
+      />
+    </Section>
+  );
+}
+
+function useColumns(): readonly Column<TargetRow>[] {
+  const t = useTexts(texts);
+  return useMemo(
     (): readonly Column<TargetRow>[] => [
       { id: 'state', header: t('state'), width: 150, cell: ({ state }) => <TargetStateDot state={state} /> },
       {
@@ -83,20 +103,5 @@ export function Targets({ channel, path }: { readonly channel: ChannelView; read
       },
     ],
     [t],
-  );
-  return (
-    <Section
-      title={t('targets')}
-      plain
-      actions={isOut && <Button onClick={() => lift({})}>{t('liftAll')}</Button>}
-    >
-      <Table
-        label={t('targets')}
-        columns={columns}
-        rows={channel.targets}
-        rowKey={({ model }) => model}
-        empty={<Empty title={t('target.none')} />}
-      />
-    </Section>
   );
 }

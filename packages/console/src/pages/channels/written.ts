@@ -124,7 +124,7 @@ function textOf(text: string): string | null {
   return text.trim() === '' ? null : text.trim();
 }
 
-/** What is no number goes as it is: the API says what is wrong with it. */
+/** Text that is no number goes as it is: the API says why it is wrong. */
 function numberOf(text: string): number | string | null {
   const given = textOf(text);
   return given === null ? null : /^\d+$/.test(given) ? Number(given) : given;
