@@ -2,10 +2,10 @@ import { SunMoon } from 'lucide-react';
 import { IconButton } from '../ui/button.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { useChoice } from './choice.ts';
-import { chooseLanguage, type Language, languages, useLanguage } from './language.ts';
+import { chooseLanguage, type Language, languages, languageTags, useLanguage } from './language.ts';
 import * as texts from './shell-texts.ts';
 import { type Translate, useTexts } from './texts.ts';
-import { chooseTheme, type Theme, theme, themes } from './theme.ts';
+import { chooseTheme, theme, themes } from './theme.ts';
 
 /** Theme and language, for pages without the person's menu. */
 export function AppearanceMenu() {
@@ -17,7 +17,9 @@ export function AppearanceMenu() {
 /** The entries of a menu that choose theme and language; `onChoice` hears of it, to keep it in the profile. */
 export function useAppearance(
   t: Translate<typeof texts.en>,
-  onChoice: (choice: { readonly theme: Theme } | { readonly language: Language }) => void = () => undefined,
+  onChoice: (
+    choice: { readonly theme: 'light' | 'dark' | null } | { readonly language: string },
+  ) => void = () => undefined,
 ): { readonly label: string; readonly items: readonly MenuItem[] }[] {
   const chosenTheme = useChoice(theme);
   const language = useLanguage();
@@ -29,7 +31,7 @@ export function useAppearance(
         checked: name === chosenTheme,
         onSelect: () => {
           chooseTheme(name);
-          onChoice({ theme: name });
+          onChoice({ theme: name === 'system' ? null : name });
         },
       })),
     },
@@ -40,7 +42,7 @@ export function useAppearance(
         checked: name === language,
         onSelect: () => {
           chooseLanguage(name);
-          onChoice({ language: name });
+          onChoice({ language: languageTags[name] });
         },
       })),
     },

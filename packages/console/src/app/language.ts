@@ -6,6 +6,9 @@ import { recall, remember } from './tab-storage.ts';
 export const languages = { en: 'English', zh: '简体中文' } as const;
 export type Language = keyof typeof languages;
 
+/** Their names in a person's profile. */
+export const languageTags = { en: 'en', zh: 'zh-CN' } as const satisfies Record<Language, string>;
+
 export const i18n = createInstance();
 
 export function startLanguage(): void {
@@ -25,9 +28,9 @@ export function chooseLanguage(chosen: Language): void {
   void i18n.changeLanguage(chosen).then(showLanguage);
 }
 
-/** The choice of the person's profile, or of the deployment, holds where this tab has made none. */
-export function adoptLanguage(chosen: string | null | undefined): void {
-  const found = languageOf(chosen);
+/** The choice of the person's profile holds where this tab has made none; the deployment's where their browser names none of ours either. */
+export function adoptLanguage(ofPerson: string | null | undefined, ofDeployment: string): void {
+  const found = languageOf(ofPerson) ?? browserLanguage() ?? languageOf(ofDeployment);
   if (found !== null && found !== i18n.language && languageOf(recall('language')) === null)
     void i18n.changeLanguage(found).then(showLanguage);
 }

@@ -1,10 +1,12 @@
+import type { SessionView } from '@headgate/gateway/console';
 import { createContext, type ReactNode, use } from 'react';
-import type { Role, SessionAnswer } from '../api/session.ts';
 import { Choice, useChoice } from './choice.ts';
 import { recall, remember } from './tab-storage.ts';
 
 /** A page, or an entry of the navigation, asks this of who looks at it. */
 export type Access = Role | 'operator';
+
+export type Role = SessionView['memberships'][number]['role'];
 
 /** An account that the person belongs to, and as what. */
 export interface AccountOfPerson {
@@ -15,9 +17,9 @@ export interface AccountOfPerson {
 
 /** The person who is signed in, and what they may do. */
 export interface Session {
-  readonly person: NonNullable<SessionAnswer['person']>;
+  readonly person: NonNullable<SessionView['person']>;
   readonly accounts: readonly AccountOfPerson[];
-  readonly deployment: SessionAnswer['deployment'];
+  readonly deployment: SessionView['deployment'];
   readonly isOperator: boolean;
   /** The account that the pages are narrowed to, chosen by the switcher; null for all that the person sees. */
   readonly account: string | null;
@@ -31,7 +33,7 @@ const chosenAccount = new Choice<string | null>(recall('account'));
 const SessionContext = createContext<Session | null>(null);
 
 interface SessionProviderProps {
-  readonly answer: SessionAnswer;
+  readonly answer: SessionView;
   readonly children: ReactNode;
 }
 

@@ -1,8 +1,9 @@
+import type { SessionView } from '@headgate/gateway/console';
 import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useGet } from '../api/hooks.ts';
-import type { SessionAnswer } from '../api/session.ts';
+
 import { IconButton } from '../ui/button.tsx';
 import { ErrorState } from '../ui/error-state.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -22,14 +23,14 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 
 /** The frame of all pages of who is signed in: navigation, palette, and who they are. */
 export function Shell() {
-  const session = useGet<SessionAnswer>('/session', {}, { staleMs: 60_000 });
+  const session = useGet<SessionView>('/session', {}, { staleMs: 60_000 });
   const pages = useRouter();
   const person = session.data?.person;
   useEffect(() => {
     if (session.data === undefined) return;
     if (person === null) goToSignIn(pages);
     adoptTheme(person?.theme);
-    adoptLanguage(person?.language ?? session.data.deployment.language);
+    adoptLanguage(person?.language, session.data.deployment.language);
   }, [session.data, person, pages]);
   if (session.data?.person)
     return (

@@ -112,6 +112,7 @@ function optionsOf(
   language: Language,
   onPoint: (at: number | null) => void,
 ): Options {
+  const hasBars = series.some(({ kind }) => kind === 'bars');
   const ink = colourOf(element, 'faint');
   const line = colourOf(element, 'line');
   const axis = {
@@ -127,15 +128,24 @@ function optionsOf(
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
+      // A bar stands on the middle of its time and must not be cut off at the edges.
+      x: {
+        range: ({ data }, min, max) =>
+          hasBars ? [min - halfStep(data[0]), max + halfStep(data[0])] : [min, max],
+      },
       y: { range: (_, min, max) => [Math.min(0, min), unit === 'percent' ? 1 : max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 26, values: (_, splits) => timeTicks(splits, language) },
+      { ...axis, grid: { show: false }, size: 24, values: (_, splits) => timeTicks(splits, language) },
       { ...axis, size: 52, values: (_, splits) => splits.map((value) => valueText(value, unit, language)) },
     ],
     series: [{}, ...series.map((one) => seriesOf(element, one))],
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
   };
+}
+
+function halfStep([first = 0, second = first]: ArrayLike<number> & Iterable<number>): number {
+  return (second - first) / 2;
 }
 
 function seriesOf(element: HTMLElement, { label, tone = 'accent', kind = 'line' }: ChartSeries): Series {

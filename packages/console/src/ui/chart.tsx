@@ -9,7 +9,13 @@ const Plot = lazy(async () => ({ default: (await import('./chart-plot.tsx')).Cha
 /** The course of numbers over time. What draws it is fetched with the first one. */
 export function Chart(props: ChartProps) {
   return (
-    <Suspense fallback={<Skeleton className="h-48 w-full" />}>
+    <Suspense
+      fallback={
+        <div aria-busy="true">
+          <Skeleton className="h-55 w-full" />
+        </div>
+      }
+    >
       <Plot {...props} />
     </Suspense>
   );

@@ -15,7 +15,7 @@ interface StatProps {
 /** One number that matters, large. */
 export function Stat({ label, value, detail, spark, isLoading = false }: StatProps) {
   return (
-    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
+    <div className="@container -mr-px -mb-px flex min-w-0 flex-col gap-0.5 border-r border-b border-line px-4 py-3">
       <div className="truncate text-xs text-soft">{label}</div>
       {isLoading ? (
         <Skeleton className="my-1 h-6 w-20" />
@@ -24,7 +24,11 @@ export function Stat({ label, value, detail, spark, isLoading = false }: StatPro
       )}
       <div className="flex min-h-5 items-end justify-between gap-3">
         <div className="truncate text-xs text-soft">{isLoading ? null : detail}</div>
-        {spark !== undefined && <Spark values={spark} />}
+        {spark !== undefined && (
+          <span className="hidden @min-[11rem]:block">
+            <Spark values={spark} />
+          </span>
+        )}
       </div>
     </div>
   );
@@ -33,7 +37,7 @@ export function Stat({ label, value, detail, spark, isLoading = false }: StatPro
 /** Several in a row, of which each is as wide as the others. */
 export function Stats({ children }: { readonly children: ReactNode }) {
   return (
-    <div className="grid grid-cols-[repeat(auto-fit,minmax(9.5rem,1fr))] gap-px overflow-hidden rounded-lg border border-line bg-line">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(9.5rem,1fr))] overflow-hidden rounded-lg border border-line bg-surface">
       {children}
     </div>
   );

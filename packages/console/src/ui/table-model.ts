@@ -1,12 +1,3 @@
-import {
-  type ColumnDef,
-  columnVisibilityFeature,
-  createSortedRowModel,
-  rowSortingFeature,
-  sortFn_basic,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table';
 import { type ReactNode, type RefObject, useEffect, useMemo, useState } from 'react';
 
 /** A column: what its head says, and what stands in it. */
@@ -18,20 +9,19 @@ export interface Column<Row> {
   readonly align?: 'end';
   /** In pixels, or `grow` (the usual) for a part of what is left. */
   readonly width?: number | 'grow';
-  /** Left out where the table is narrower than 640, 768 or 1024 pixels. */
+  /** Left out where the table is narrower than 420, 640, 768 or 1024 pixels. */
   readonly hideBelow?: keyof typeof breakpoints;
   /** Makes its head a button that sorts by this: only for tables that have all of their rows. */
   readonly sortBy?: (row: Row) => string | number | null;
 }
 
-export const breakpoints = { sm: 640, md: 768, lg: 1024 } as const;
+export const breakpoints = { xs: 420, sm: 640, md: 768, lg: 1024 } as const;
 
-const features = tableFeatures({
-  columnVisibilityFeature,
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { basic: sortFn_basic },
-});
+/** The column that rows are sorted by, and which way. */
+export interface Sorting {
+  readonly id: string;
+  readonly descending: boolean;
+}
 
 /** The rows in their order and the columns that there is room for. */
 export function useTableModel<Row extends object>(
@@ -39,39 +29,38 @@ export function useTableModel<Row extends object>(
   rows: readonly Row[],
   width: number,
 ) {
-  const definitions = useMemo(
-    () =>
-      columns.map(
-        ({ id, sortBy }): ColumnDef<typeof features, Row> => ({
-          id,
-          ...(sortBy === undefined
-            ? { enableSorting: false }
-            : { accessorFn: sortBy, sortFn: 'basic', sortUndefined: 'last' }),
-        }),
-      ),
-    [columns],
+  const [sorting, setSorting] = useState<Sorting | null>(null);
+  const shown = columns.filter(
+    ({ hideBelow }) => hideBelow === undefined || width === 0 || width >= breakpoints[hideBelow],
   );
-  const columnVisibility = useMemo(
-    () =>
-      Object.fromEntries(
-        columns.map(({ id, hideBelow }) => [
-          id,
-          hideBelow === undefined || width === 0 || width >= breakpoints[hideBelow],
-        ]),
-      ),
-    [columns, width],
+  const by = columns.find(({ id }) => id === sorting?.id)?.sortBy;
+  const sorted = useMemo(
+    () => (sorting === null || by === undefined ? rows : sortRows(rows, by, sorting.descending)),
+    [rows, by, sorting],
   );
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: rows,
-    state: { columnVisibility },
+  /** First ascending, then descending, then as they came. */
+  const sortNext = (id: string) =>
+    setSorting((before) =>
+      before?.id !== id ? { id, descending: false } : before.descending ? null : { id, descending: true },
+    );
+  return { columns: shown, rows: sorted, sorting, sortNext };
+}
+
+export type TableModel<Row extends object> = ReturnType<typeof useTableModel<Row>>;
+
+/** Rows without a value stand at the end, whichever way the others are sorted. */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  by: (row: Row) => string | number | null,
+  descending: boolean,
+): readonly Row[] {
+  const sign = descending ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [first, second] = [by(one), by(other)];
+    if (first === null || second === null) return Number(first === null) - Number(second === null);
+    if (typeof first === 'number' && typeof second === 'number') return sign * (first - second);
+    return sign * String(first).localeCompare(String(second), undefined, { numeric: true });
   });
-  const shown = table.getVisibleLeafColumns().flatMap((column) => {
-    const found = columns.find(({ id }) => id === column.id);
-    return found === undefined ? [] : [{ ...found, sorting: column }];
-  });
-  return { columns: shown, rows: table.getRowModel().rows };
 }
 
 /** The width of an element as it is now; 0 before it is known. */

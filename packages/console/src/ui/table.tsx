@@ -17,7 +17,7 @@ import { classes } from './class.ts';
 import { ErrorState } from './error-state.tsx';
 import { PlainLink } from './link.tsx';
 import { Skeleton } from './skeleton.tsx';
-import { type Column, useTableModel, useWidth } from './table-model.ts';
+import { type Column, type TableModel, useTableModel, useWidth } from './table-model.ts';
 import * as texts from './texts.ts';
 
 export type { Column } from './table-model.ts';
@@ -68,9 +68,9 @@ export function Table<Row extends object>(props: TableProps<Row>) {
           aria-label={label}
           aria-rowcount={query?.hasNextPage === true ? -1 : rows.length + 1}
           aria-busy={isLoading}
-          className="w-full table-fixed border-separate border-spacing-0"
+          className="w-full table-fixed border-separate border-spacing-0 [&_tbody>tr:last-child>td]:border-b-0"
         >
-          <Head columns={model.columns} />
+          <Head model={model} />
           {isLoading ? (
             <SkeletonRows columns={model.columns.length} />
           ) : (
@@ -87,8 +87,6 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   );
 }
 
-type TableModel<Row extends object> = ReturnType<typeof useTableModel<Row>>;
-
 interface RowsProps<Row extends object> extends TableProps<Row> {
   readonly model: TableModel<Row>;
   readonly place: RefObject<HTMLDivElement | null>;
@@ -104,7 +102,10 @@ function Rows<Row extends object>({ model, place, query, rowKey, rowLink }: Rows
     estimateSize: () => rowHeight,
     overscan: 12,
     scrollMargin: offset,
-    getItemKey: (index) => model.rows[index]?.id ?? index,
+    getItemKey: (index) => {
+      const row = model.rows[index];
+      return row === undefined ? index : rowKey(row);
+    },
   });
   const items = virtual.getVirtualItems();
   const lastSeen = items.at(-1)?.index ?? 0;
@@ -128,7 +129,7 @@ function Rows<Row extends object>({ model, place, query, rowKey, rowLink }: Rows
     <tbody onKeyDown={(event) => onArrow(event, current, count, go)}>
       <Gap height={before} columns={model.columns.length} />
       {items.map(({ index }) => {
-        const row = model.rows[index]?.original;
+        const row = model.rows[index];
         if (row === undefined) return null;
         return (
           <tr
@@ -216,20 +217,19 @@ function onArrow(event: KeyboardEvent, current: number, count: number, go: (inde
   go(target);
 }
 
-type ShownColumn<Row extends object> = TableModel<Row>['columns'][number];
-
-function Head<Row extends object>({ columns }: { readonly columns: readonly ShownColumn<Row>[] }) {
+function Head<Row extends object>({ model }: { readonly model: TableModel<Row> }) {
   return (
     <thead>
       <tr>
-        {columns.map(({ id, header, align, width = 'grow', sortBy, sorting }) => {
-          const order = sorting.getIsSorted();
+        {model.columns.map(({ id, header, align, width = 'grow', sortBy }) => {
+          const order =
+            model.sorting?.id !== id ? null : model.sorting.descending ? 'descending' : 'ascending';
           return (
             <th
               key={id}
               scope="col"
               style={width === 'grow' ? undefined : { width }}
-              aria-sort={order === false ? undefined : order === 'asc' ? 'ascending' : 'descending'}
+              aria-sort={order ?? undefined}
               className={cellClass(
                 align,
                 'sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-soft first:rounded-tl-lg last:rounded-tr-lg',
@@ -240,12 +240,12 @@ function Head<Row extends object>({ columns }: { readonly columns: readonly Show
               ) : (
                 <button
                   type="button"
-                  onClick={() => sorting.toggleSorting()}
+                  onClick={() => model.sortNext(id)}
                   className="inline-flex items-center gap-1 hover:text-ink"
                 >
                   {header}
-                  {order === 'asc' && <ArrowUp size={12} aria-hidden />}
-                  {order === 'desc' && <ArrowDown size={12} aria-hidden />}
+                  {order === 'ascending' && <ArrowUp size={12} aria-hidden />}
+                  {order === 'descending' && <ArrowDown size={12} aria-hidden />}
                 </button>
               )}
             </th>

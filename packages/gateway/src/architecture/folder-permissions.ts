@@ -120,12 +120,13 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   // The console is built for browsers. Of the gateway it knows the types of its API, and of a library what its folder is for.
   [console]: { imports: [], packages: ['react', 'react-dom'] },
   [`${console}/app`]: {
+    types: [contract],
     imports: [`${console}/ui`, `${console}/api`, `${console}/pages`],
     packages: [...drawing, '@tanstack/react-query', 'i18next', 'react-i18next'],
   },
   [`${console}/ui`]: {
     imports: [`${console}/app`, `${console}/api`],
-    packages: [...drawing, '@tanstack/react-table', '@tanstack/react-virtual', 'uplot'],
+    packages: [...drawing, '@tanstack/react-virtual', 'uplot'],
   },
   [`${console}/api`]: {
     imports: [`${console}/app/choice.ts`],
