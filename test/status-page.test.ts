@@ -121,7 +121,7 @@ describe('the status page', () => {
     expect(incidents).toHaveLength(1);
   });
 
-  test('names no secret, host, account, group, key or private channel, in any file', async () => {
+  test('names no secret, host, account, key or private channel, in any file', async () => {
     const secrets = [
       ...Object.values(gateway.keys),
       ...Object.values(gateway.moreKeys),
