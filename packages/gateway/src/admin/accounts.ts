@@ -158,7 +158,9 @@ export function findOwner(
   const ids = (owner === 'account' ? stored.accounts : stored.groups).map(({ id }) => id);
   return ids.includes(given)
     ? succeed(given)
-    : fail(`there is no ${owner} "${given}"${didYouMean(given, ids)}`);
+    : fail(
+        `there is no ${owner} "${given}"${didYouMean(given, ids) || `; headgate ${owner}s list names them`}`,
+      );
 }
 
 export const adjustmentBody = z.strictObject(

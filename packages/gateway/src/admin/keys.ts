@@ -62,7 +62,10 @@ export function findKey(stored: StoredConfiguration, given: string): Result<Stor
   if (first !== undefined)
     return second === undefined ? succeed(first) : fail(`several keys begin with "${given}"`);
   const [named, namesake] = stored.keys.filter(({ name }) => name === given);
-  if (named === undefined) return fail(`there is no key "${given}"${didYouMean(given, idsOf(stored.keys))}`);
+  if (named === undefined) {
+    const hint = didYouMean(given, idsOf(stored.keys)) || '; headgate keys list names them';
+    return fail(`there is no key "${given}"${hint}`);
+  }
   return namesake === undefined
     ? succeed(named)
     : fail(`several keys are named "${given}"; say which by its id, as headgate keys list has it`);

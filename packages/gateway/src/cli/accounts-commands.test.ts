@@ -285,3 +285,37 @@ test('what a file declares is changed there', async () => {
   }
   expect(await headgate('accounts', 'credit', 'filed', '5', ...reason)).toMatchObject({ code: 0 });
 });
+
+test('an account shows its keys what it holds, and hides it again', async () => {
+  await headgate('accounts', 'create', 'partner', '--show-balance');
+  const shown = async () => {
+    const { account } = await json('accounts', 'show', 'partner');
+    return (account as { readonly showBalance: boolean }).showBalance;
+  };
+  expect(await shown()).toBe(true);
+  expect(await headgate('accounts', 'limit', 'partner', '--hide-balance', '--show-keys')).toMatchObject({
+    code: 0,
+  });
+  expect(await shown()).toBe(false);
+  expect((await headgate('export')).out).toMatch(/partner:\n(?:\s+\w+: .*\n)*?\s+showKeys: true/);
+  expect((await headgate('accounts', 'limit', 'partner', '--show-keys', '--hide-keys')).err).toContain(
+    'name one of --show-keys and --hide-keys',
+  );
+});
+
+test('keys are listed within 80 characters, whatever they are called, and say what they leave out', async () => {
+  const name = 'A name that is much longer than a line of a list has room for';
+  for (const each of [name, 'ci']) await headgate('keys', 'create', '--name', each);
+  const { out } = await headgate('keys', 'list');
+  for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  expect(out).toContain('A name that is mu…');
+  expect(out).toMatch(/^Also known, in a wider window or with --json: .*from\.$/m);
+});
+
+test.each(['account', 'group', 'key'])(
+  'who names no %s is shown the way to the list of them',
+  async (owner) => {
+    const { err } = await headgate(`${owner}s`, 'show', 'zzzzzzzz');
+    expect(err).toContain(`there is no ${owner} "zzzzzzzz"; headgate ${owner}s list names them`);
+  },
+);

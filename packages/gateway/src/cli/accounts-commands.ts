@@ -33,7 +33,6 @@ export const accountsCommands: readonly Command[] = [
     summary: 'Make an account',
     options: {
       name: { placeholder: 'TEXT', help: 'What people call it' },
-      'show-balance': { placeholder: null, help: 'Its keys may see the balance of the whole account' },
       ...limitOptions('account'),
     },
     examples: ['headgate accounts create partner-one --prepaid --credit-limit 5 --month 400'],
@@ -116,7 +115,6 @@ function create(context: CommandContext): Promise<ExitReason> {
     const body = {
       id: positionals[0],
       ...(options['name'] === undefined ? {} : { name: options['name'] }),
-      ...(options['show-balance'] === undefined ? {} : { showBalance: true }),
       ...limitBody('account', context),
     };
     const created = await createAccount(accountTools(workspace), body);

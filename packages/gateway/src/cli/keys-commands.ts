@@ -15,7 +15,7 @@ import {
 } from './command.ts';
 import { limitBody, limitOptions, printRefusal } from './limit-options.ts';
 import { ownerCommands } from './owner-commands.ts';
-import { statusText, tableText } from './table.ts';
+import { cut, fittingTable, statusText } from './table.ts';
 import { withWorkspace } from './workspace.ts';
 
 export const keysCommands: readonly Command[] = [
@@ -118,23 +118,34 @@ function showKey({ output }: CommandContext, { key, record }: NewKey, notes: rea
   return 'ok';
 }
 
+/** Commands take the beginning of an id, too. */
+const idCharsMax = 24;
+const nameCharsMax = 18;
+
 function list(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async ({ store, clock }) => {
     const { keys } = await store.configuration.load();
     const { color } = context.output;
-    const rows = keys.map((key) => [
-      key.id,
-      key.name,
-      key.hint,
-      key.groupId,
-      key.accountId,
-      keyState(key, clock.now(), color),
-      key.expiresAtMs === null ? '–' : isoDay(key.expiresAtMs),
-      isoDay(key.createdAtMs),
-      key.source,
-    ]);
-    const titles = ['id', 'name', 'key', 'group', 'account', 'state', 'expires', 'created', 'from'];
-    const text = keys.length === 0 ? 'There are no keys yet.' : tableText(titles, rows, color);
+    const text =
+      keys.length === 0
+        ? 'There are no keys yet.'
+        : fittingTable(
+            keys,
+            {
+              id: ({ id }) => cut(id, idCharsMax),
+              key: ({ hint }) => hint,
+              state: (key) => keyState(key, clock.now(), color),
+              expires: ({ expiresAtMs }) => (expiresAtMs === null ? '–' : isoDay(expiresAtMs)),
+            },
+            {
+              name: ({ name }) => cut(name, nameCharsMax),
+              account: ({ accountId }) => accountId,
+              group: ({ groupId }) => groupId,
+              created: ({ createdAtMs }) => isoDay(createdAtMs),
+              from: ({ source }) => source,
+            },
+            context.output,
+          );
     printResult(context.output, { keys: keys.map(withoutHash) }, text);
     return 'ok';
   });

@@ -9,6 +9,8 @@ interface LimitOption extends CommandOption {
   readonly member: readonly string[];
   /** A whole number, which counts for one model where `--model` names it. */
   readonly isRate?: true;
+  /** The value that it sets; else it is given one. */
+  readonly value?: boolean;
 }
 
 const budget = (span: string, help: string): LimitOption => ({
@@ -47,9 +49,13 @@ const groupOptions: Readonly<Record<string, LimitOption>> = {
   },
 };
 
+const sets = (member: string, value: boolean, help: string): LimitOption => ({
+  ...{ placeholder: null, help, member: [member], value },
+});
+
 const accountOptions: Readonly<Record<string, LimitOption>> = {
-  prepaid: { placeholder: null, help: 'Its calls must be covered by its balance', member: ['prepaid'] },
-  unlimited: { placeholder: null, help: 'It may owe any amount', member: ['prepaid'] },
+  prepaid: sets('prepaid', true, 'Its calls must be covered by its balance'),
+  unlimited: sets('prepaid', false, 'It may owe any amount'),
   'credit-limit': {
     placeholder: 'USD',
     help: 'How far the balance of a prepaid account may go below zero',
@@ -60,8 +66,25 @@ const accountOptions: Readonly<Record<string, LimitOption>> = {
     help: "What its calls cost less than its group pays: 12.5, or a list as in a file, '[{ percent: 20, models: [gpt-5] }]'",
     member: ['discount'],
   },
+  'show-balance': sets('showBalance', true, 'Its keys may see the balance of the whole account'),
+  'hide-balance': sets('showBalance', false, 'They may not'),
+  'show-keys': sets('showKeys', true, 'Its keys may see what its other keys have used'),
+  'hide-keys': sets('showKeys', false, 'They may not'),
   ...groupOptions,
 };
+
+/** Options that say the contrary of each other. */
+const contraries = [
+  ['prepaid', 'unlimited'],
+  ['show-balance', 'hide-balance'],
+  ['show-keys', 'hide-keys'],
+] as const;
+
+/** Says which two options cannot both be meant; null where none are. */
+export function contrariesIn({ options }: Pick<CommandContext, 'options'>): string | null {
+  const [one, other] = contraries.find((both) => both.every((name) => options[name] !== undefined)) ?? [];
+  return one === undefined ? null : `name one of --${one} and --${other}`;
+}
 
 const optionsOf = { account: accountOptions, group: groupOptions, key: keyOptions } as const satisfies Record<
   OwnerKind,
@@ -79,10 +102,10 @@ type Members = { [member: string]: boolean | number | string | null | readonly u
 /** The change that the options of a command line ask for. */
 export function limitBody(owner: OwnerKind, { options }: Pick<CommandContext, 'options'>): Members {
   const body: Members = {};
-  for (const [name, { member, isRate }] of Object.entries<LimitOption>(optionsOf[owner])) {
+  for (const [name, { member, isRate, value: fixed }] of Object.entries<LimitOption>(optionsOf[owner])) {
     const given = options[name];
     if (given === undefined) continue;
-    const value = name === 'prepaid' ? true : name === 'unlimited' ? false : valueIn(given, isRate === true);
+    const value = fixed ?? valueIn(given, isRate === true);
     const model = isRate === true ? options['model'] : undefined;
     const path = model === undefined ? member : ['limits', 'models', model, ...member.slice(1)];
     put(body, path, value);
@@ -144,8 +167,8 @@ function mistakeText({ path, message }: LimitMistake): string {
   const named = otherOptions[member] ?? sameOptions.find((each) => each === member);
   if (named !== undefined) return `--${named}: ${message}`;
   const [option] =
-    Object.entries<LimitOption>(accountOptions).find(([name, { member }]) =>
-      name === 'unlimited' ? false : member.at(-1) === path.at(-1),
+    Object.entries<LimitOption>(accountOptions).find(
+      ([, { member, value }]) => value !== false && member.at(-1) === path.at(-1),
     ) ?? [];
   if (option !== undefined) return `--${option}: ${message}`;
   return path.join('') === '' ? message : `${path.join('.')}: ${message}`;

@@ -10,7 +10,7 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
-import { limitBody, limitOptions, printRefusal } from './limit-options.ts';
+import { contrariesIn, limitBody, limitOptions, printRefusal } from './limit-options.ts';
 import { ownerText } from './owner-text.ts';
 import { tableText } from './table.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
@@ -75,8 +75,8 @@ function limit(context: CommandContext, owner: OwnerKind): Promise<ExitReason> {
 
 /** Options that say nothing together, or too much. */
 export function optionProblem({ options }: Pick<CommandContext, 'options'>): string | null {
-  if (options['prepaid'] !== undefined && options['unlimited'] !== undefined)
-    return 'name one of --prepaid and --unlimited';
+  const contrary = contrariesIn({ options });
+  if (contrary !== null) return contrary;
   const isRate = (name: string) => /-per-|^concurrency$/.test(name);
   if (options['model'] !== undefined && !Object.keys(options).some(isRate))
     return 'name a rate beside --model, such as --requests-per-minute';

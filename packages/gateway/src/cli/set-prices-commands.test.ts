@@ -156,7 +156,7 @@ describe('prices set', () => {
   });
 
   test.each([
-    ['input=1e3', 'input: prices.gpt-5.input: "1e3" is not a plain decimal number'],
+    ['input=1e3', 'headgate: input: "1e3" is not a plain decimal number'],
     ['input=NaN', '"NaN" is not a plain decimal number'],
     ['input=-1', '"-1" is not a plain decimal number'],
     ['input=', '"" is not a plain decimal number'],

@@ -95,12 +95,26 @@ function setPrice(context: CommandContext): Promise<ExitReason> {
   const [model = '', ...words] = positionals;
   const place = { model, channel: options['channel'] ?? null };
   const read = readPriceWords(words, { ...place, from: options['from'] ?? null });
-  if (!read.ok) return Promise.resolve(refuse(context, read.error));
+  const own = (problems: readonly ConfigurationProblem[]) => {
+    printFailure(
+      context.output,
+      problems.map((problem) => wordProblem(problem, model)),
+    );
+    return 'configuration' as const;
+  };
+  if (!read.ok) return Promise.resolve(own(read.error));
   return withWorkspace(context, async (workspace) => {
     const tools = await toolsOf(workspace);
     const prices = readOperatorPrices(read.value, tools);
-    return prices.ok ? write(context, workspace, tools, prices.value) : refuse(context, prices.error);
+    return prices.ok ? write(context, workspace, tools, prices.value) : own(prices.error);
   });
+}
+
+/** The words of a command line say where they are: neither the file's path nor the model is told again. */
+function wordProblem({ where, path, message }: ConfigurationProblem, model: string): string {
+  const member = path.split('.').at(-1) ?? '';
+  const isSaid = where.includes(member) || path.endsWith(model);
+  return [...(where === model ? [] : [where]), ...(isSaid ? [] : [member]), message].join(': ');
 }
 
 async function importPrices(context: CommandContext): Promise<ExitReason> {

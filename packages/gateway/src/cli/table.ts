@@ -49,6 +49,41 @@ export function cut(text: string, max: number): string {
 /** Characters of a line where nobody says how many there are. */
 export const widthUsual = 80;
 
+type Cells<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/**
+ * A table that is no wider than a line: the first columns always, and of the others, in their order, those that find room. What is not
+ * shown is named under it.
+ */
+export function fittingTable<Row>(
+  rows: readonly Row[],
+  always: Cells<Row>,
+  others: Cells<Row>,
+  { color, columns = widthUsual }: { readonly color: boolean; readonly columns?: number | undefined },
+): string {
+  const textOf = (shown: Cells<Row>) =>
+    tableText(
+      Object.keys(shown),
+      rows.map((row) => Object.values(shown).map((cell) => cell(row))),
+      color,
+      '  ',
+    );
+  const fits = (shown: Cells<Row>) =>
+    textOf(shown)
+      .split('\n')
+      .every((line) => visibleLength(line) <= columns);
+  let shown = always;
+  const left: string[] = [];
+  for (const [name, cell] of Object.entries(others)) {
+    const wider = { ...shown, [name]: cell };
+    if (fits(wider)) shown = wider;
+    else left.push(name);
+  }
+  if (left.length === 0) return textOf(shown);
+  const note = `Also known, in a wider window or with --json: ${left.join(', ')}.`;
+  return `${textOf(shown)}\n${color ? dim(note) : note}`;
+}
+
 /** A table with words under those of its rows that have any, broken into lines of the width. */
 export function tableWithNotes(
   titles: Parameters<typeof tableText>[0],
