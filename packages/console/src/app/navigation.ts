@@ -1,5 +1,5 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { LayoutDashboard, type LucideIcon, Waypoints } from 'lucide-react';
+import { KeyRound, LayoutDashboard, type LucideIcon, SquareTerminal, Waypoints } from 'lucide-react';
 import type { Access, Session } from './session.tsx';
 import type { en } from './shell-texts.ts';
 
@@ -17,7 +17,14 @@ const sections: readonly {
   readonly name: 'usage' | 'gateway' | 'settings';
   readonly entries: readonly NavigationEntry[];
 }[] = [
-  { name: 'usage', entries: [{ to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' }] },
+  {
+    name: 'usage',
+    entries: [
+      { to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' },
+      { to: '/keys', name: 'keys', icon: KeyRound, access: 'viewer' },
+      { to: '/playground', name: 'playground', icon: SquareTerminal, access: 'viewer' },
+    ],
+  },
   {
     name: 'gateway',
     entries: [{ to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' }],

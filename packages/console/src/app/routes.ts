@@ -22,6 +22,9 @@ const inShell = [
   page('/channels', () => import('../pages/channels/channels-page.tsx'), 'ChannelsPage'),
   page('/channels/new', () => import('../pages/channels/new-channel-page.tsx'), 'NewChannelPage'),
   page('/channels/$id', () => import('../pages/channels/channel-page.tsx'), 'ChannelPage'),
+  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+  page('/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 ] as const;
 const withoutShell = [] as const;
 
