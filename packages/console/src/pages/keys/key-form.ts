@@ -38,8 +38,10 @@ export const emptyKey: KeyFormValues = {
 
 /** A key as the form shows it. */
 export function formOfKey(key: KeyView): KeyFormValues {
-  const amounts = Object.fromEntries(key.budgets.map(({ span, amount }) => [`budgets.${span}`, amount]));
-  const rates = rateNames.flatMap((name) => {
+  const amounts = Object.fromEntries<string>(
+    key.budgets.map(({ span, amount }) => [`budgets.${span}`, amount]),
+  );
+  const rates = rateNames.flatMap((name): [string, string][] => {
     const rate = key.limits?.[name];
     return rate === undefined ? [] : [[`limits.${name}`, String(rate)]];
   });
@@ -49,7 +51,7 @@ export function formOfKey(key: KeyView): KeyFormValues {
     ...{ strict: key.strict, addressRanges: (key.addressRanges ?? []).join(', ') },
     expires: key.expires === null ? '' : localTime(key.expires),
     ...amounts,
-    ...Object.fromEntries(rates),
+    ...Object.fromEntries<string>(rates),
   };
 }
 
