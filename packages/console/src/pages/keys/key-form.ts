@@ -109,7 +109,7 @@ function given<Name extends string>(
   );
 }
 
-/** What is no number goes as it is: the API says what it must be. */
+/** A text that is no number goes as it is: the API says what it must be. */
 function wholeNumber(text: string): number | string {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }

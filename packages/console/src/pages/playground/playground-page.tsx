@@ -14,7 +14,7 @@ import { useHeldKey } from './held-key.ts';
 import { LaneView } from './lane-view.tsx';
 import { PlaygroundKey } from './playground-key.tsx';
 import { PromptBox } from './prompt-box.tsx';
-import { type PlayRequest, type PlayTurn, type Surface, surfaces } from './surfaces.ts';
+import { type PlayRequest, type PlayTurn, type Surface, surfaceOf, surfaces } from './surfaces.ts';
 import * as texts from './texts.ts';
 import { useLane } from './use-lane.ts';
 
@@ -34,41 +34,34 @@ const usual: Settings = {
   ...{ surface: 'chat', model: null, other: null, system: '', temperature: '', maxTokens: '', stream: true },
 };
 
+/** The last request, to be made again elsewhere. */
+function AsCode({ surface, request }: { readonly surface: Surface; readonly request: PlayRequest }) {
+  const t = useTexts(texts);
+  const { apiOrigin } = useSession().deployment;
+  const items = [
+    { label: 'curl', code: curlOf(apiOrigin, surface, request) },
+    { label: 'JavaScript', code: scriptOf(apiOrigin, surface, request) },
+    { label: t('request'), code: JSON.stringify(surface.body(request), null, 2) },
+  ];
+  return (
+    <Section title={t('asCode')} plain>
+      <CodeTabs items={items} />
+    </Section>
+  );
+}
+
 /** A prompt on any surface. The page calls the API itself, with a key in this tab's memory, so it is a caller like any other. */
 export function PlaygroundPage() {
   const t = useTexts(texts);
-  const { deployment } = useSession();
+  const { apiOrigin } = useSession().deployment;
   const choices = useGet<KeyChoicesView>('/keys/choices', {}, { staleMs: 60_000 });
-  const [settings, setSettings] = useState(usual);
-  const [last, setLast] = useState<PlayRequest | null>(null);
-  const [left, right] = [useLane(), useLane()];
-  const surface = surfaces.find(({ id }) => id === settings.surface) ?? surfaces[0];
-  const held = useHeldKey(surface?.platform ?? 'completions');
-  if (surface === undefined) return null;
   const models = choices.data?.models ?? [];
-  const model = settings.model ?? models[0]?.id ?? null;
-  const lanes = [
-    { lane: left, model },
-    ...(settings.other === null ? [] : [{ lane: right, model: settings.other }]),
-  ];
-  const clear = () => {
-    for (const { lane } of lanes) lane.clear();
-  };
-  const send = (turn: PlayTurn) => {
-    if (held === null) return;
-    for (const { lane, model: asked } of lanes) {
-      if (asked === null) continue;
-      const request = requestOf(settings, asked);
-      setLast({ ...request, turns: [turn] });
-      const { apiOrigin } = deployment;
-      void lane.send({ apiOrigin, secret: held.secret, surface, request, turn });
-    }
-  };
+  const { settings, surface, held, model, lanes, last, ...play } = usePlay(models[0]?.id ?? null, apiOrigin);
   const takesImages = lanes.every(({ model: asked }) =>
     models.find(({ id }) => id === asked)?.input.includes('image'),
   );
   return (
-    <Page title={t('title')} description={t('description', { origin: deployment.apiOrigin })}>
+    <Page title={t('title')} description={t('description', { origin: apiOrigin })}>
       {choices.error !== null && <ErrorState error={choices.error} onRetry={() => void choices.refetch()} />}
       <PlaygroundKey platform={surface.platform} held={held} choices={choices.data} />
       <div className="grid min-w-0 grid-cols-1 gap-5 lg:grid-cols-[18rem_minmax(0,1fr)]">
@@ -77,10 +70,7 @@ export function PlaygroundPage() {
             settings={settings}
             model={model}
             models={models.map(({ id }) => id)}
-            onChange={(changes) => {
-              if (changes.surface !== undefined) clear();
-              setSettings((before) => ({ ...before, ...changes }));
-            }}
+            onChange={play.change}
           />
         </Section>
         <div className="flex min-w-0 flex-col gap-4">
@@ -93,27 +83,50 @@ export function PlaygroundPage() {
             isRunning={lanes.some(({ lane }) => lane.state.isRunning)}
             mayAsk={held !== null && model !== null}
             takesImages={takesImages}
-            onSend={send}
-            onStop={() => {
-              for (const { lane } of lanes) lane.stop();
-            }}
-            onClear={clear}
+            onSend={play.send}
+            onStop={play.stop}
+            onClear={play.clear}
           />
-          {last !== null && (
-            <Section title={t('asCode')} plain>
-              <CodeTabs
-                items={[
-                  { label: 'curl', code: curlOf(deployment.apiOrigin, surface, last) },
-                  { label: 'JavaScript', code: scriptOf(deployment.apiOrigin, surface, last) },
-                  { label: t('request'), code: JSON.stringify(surface.body(last), null, 2) },
-                ]}
-              />
-            </Section>
-          )}
+          {last !== null && <AsCode surface={surface} request={last} />}
         </div>
       </div>
     </Page>
   );
+}
+
+/** The form, its lanes, and what may be done with them. */
+function usePlay(usualModel: string | null, apiOrigin: string) {
+  const [settings, setSettings] = useState(usual);
+  const [last, setLast] = useState<PlayRequest | null>(null);
+  const [left, right] = [useLane(), useLane()];
+  const surface = surfaceOf(settings.surface);
+  const held = useHeldKey(surface.platform);
+  const model = settings.model ?? usualModel;
+  const lanes = [
+    { lane: left, model },
+    ...(settings.other === null ? [] : [{ lane: right, model: settings.other }]),
+  ];
+  const clear = () => {
+    for (const { lane } of lanes) lane.clear();
+  };
+  return {
+    ...{ settings, surface, held, model, lanes, last, clear },
+    stop: () => {
+      for (const { lane } of lanes) lane.stop();
+    },
+    change: (changes: Partial<Settings>) => {
+      if (changes.surface !== undefined) clear();
+      setSettings((before) => ({ ...before, ...changes }));
+    },
+    send: (turn: PlayTurn) => {
+      for (const { lane, model: asked } of lanes) {
+        if (asked === null || held === null) continue;
+        const request = requestOf(settings, asked);
+        setLast({ ...request, turns: [turn] });
+        void lane.send({ apiOrigin, secret: held.secret, surface, request, turn });
+      }
+    },
+  };
 }
 
 function requestOf(
@@ -139,7 +152,7 @@ function PlaySettings({ settings, model, models, onChange }: PlaySettingsProps) 
       <Field label={t('surface')}>
         <Select
           value={settings.surface}
-          onChange={(id) => onChange({ surface: surfaces.find((each) => each.id === id)?.id ?? 'chat' })}
+          onChange={(id) => onChange({ surface: surfaceOf(id).id })}
           options={surfaces.map(({ id, label }) => ({ value: id, label }))}
         />
       </Field>

@@ -1,6 +1,6 @@
 import type { Json, PlayPiece, PlayRequest, Surface } from './surfaces.ts';
 
-/** What is known of a call when it is over. */
+/** A call when it is over. */
 export interface PlayEnd {
   readonly status: number | null;
   readonly traceId: string | null;

@@ -184,6 +184,11 @@ const generate: Surface = {
 /** All surfaces that a prompt can be tried on. */
 export const surfaces: readonly Surface[] = [chat, responses, messages, generate];
 
+/** The surface of this id; the first one of what is none. */
+export function surfaceOf(id: string): Surface {
+  return surfaces.find((each) => each.id === id) ?? chat;
+}
+
 function dataOf(url: string): { readonly type: string; readonly data: string } {
   const [, type = '', data = ''] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   return { type, data };
