@@ -26,7 +26,9 @@ const inShell = [
   page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),
   page('/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
 ] as const;
-const withoutShell = [] as const;
+const withoutShell = [
+  barePage('/usage', () => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+] as const;
 
 /** A page that has the navigation around it, and is only for who is signed in. */
 function page<Path extends string, Module extends Record<string, unknown>>(
