@@ -1,5 +1,5 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { KeyRound, LayoutDashboard, type LucideIcon, SquareTerminal, Waypoints } from 'lucide-react';
+import { LayoutDashboard, type LucideIcon, ScrollText, Waypoints } from 'lucide-react';
 import type { Access, Session } from './session.tsx';
 import type { en } from './shell-texts.ts';
 
@@ -21,8 +21,7 @@ const sections: readonly {
     name: 'usage',
     entries: [
       { to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' },
-      { to: '/keys', name: 'keys', icon: KeyRound, access: 'viewer' },
-      { to: '/playground', name: 'playground', icon: SquareTerminal, access: 'viewer' },
+      { to: '/ledger', name: 'ledger', icon: ScrollText, access: 'viewer' },
     ],
   },
   {

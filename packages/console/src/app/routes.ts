@@ -12,7 +12,12 @@ const root = createRootRoute({
   notFoundComponent: NotFound,
   errorComponent: PageError,
   validateSearch: (search: Record<string, unknown>): SearchTexts =>
-    Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+    Object.fromEntries(
+      // A filter that was cleared is undefined, and no text.
+      Object.entries(search).flatMap(([name, value]) =>
+        value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+      ),
+    ),
 });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 
@@ -22,9 +27,8 @@ const inShell = [
   page('/channels', () => import('../pages/channels/channels-page.tsx'), 'ChannelsPage'),
   page('/channels/new', () => import('../pages/channels/new-channel-page.tsx'), 'NewChannelPage'),
   page('/channels/$id', () => import('../pages/channels/channel-page.tsx'), 'ChannelPage'),
-  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
-  page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),
-  page('/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  page('/ledger', () => import('../pages/ledger/ledger-page.tsx'), 'LedgerPage'),
+  page('/calls/$id', () => import('../pages/call/call-page.tsx'), 'CallPage'),
 ] as const;
 const withoutShell = [
   barePage('/usage', () => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
