@@ -111,9 +111,9 @@ describe('the lane of the status page', () => {
     const since = performance.now();
     const asked = await Promise.allSettled(Array.from({ length: 700 }, () => ask('/status/zh')));
     const answered = asked.filter(({ status }) => status === 'fulfilled').length;
-    // 30 in each round of 5 ms: what was answered took its time, whatever came.
+    // Seven in each millisecond: what was answered took its time, whatever came.
     expect(answered).toBeGreaterThanOrEqual(500);
-    expect(performance.now() - since).toBeGreaterThan((500 / 30) * 5 * 0.8);
+    expect(performance.now() - since).toBeGreaterThan((500 - 50) / 7);
     expect((await ask('/status/zh')).text).toBe('chinese');
   });
 });

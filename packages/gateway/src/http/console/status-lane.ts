@@ -8,9 +8,10 @@ export interface StatusPageSource {
   make(): Promise<void>;
 }
 
-/** Answers in so many milliseconds, so many at the most: six thousand a second, and no turn of the loop with more than a few. */
+/** Answers are given in rounds: so many for each millisecond since the last one, and so many at the most, which take about two milliseconds. */
 const roundMs = 5;
-const answersPerRound = 30;
+const answersPerMs = 7;
+const answersMax = 50;
 /** Requests that wait for a later round; whoever comes beyond is cut off, which costs us least. */
 const waitingMax = 500;
 
@@ -22,7 +23,9 @@ export class StatusLane {
   readonly #source: StatusPageSource;
   readonly #usualLanguage: 'en' | 'zh';
   readonly #waiting: (() => void)[] = [];
-  #answered = 0;
+  /** Left of this round. */
+  #left = answersMax;
+  #roundAt = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(source: StatusPageSource, usualLanguage: 'en' | 'zh-CN') {
@@ -36,9 +39,9 @@ export class StatusLane {
     if (!url.startsWith('/status')) return false;
     const path = pathOf(url);
     if (path !== '/status.json' && path !== '/status' && !path.startsWith('/status/')) return false;
-    this.#timer ??= setTimeout(() => this.#nextRound(), roundMs);
-    if (this.#answered < answersPerRound) {
-      this.#answered++;
+    if (this.#timer === null) this.#awaitRound();
+    if (this.#left > 0) {
+      this.#left--;
       this.#send(request, response, path);
     } else if (this.#waiting.length < waitingMax)
       this.#waiting.push(() => this.#send(request, response, path));
@@ -46,12 +49,18 @@ export class StatusLane {
     return true;
   }
 
+  #awaitRound(): void {
+    this.#roundAt = performance.now();
+    this.#timer = setTimeout(() => this.#nextRound(), roundMs);
+  }
+
   #nextRound(): void {
+    const sinceMs = performance.now() - this.#roundAt;
     this.#timer = null;
-    const round = this.#waiting.splice(0, answersPerRound);
-    this.#answered = round.length;
-    if (this.#waiting.length > 0 || round.length > 0)
-      this.#timer = setTimeout(() => this.#nextRound(), roundMs);
+    this.#left = Math.min(answersMax, Math.round(sinceMs * answersPerMs));
+    const round = this.#waiting.splice(0, this.#left);
+    this.#left -= round.length;
+    if (round.length > 0) this.#awaitRound();
     for (const send of round) send();
   }
 
