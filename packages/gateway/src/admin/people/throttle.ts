@@ -82,5 +82,8 @@ function keysOf(kind: GuessKind, address: string | null, login: string) {
 function placeOf(address: string | null): string {
   if (address === null) return '';
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain;
+  if (!plain.includes(':')) return plain;
+  const [head = [], tail] = plain.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const groups = tail === undefined ? head : [...head, ...Array<string>(8).fill('0')];
+  return groups.slice(0, 4).join(':');
 }

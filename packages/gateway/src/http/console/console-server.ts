@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
+import { PasswordsBusy } from '../../admin/people/passwords.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { LedgerTrouble } from '../../ports/ledger.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
@@ -133,6 +134,8 @@ function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
   routes.notFound(() => problemResponse(problem('not_found', 'There is no such path.')));
   routes.onError((error) => {
     if (error instanceof StoreUnavailable) return problemResponse(storeUnavailable);
+    if (error instanceof PasswordsBusy)
+      return problemResponse(problem('throttled', 'Too many sign in at once: try again.'));
     // A caller who leaves in the middle of its body is no bug, and hears no answer.
     if (!('code' in error && error.code === 'ECONNRESET')) options.onBug(error);
     return problemResponse(problem('internal', 'Something went wrong here; the log says what.'));
