@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { succeed } from '@headgate/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { environmentOf } from '../config.ts';
@@ -320,5 +321,23 @@ describe('prices diff', () => {
     const mine = differences.filter(({ model }) => model === 'gpt-5-mini');
     expect(mine.map(({ what }) => what)).toContain('input');
     expect(differences.every(({ applies }) => !applies)).toBe(true);
+  });
+});
+
+test('whatever the command line changes is in the audit, as its own, without a secret', async () => {
+  await headgate('prices', 'set', 'gpt-5', 'output=16');
+  await headgate('accounts', 'create', 'partner', '--name', 'Partner');
+  await headgate('accounts', 'credit', 'partner', '5', '--reason', 'Invoice');
+  const database = new DatabaseSync(join(directory, 'data', 'headgate.sqlite'));
+  const rows = database.prepare('SELECT actor_kind, action, target_id, after FROM audit ORDER BY id').all();
+  database.close();
+  expect(rows.map(({ actor_kind, action, target_id }) => [actor_kind, action, target_id])).toEqual([
+    ['command-line', 'configuration.import', 'import'],
+    ['command-line', 'price.change', 'model:gpt-5'],
+    ['command-line', 'account.create', 'partner'],
+    ['command-line', 'account.credit', 'partner'],
+  ]);
+  expect(JSON.parse(String(rows[1]?.['after']))).toMatchObject({
+    tiers: { output: expect.stringContaining('16') as string },
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fail } from '@headgate/protocols';
+import { type AuditTools, writeAudit } from '../admin/audit.ts';
 import {
   isKnown,
   listPriceOf,
@@ -12,6 +13,7 @@ import {
   removalOf,
   stepsOf,
 } from '../admin/operator-prices.ts';
+import { commandLine } from '../admin/people/actor.ts';
 import { priceMoves } from '../admin/price-differences.ts';
 import { readTime } from '../config/moment.ts';
 import { plainSource } from '../config/plain-source.ts';
@@ -197,7 +199,10 @@ async function write(
     })),
   );
   const isDry = context.options['dry-run'] !== undefined;
-  if (!isDry) await store.configuration.setPrices(prices, tools.nowMs);
+  if (!isDry) {
+    await store.configuration.setPrices(prices, tools.nowMs);
+    await notePrices({ store, actor: commandLine, nowMs: tools.nowMs }, steps);
+  }
   const head = isDry
     ? 'Nothing is written. This would change:'
     : 'Set. A running gateway has it within a second.';
@@ -209,6 +214,22 @@ async function write(
       : `${head}\n\n${stepsText(steps, context)}`,
   );
   return 'ok';
+}
+
+/** Notes each subject whose price has changed, with all that differs. */
+async function notePrices(tools: AuditTools, steps: readonly StepView[]): Promise<void> {
+  for (const [subject, own] of Map.groupBy(steps, (step) => step.subject)) {
+    const side = (name: 'before' | 'after') => ({
+      subject,
+      from: own[0]?.from ?? null,
+      tiers: Object.fromEntries(own.map((step) => [step.what, step[name]])),
+    });
+    await writeAudit(tools, {
+      action: 'price.change',
+      ...{ target: { kind: 'price', id: subject, name: placeText(subject) }, accountId: null },
+      ...{ before: side('before'), after: side('after') },
+    });
+  }
 }
 
 interface StepView {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { applyFile } from '../admin/apply-file.ts';
+import { writeAudit } from '../admin/audit.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
 import { keyHashes } from '../admin/keys.ts';
+import { commandLine } from '../admin/people/actor.ts';
 import { automaticSources } from '../admin/self-configuration.ts';
 import { readConfigurationFile } from '../config/configuration-file.ts';
 import { describeProblem } from '../config/yaml-source.ts';
@@ -93,6 +95,15 @@ function importFile(context: CommandContext): Promise<ExitReason> {
       return 'configuration';
     }
     const changes = await store.configuration.apply('import', declared.value, tools.nowMs, automaticSources);
+    if (changes.length > 0)
+      await writeAudit(
+        { store, actor: commandLine, nowMs: tools.nowMs },
+        {
+          action: 'configuration.import',
+          ...{ target: { kind: 'configuration', id: 'import', name: given }, accountId: null },
+          after: { source: given, changes: changes.map(({ kind, id, change }) => `${change} ${kind} ${id}`) },
+        },
+      );
     return printChanges(context, changes);
   });
 }
