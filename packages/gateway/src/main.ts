@@ -8,6 +8,7 @@ import { fillHistoryBehind } from './admin/fill-demo-history.ts';
 import { openLive } from './admin/live/open-live.ts';
 import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
+import { readSignInSettings, type SignInSettings } from './admin/people/open-stronger.ts';
 import { firstToken } from './admin/people/set-up.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
@@ -24,7 +25,7 @@ import { callLimits } from './config/call-limits.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
 import { apiLimits, clientLimits, consoleLimits } from './config/port-limits.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
-import type { Environment, Settings } from './config.ts';
+import type { Environment, GivenSettings, Settings } from './config.ts';
 import { endStale } from './events/end-stale.ts';
 import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
 import { type Api, startApi } from './http/api.ts';
@@ -55,6 +56,7 @@ import { type Log, openLog } from './telemetry/logger.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { WorkerTokenCounter } from './tokens/worker-token-counter.ts';
 import { WorkerTranslator } from './translation/worker-translator.ts';
+import { openWeb } from './upstream/ask-web.ts';
 import { openUpstream } from './upstream/channels.ts';
 import { HttpClient } from './upstream/client.ts';
 import { openMediaFetcher } from './upstream/media.ts';
@@ -98,6 +100,8 @@ export type Sockets = Readonly<Record<'api' | 'console', ListeningSocket>>;
 export interface StartOptions {
   /** The configuration file, where it was read for the settings. */
   readonly file?: ConfigurationFile | null;
+  /** The settings as they were given, for whoever asks where each is declared. */
+  readonly settings?: GivenSettings;
   /** The ones of a process that this one goes on for. */
   readonly sockets?: Partial<Sockets>;
   /** Puts a new process in the place of this one. */
@@ -164,15 +168,15 @@ export async function startGateway(
     onRefused: configuration.value.credentialRefused,
   });
   const { file = null } = given;
-  const status = openStatus(
-    { settings, file, store, configuration: configuration.value, clock: systemClock, logger: log.logger },
-    opened,
-  );
+  const signIn = readSignInSettings(settings);
+  if (!signIn.ok) return signIn;
+  const told = { settings, file, store, configuration: configuration.value, clock: systemClock };
+  const status = openStatus({ ...told, logger: log.logger }, opened);
   const parts = {
     ...{ settings, log, memory, metrics, store, events, status, live: looking },
     configuration: configuration.value,
     observer: status.keeper.observing(observer),
-    tokens: tokens.value,
+    ...{ tokens: tokens.value, signIn: signIn.value, givenSettings: given.settings ?? {} },
     sockets: given.sockets ?? {},
     restart: given.restart ?? cannotRestart,
   };
@@ -215,6 +219,8 @@ interface Parts {
   readonly live: ReturnType<typeof openLive>;
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
+  readonly signIn: SignInSettings;
+  readonly givenSettings: GivenSettings;
   readonly sockets: Partial<Sockets>;
   readonly restart: Restart;
 }
@@ -223,9 +229,8 @@ interface Parts {
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration, events, status, tokens } = parts;
   const { router, keeper } = await openRouter(parts, opened);
-  const upstream = openUpstream(
-    opened.adopt(new HttpClient(clientLimits(settings)), (client) => client.close()),
-  );
+  const client = opened.adopt(new HttpClient(clientLimits(settings)), (it) => it.close());
+  const upstream = openUpstream(client);
   const gateway = openGateway(parts, router, upstream, opened);
   const prober = openProber(gateway, router, settings.idleProbeMs, opened);
   const departure = {
@@ -235,7 +240,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
   const console = opened.adopt(
     await openConsole(
-      { ...parts, router, upstream, clock: systemClock },
+      { ...parts, router, upstream, askWeb: openWeb(client), clock: systemClock },
       { ...consoleLimits(settings), socket: parts.sockets.console },
       departure,
       (error) => alertBug(error, 'console', parts.observer),

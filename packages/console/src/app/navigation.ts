@@ -1,5 +1,15 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { LayoutDashboard, type LucideIcon, ScrollText, Waypoints } from 'lucide-react';
+import {
+  KeyRound,
+  LayoutDashboard,
+  type LucideIcon,
+  ReceiptText,
+  ScrollText,
+  SlidersHorizontal,
+  SquareTerminal,
+  Users,
+  Waypoints,
+} from 'lucide-react';
 import type { Access, Session } from './session.tsx';
 import type { en } from './shell-texts.ts';
 
@@ -21,14 +31,23 @@ const sections: readonly {
     name: 'usage',
     entries: [
       { to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' },
-      { to: '/ledger', name: 'ledger', icon: ScrollText, access: 'viewer' },
+      { to: '/keys', name: 'keys', icon: KeyRound, access: 'viewer' },
+      { to: '/ledger', name: 'ledger', icon: ReceiptText, access: 'viewer' },
+      { to: '/playground', name: 'playground', icon: SquareTerminal, access: 'viewer' },
     ],
   },
   {
     name: 'gateway',
     entries: [{ to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' }],
   },
-  { name: 'settings', entries: [] },
+  {
+    name: 'settings',
+    entries: [
+      { to: '/people', name: 'people', icon: Users, access: 'operator' },
+      { to: '/audit', name: 'audit', icon: ScrollText, access: 'viewer' },
+      { to: '/settings', name: 'settings', icon: SlidersHorizontal, access: 'operator' },
+    ],
+  },
 ];
 
 /** The sections with the entries that the person may use. */

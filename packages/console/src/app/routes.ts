@@ -29,9 +29,20 @@ const inShell = [
   page('/channels/$id', () => import('../pages/channels/channel-page.tsx'), 'ChannelPage'),
   page('/ledger', () => import('../pages/ledger/ledger-page.tsx'), 'LedgerPage'),
   page('/calls/$id', () => import('../pages/call/call-page.tsx'), 'CallPage'),
+  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+  page('/playground', () => import('../pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  page('/people', () => import('../pages/people/people-page.tsx'), 'PeoplePage'),
+  page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+  page('/settings', () => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+  page('/profile', () => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
 ] as const;
 const withoutShell = [
   barePage('/usage', () => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+  barePage('/sign-in', () => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  barePage('/setup', () => import('../pages/setup/setup-page.tsx'), 'SetupPage'),
+  barePage('/invitation', () => import('../pages/invitation/invitation-page.tsx'), 'InvitationPage'),
+  barePage('/password', () => import('../pages/password/password-page.tsx'), 'PasswordPage'),
 ] as const;
 
 /** A page that has the navigation around it, and is only for who is signed in. */
@@ -44,7 +55,7 @@ function page<Path extends string, Module extends Record<string, unknown>>(
 }
 
 /** A page that stands alone: it brings its own frame, `BarePage`. */
-export function barePage<Path extends string, Module extends Record<string, unknown>>(
+function barePage<Path extends string, Module extends Record<string, unknown>>(
   path: Path,
   load: () => Promise<Module>,
   name: keyof Module & string,

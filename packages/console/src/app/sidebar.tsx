@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { BookText, ChevronsUpDown, ExternalLink, LogOut, Search, Signal } from 'lucide-react';
+import { BookText, ChevronsUpDown, ExternalLink, LogOut, Search, Signal, UserCog } from 'lucide-react';
 import { api } from '../api/client.ts';
 import { PlainLink } from '../ui/link.tsx';
 import { Menu } from '../ui/menu.tsx';
@@ -113,6 +113,11 @@ function PersonMenu() {
               icon: ExternalLink,
               onSelect: () => location.assign(url),
             })),
+          ],
+        },
+        {
+          items: [
+            { label: t('nav.profile'), icon: UserCog, onSelect: () => void navigate({ to: '/profile' }) },
           ],
         },
         { items: [{ label: t('signOut'), icon: LogOut, onSelect: () => void signOut() }] },

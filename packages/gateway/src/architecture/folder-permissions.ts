@@ -136,7 +136,7 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
   [`${console}/pages`]: {
     imports: [`${console}/app`, `${console}/ui`, `${console}/api`],
     types: [contract],
-    packages: [...drawing, '@tanstack/react-query'],
+    packages: [...drawing, '@tanstack/react-query', '@simplewebauthn/browser', 'uqr'],
   },
 };
 

@@ -87,14 +87,19 @@ async function start(
 ): Promise<Result<Serving, readonly ConfigurationProblem[]>> {
   const loaded = loadSettings(context.flags, context.environment, context.directory);
   if (!loaded.ok) return loaded;
-  const { settings, file } = loaded.value;
+  const { settings, file, given } = loaded.value;
   // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
   const { startGateway } = await import('../main.ts');
   // A file that an earlier process left behind would tell scripts that this one is ready before it is.
   if (succession.line === null) removeReadyFile(settings);
   const sockets = await succession.sockets(settings);
   const { restart } = succession;
-  const gateway = await startGateway(settings, context.environment, { file, sockets, restart });
+  const gateway = await startGateway(settings, context.environment, {
+    file,
+    settings: given,
+    sockets,
+    restart,
+  });
   return gateway.ok ? succeed({ settings, gateway: gateway.value }) : gateway;
 }
 

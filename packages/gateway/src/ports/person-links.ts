@@ -34,6 +34,8 @@ export interface PersonLinkStore {
   /** The person whose password it sets. */
   findPasswordLink(hashes: readonly string[], nowMs: number): Promise<string | null>;
   takePasswordLink(hashes: readonly string[], nowMs: number): Promise<string | null>;
+  /** The name of an account; null where there is none. */
+  accountName(id: string): Promise<string | null>;
   /** Takes away all that somebody who is no more could sign in with. */
   forget(personId: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Invitation } from '../ports/person-links.ts';
 import type { Schema } from './schema.ts';
 import type { InvitationsTable } from './sign-in-schema.ts';
@@ -101,6 +101,13 @@ export class PersonLinkWriter {
       .returning('person_id')
       .executeTakeFirst();
     return row?.person_id ?? null;
+  }
+
+  async accountName(id: string): Promise<string | null> {
+    const { rows } = await sql<{
+      name: string;
+    }>`select name from accounts where id = ${id} and removed = 0`.execute(this.#database);
+    return rows[0]?.name ?? null;
   }
 
   forget(personId: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Pepper } from '../owner-files.ts';
 
 /** The steps of a sign-in that end in a later request. */
-export type TicketKind = 'passkey-sign-in' | 'passkey-registration' | 'oidc';
+export type TicketKind = 'totp' | 'passkey-sign-in' | 'passkey-registration' | 'oidc';
 
 const nonceBytes = 12;
 const tagBytes = 16;

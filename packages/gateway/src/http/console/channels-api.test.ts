@@ -106,6 +106,8 @@ async function start(file: string | null = null): Promise<void> {
       },
     },
     tokens: { operator: 'operator', scrape: 'scrape' },
+    ...{ givenSettings: {}, log: { logger: { warn: silent } }, askWeb: () => Promise.reject(new Error()) },
+    signIn: { peppers: [{ version: 1, secret: new Uint8Array(32) }] as const, oidc: null },
   };
   const sources = consoleSources(parts, { apiOrigin: '', consoleOrigin: '' });
   const asking = testApi((api) => channelsApi(api, sources), { nowMs });

@@ -5,14 +5,16 @@ import { keyFinder } from '../../admin/key-finder.ts';
 import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
 import { scopeOf } from '../../admin/people/actor.ts';
-import { openPeople } from '../../admin/people/open-people.ts';
+import { openStronger, type SignInSettings } from '../../admin/people/open-stronger.ts';
+import { PersonChanges } from '../../admin/people/person-changes.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
-import type { Settings } from '../../config.ts';
+import type { GivenSettings, Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
+import type { AskWeb } from '../../ports/web.ts';
 import type { Router } from '../../route/router.ts';
 import type { StatusKeeper } from '../../status/keeper.ts';
 import type { ChannelSources } from './channels-api.ts';
@@ -41,8 +43,13 @@ export interface ConsoleParts {
   readonly clock: Clock;
   readonly settings: Pick<
     Settings,
-    'consoleOrigin' | 'dataDir' | 'deploymentName' | 'firstContentTimeoutMs' | 'language'
+    'config' | 'consoleOrigin' | 'dataDir' | 'deploymentName' | 'firstContentTimeoutMs' | 'language'
   >;
+  /** As they were written, and where. */
+  readonly givenSettings: GivenSettings;
+  readonly signIn: SignInSettings;
+  readonly askWeb: AskWeb;
+  readonly log: { readonly logger: { warn(message: string, fields: { readonly reason: string }): void } };
   readonly tokens: OwnerTokens;
 }
 
@@ -58,7 +65,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
   const keyOf = keyFinder(catalogue);
   return {
     ...channelSources(parts),
-    people: openPeople(store, tokens.operator, clock.now),
+    ...signInSources(parts, origins),
     cookie: sessionCookie(settings.consoleOrigin, tokens.operator),
     deployment: () => deploymentView(status.deployment(origins)),
     audit: store.audit,
@@ -89,6 +96,21 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
       subjects: status.keeper.subjects,
       changed: () => status.keeper.changed(),
     }),
+  };
+}
+
+function signInSources(parts: ConsoleParts, listening: PortOrigins) {
+  const { settings, tokens, log, givenSettings } = parts;
+  const stronger = openStronger({ ...parts, operatorToken: tokens.operator, listening });
+  return {
+    people: stronger,
+    stronger,
+    changes: new PersonChanges(stronger),
+    language: settings.language,
+    onProviderProblem: (problem: string) =>
+      log.logger.warn('nobody was signed in by the provider', { reason: problem }),
+    givenSettings,
+    settingsFile: settings.config,
   };
 }
 

@@ -9,11 +9,16 @@ import { answer, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import type { GateOptions } from './frame/gate.ts';
 import { type GroupSources, groupsApi } from './groups-api.ts';
+import { type InvitationSources, invitationsApi } from './invitations-api.ts';
 import { type KeySources, keysApi } from './keys-api.ts';
 import { type LiveSources, liveApi } from './live-api.ts';
 import { type OverviewSources, overviewApi } from './overview-api.ts';
+import { type PeopleSources, peopleApi } from './people-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
+import { type SecuritySources, securityApi } from './security-api.ts';
 import { type SessionSources, sessionApi } from './session-api.ts';
+import { type SettingsSources, settingsApi } from './settings-api.ts';
+import { type SignInSources, signInApi } from './sign-in-api.ts';
 import { type StatusSources, statusApi } from './status-api.ts';
 
 /** The sources of all answers. */
@@ -26,10 +31,15 @@ export interface ApiSources
     AuditSources,
     CallSources,
     OverviewSources,
-    LiveSources,
     StatusSources,
     KeySources,
-    GroupSources {
+    GroupSources,
+    SignInSources,
+    SecuritySources,
+    InvitationSources,
+    PeopleSources,
+    SettingsSources,
+    LiveSources {
   readonly restart: Restart;
 }
 
@@ -40,6 +50,11 @@ export function operationsApi(
   findPerson: GateOptions['findPerson'],
 ): void {
   sessionApi(api, sources);
+  signInApi(api, sources);
+  securityApi(api, sources);
+  invitationsApi(api, sources);
+  peopleApi(api, sources);
+  settingsApi(api, sources);
   accountsApi(api, sources);
   auditApi(api, sources);
   keysApi(api, sources);

@@ -234,7 +234,7 @@ function factorsOf(reader: StoreLane, writer: StoreLane): FactorStore {
 
 function personLinksOf(reader: StoreLane, writer: StoreLane): PersonLinkStore {
   return {
-    ...jobsOf(reader, 'openInvitations', 'findInvitation', 'findPasswordLink'),
+    ...jobsOf(reader, 'openInvitations', 'findInvitation', 'findPasswordLink', 'accountName'),
     ...jobsOf(
       writer,
       'addInvitation',

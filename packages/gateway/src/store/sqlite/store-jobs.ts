@@ -220,6 +220,7 @@ function createSignInJobs(kysely: Kysely<Schema>) {
     addPasswordLink: links.addPasswordLink.bind(links),
     findPasswordLink: links.findPasswordLink.bind(links),
     takePasswordLink: links.takePasswordLink.bind(links),
+    accountName: links.accountName.bind(links),
     forget: links.forget.bind(links),
   };
 }

@@ -12,7 +12,7 @@ export const personView = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    email: z.string(),
+    login: z.string(),
     isOperator: z.boolean(),
     isDisabled: z.boolean(),
     memberships: z.array(membershipView),
@@ -49,7 +49,7 @@ export const memberView = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    email: z.string(),
+    login: z.string(),
     role,
     lastSeenAt: timeText.nullable(),
   })
@@ -75,6 +75,8 @@ export const invitationView = z
 export type InvitationView = z.infer<typeof invitationView>;
 
 export const invitationPage = pageOf(invitationView).meta({ id: 'InvitationPage' });
+
+export const invitationQuery = z.strictObject({ ...pageMembers, account: accountId.exactOptional() });
 
 export const invitationDraft = z.strictObject({
   email: z.email('must be an e-mail address').max(200).nullable().exactOptional(),

@@ -19,7 +19,7 @@ export const signInWays = z
 export type SignInWays = z.infer<typeof signInWays>;
 
 /** A code of an authenticator app, or a recovery code. */
-export const secondFactorBody = z.strictObject({ code: textOf(40) });
+export const secondFactorBody = z.strictObject({ ticket: z.string().max(4_000), code: textOf(40) });
 
 export const signedInView = z.strictObject({ next: z.literal('done') }).meta({ id: 'SignedInView' });
 
@@ -29,14 +29,24 @@ export const passkeyQuestionView = z
   .meta({ id: 'PasskeyQuestionView' });
 export type PasskeyQuestionView = z.infer<typeof passkeyQuestionView>;
 
-/** The answer of an authenticator, as browsers write it: the library that reads it holds it against its own shape. */
-const authenticatorAnswer = z.looseObject({
-  id: z.string().max(2_000),
-  rawId: z.string().max(2_000),
-  type: z.literal('public-key'),
-  response: z.looseObject({}),
-  clientExtensionResults: z.looseObject({}).optional(),
-});
+/**
+ * The answer of an authenticator, as text of the JSON that browsers make of it: it is the library's that reads it, and no member of ours.
+ */
+const authenticatorAnswer = z
+  .string('must be text: the JSON of a PublicKeyCredential')
+  .max(50_000, 'must be of 50,000 characters at the most')
+  .transform((text, context): { readonly id: string } => {
+    try {
+      const read = answerShape.safeParse(JSON.parse(text));
+      if (read.success) return read.data;
+    } catch {
+      // It is no JSON.
+    }
+    context.addIssue({ code: 'custom', message: 'must be the JSON of a PublicKeyCredential' });
+    return z.NEVER;
+  });
+
+const answerShape = z.looseObject({ id: z.string(), response: z.looseObject({}) });
 
 export const passkeyProofBody = z.strictObject({
   ticket: z.string().max(2_000),
@@ -63,7 +73,7 @@ export const linkTokenBody = z.strictObject({ token: z.string().max(100) });
 
 /** Whom a link for a password is for. */
 export const passwordLinkView = z
-  .strictObject({ name: z.string(), email: z.string() })
+  .strictObject({ name: z.string(), login: z.string() })
   .meta({ id: 'PasswordLinkView' });
 export type PasswordLinkView = z.infer<typeof passwordLinkView>;
 

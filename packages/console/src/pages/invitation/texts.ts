@@ -1,0 +1,41 @@
+import type { Texts } from '../../app/texts.ts';
+
+export const en = {
+  title: 'You are invited',
+  asOperator: '{{madeBy}} invites you to run {{deployment}} as an operator.',
+  asAdmin: '{{madeBy}} invites you to {{deployment}}, to manage the account {{account}}.',
+  asMember: '{{madeBy}} invites you to {{deployment}}, as a member of the account {{account}}.',
+  asViewer: '{{madeBy}} invites you to {{deployment}}, to look at the account {{account}}.',
+  name: 'Your name',
+  email: 'Your e-mail',
+  emailHint: 'You sign in with it.',
+  accept: 'Accept and sign in',
+  withProvider: 'Accept with {{name}}',
+  or: 'or',
+  asPerson: 'You are signed in as {{name}} ({{login}}).',
+  join: 'Accept as {{name}}',
+  goneTitle: 'This invitation does nothing any more',
+  goneDetail: 'It was accepted or withdrawn, or its time is over. Ask whoever sent it for another one.',
+  toSignIn: 'Go to sign-in',
+  joined: 'You have joined.',
+};
+
+export const zh: Texts<typeof en> = {
+  title: '您收到了邀请',
+  asOperator: '{{madeBy}} 邀请您作为管理员运营 {{deployment}}。',
+  asAdmin: '{{madeBy}} 邀请您加入 {{deployment}}，管理账户 {{account}}。',
+  asMember: '{{madeBy}} 邀请您加入 {{deployment}}，成为账户 {{account}} 的成员。',
+  asViewer: '{{madeBy}} 邀请您加入 {{deployment}}，查看账户 {{account}}。',
+  name: '您的姓名',
+  email: '您的邮箱',
+  emailHint: '用于登录。',
+  accept: '接受并登录',
+  withProvider: '通过 {{name}} 接受',
+  or: '或',
+  asPerson: '您当前以 {{name}}（{{login}}）登录。',
+  join: '以 {{name}} 的身份接受',
+  goneTitle: '此邀请已失效',
+  goneDetail: '它已被接受、撤回或已过期。请向发送者索取新的邀请。',
+  toSignIn: '前往登录',
+  joined: '您已加入。',
+};

@@ -1,0 +1,69 @@
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
+import { useTexts } from '../../app/texts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Input } from '../../ui/field.tsx';
+import { useForm } from '../../ui/form.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { toast } from '../../ui/toast.tsx';
+import * as texts from './texts.ts';
+
+/**
+ * Does what may want the password once more: where the API asks for it, the person is asked, and it is done again. `dialog` belongs
+ * into the page.
+ */
+export function useProof() {
+  const [waiting, setWaiting] = useState<(() => Promise<void>) | null>(null);
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'reauthentication_required') setWaiting(() => act);
+      else throw error;
+    }
+  };
+  const dialog = waiting !== null && (
+    <ProofDialog
+      onClose={() => setWaiting(null)}
+      onProven={() => {
+        setWaiting(null);
+        waiting().catch(toast.error);
+      }}
+    />
+  );
+  return { attempt, dialog };
+}
+
+function ProofDialog({ onClose, onProven }: { readonly onClose: () => void; readonly onProven: () => void }) {
+  const t = useTexts(texts);
+  const form = useForm({
+    initial: { password: '' },
+    submit: (body) => api.post('/session/proof', { body }),
+    onDone: onProven,
+  });
+  return (
+    <Dialog open onClose={onClose} title={t('proveTitle')} description={t('proveDetail')}>
+      <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">
+        <Field label={t('yourPassword')} {...form.about('password')}>
+          <Input
+            type="password"
+            autoComplete="current-password"
+            required
+            autoFocus
+            {...form.text('password')}
+          />
+        </Field>
+        {form.problem !== null && (
+          <Notice tone="bad">
+            {form.problem instanceof Error ? form.problem.message : String(form.problem)}
+          </Notice>
+        )}
+        <Button type="submit" variant="primary" busy={form.isBusy}>
+          {t('prove')}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

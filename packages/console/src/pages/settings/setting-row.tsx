@@ -1,0 +1,26 @@
+import type { SettingView } from '@headgate/gateway/console';
+import { useTexts } from '../../app/texts.ts';
+import { Badge } from '../../ui/badge.tsx';
+import * as texts from './texts.ts';
+
+/** A setting: its value, what it means, and where it is declared. */
+export function SettingRow({ setting }: { readonly setting: SettingView }) {
+  const t = useTexts(texts);
+  const { name, help, value, isDefault, place, flag, environment, yaml } = setting;
+  const ways = [yaml, environment, flag].filter((way) => way !== null);
+  return (
+    <li className="grid gap-x-6 gap-y-1 py-3 md:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      <div className="min-w-0">
+        <p className="font-mono text-sm break-words">{yaml ?? name}</p>
+        <p className="text-soft">{help}</p>
+      </div>
+      <div className="min-w-0">
+        <p className="flex flex-wrap items-center gap-2">
+          <span className="break-all">{value ?? t(place === null ? 'secretUnset' : 'secretSet')}</span>
+          {isDefault && value !== null && <Badge tone="neutral">{t('default')}</Badge>}
+        </p>
+        <p className="text-xs break-all text-soft">{place ?? `${t('waysToSet')} ${ways.join(' · ')}`}</p>
+      </div>
+    </li>
+  );
+}

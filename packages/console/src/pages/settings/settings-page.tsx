@@ -1,0 +1,115 @@
+import type { SettingsView, SettingView } from '@headgate/gateway/console';
+import { RotateCw, SearchX } from 'lucide-react';
+import { useState } from 'react';
+import { useChange, useGet } from '../../api/hooks.ts';
+import { useTexts } from '../../app/texts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorState } from '../../ui/error-state.tsx';
+import { Input } from '../../ui/field.tsx';
+import { useFilters } from '../../ui/filters.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Switch } from '../../ui/toggle.tsx';
+import { SettingRow } from './setting-row.tsx';
+import * as texts from './texts.ts';
+
+/** All settings with where each is declared. They are read here, and changed there. */
+export function SettingsPage() {
+  const t = useTexts(texts);
+  const settings = useGet<SettingsView>('/settings');
+  const [asks, setAsks] = useState(false);
+  const restart = useChange('POST', '/restart', {
+    invalidates: ['/settings'],
+    onDone: () => toast.success(t('restarted')),
+  });
+  const file = settings.data?.file ?? null;
+  return (
+    <Page
+      title={t('title')}
+      description={
+        <>
+          <p>{t('description')}</p>
+          {settings.data !== undefined && <p>{file === null ? t('noFile') : t('declaredIn', { file })}</p>}
+        </>
+      }
+      actions={
+        <Button icon={RotateCw} onClick={() => setAsks(true)}>
+          {t('restart')}
+        </Button>
+      }
+    >
+      {settings.error !== null && (
+        <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
+      )}
+      {settings.isPending && <Skeleton className="h-80 w-full" />}
+      {settings.data !== undefined && <Sections items={settings.data.items} />}
+      <Confirm
+        open={asks}
+        onClose={() => setAsks(false)}
+        title={t('restartTitle')}
+        description={t('restartDetail')}
+        confirmLabel={t('restart')}
+        danger={false}
+        onConfirm={() => restart.mutateAsync({})}
+      />
+    </Page>
+  );
+}
+
+function Sections({ items }: { readonly items: readonly SettingView[] }) {
+  const t = useTexts(texts);
+  const [{ find = '', only }, change] = useFilters(['find', 'only']);
+  const words = find.toLowerCase();
+  const shown = items.filter(
+    (item) =>
+      (only === undefined || !item.isDefault) &&
+      [item.name, item.help, item.yaml ?? '', item.environment].some((text) =>
+        text.toLowerCase().includes(words),
+      ),
+  );
+  const sections = [...Map.groupBy(shown, ({ section }) => section)];
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+        <Input
+          type="search"
+          aria-label={t('find')}
+          placeholder={t('find')}
+          value={find}
+          onChange={(event) => change({ find: event.target.value || undefined })}
+          className="max-w-64"
+        />
+        <Switch
+          label={t('onlyGiven')}
+          checked={only !== undefined}
+          onChange={(isOn) => change({ only: isOn ? 'yes' : undefined })}
+        />
+      </div>
+      {sections.length === 0 && (
+        <Section>
+          <Empty icon={SearchX} title={t('none')} />
+        </Section>
+      )}
+      {sections.map(([section, rows]) => (
+        <Section key={section} title={sectionTitle(section, t)}>
+          <ul className="-my-4 divide-y divide-line">
+            {rows.map((row) => (
+              <SettingRow key={row.name} setting={row} />
+            ))}
+          </ul>
+        </Section>
+      ))}
+    </>
+  );
+}
+
+type SectionText = Extract<keyof typeof texts.en, `section.${string}`>;
+
+/** A section that this page has no word for keeps its own. */
+function sectionTitle(section: string, t: ReturnType<typeof useTexts<typeof texts.en>>): string {
+  const name = `section.${section}`;
+  return Object.hasOwn(texts.en, name) ? t(name as SectionText) : section;
+}

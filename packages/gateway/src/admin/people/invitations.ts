@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import type { KnownPerson, Role } from '../../ports/people.ts';
+import type { Invitation } from '../../ports/person-links.ts';
+import { writeAudit } from '../audit.ts';
+import { type Actor, includes, isOperator, nameOf, type PersonActor, type Scope } from './actor.ts';
+import { makeLinkToken, oneTimeHashes } from './one-time-secrets.ts';
+import { passwordMistake } from './passwords.ts';
+import type { OpenedSession, SignInPlace } from './sessions.ts';
+import { newPerson, openSession, type PeopleRefusal } from './sign-in.ts';
+import type { StrongerTools } from './stronger-tools.ts';
+
+const dayMs = 86_400_000;
+const daysUsual = 7;
+
+/** An invitation as somebody wants it: as an operator, or to a role in an account. */
+export interface InvitationDraft {
+  readonly email?: string | null;
+  readonly isOperator?: boolean;
+  readonly account?: string;
+  readonly role?: Role;
+  readonly days?: number;
+}
+
+/** An invitation and its link, which nobody can be told again. */
+export interface MadeInvitation {
+  readonly invitation: Invitation;
+  readonly link: string;
+}
+
+const gone: PeopleRefusal = {
+  kind: 'wrong',
+  message: 'This invitation was accepted or withdrawn, or its time is over: ask for another one.',
+};
+
+function invalid(field: string, message: string): Result<never, PeopleRefusal> {
+  return fail({ kind: 'invalid', field, message });
+}
+
+/** Makes an invitation. Whoever manages accounts invites to these alone, and only an operator invites operators. */
+export async function invite(
+  tools: StrongerTools,
+  actor: Actor,
+  scope: Scope,
+  { email = null, isOperator: asOperator = false, account, role, days = daysUsual }: InvitationDraft,
+): Promise<Result<MadeInvitation, PeopleRefusal>> {
+  const { store, peppers, now } = tools;
+  if (asOperator && !isOperator(actor)) return invalid('isOperator', 'only an operator may invite operators');
+  if (asOperator && (account !== undefined || role !== undefined))
+    return invalid('account', 'operators are of no account: leave account and role out');
+  if (!asOperator && account === undefined)
+    return invalid('account', 'name the account, or "isOperator": true');
+  if (!asOperator && role === undefined) return invalid('role', 'must be admin, member or viewer');
+  const isTheirs = account === undefined || includes(scope, account);
+  if (account !== undefined && (!isTheirs || (await store.personLinks.accountName(account)) === null))
+    return invalid('account', `there is no account "${account}" that you may invite to`);
+  const token = makeLinkToken();
+  const nowMs = now();
+  const invitation: Invitation = {
+    ...{ id: `invitation-${randomBytes(8).toString('hex')}`, email, isOperator: asOperator },
+    ...{ accountId: account ?? null, role: role ?? null, madeBy: nameOf(actor), madeAtMs: nowMs },
+    ...{ expiresAtMs: nowMs + days * dayMs, usedAtMs: null },
+  };
+  await store.personLinks.addInvitation(invitation, oneTimeHashes(peppers, 'invitation', token)[0]);
+  await note(tools, actor, 'invitation.create', invitation);
+  return succeed({ invitation, link: `${tools.origin()}/invitation#${token}` });
+}
+
+/** False where there is none that the actor may take back. */
+export async function withdraw(
+  tools: StrongerTools,
+  actor: Actor,
+  scope: Scope,
+  id: string,
+): Promise<boolean> {
+  const { store, now } = tools;
+  const open = await store.personLinks.openInvitations(scope, now());
+  const found = open.find((each) => each.id === id);
+  if (found === undefined || !(await store.personLinks.withdrawInvitation(id))) return false;
+  await note(tools, actor, 'invitation.remove', found);
+  return true;
+}
+
+/** The invitation of a token, unspent. */
+export async function lookAtInvitation(
+  { store, peppers, throttle, now }: StrongerTools,
+  token: string,
+  address: string | null,
+): Promise<Result<Invitation, PeopleRefusal>> {
+  const waitMs = throttle.take('invitation', address, '');
+  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  const found = await store.personLinks.findInvitation(oneTimeHashes(peppers, 'invitation', token), now());
+  if (found === null) return fail(gone);
+  throttle.forgive('invitation', address, '');
+  return succeed(found);
+}
+
+/** Makes a person of whoever was invited, with a password, and signs them in. */
+export async function acceptAsNew(
+  tools: StrongerTools,
+  given: { readonly token: string; readonly name: string; readonly email: string; readonly password: string },
+  place: SignInPlace,
+): Promise<Result<OpenedSession, PeopleRefusal>> {
+  const looked = await lookAtInvitation(tools, given.token, place.address);
+  if (!looked.ok) return looked;
+  const mistake = passwordMistake(given.password, given.email);
+  if (mistake !== null) return invalid('password', mistake);
+  const passwordHash = await tools.passwords.hash(given.password);
+  const person = { ...newPerson({ login: given.email, name: given.name }, tools.now()), passwordHash };
+  const added = await addInvited(tools, given.token, person, place.address);
+  return added.ok ? succeed(await openSession(tools, added.value, place)) : added;
+}
+
+/** Takes the invitation for somebody new. Where they cannot be added it stays good. */
+export async function addInvited(
+  tools: StrongerTools,
+  token: string,
+  person: KnownPerson,
+  address: string | null,
+): Promise<Result<KnownPerson, PeopleRefusal>> {
+  const { store, peppers, now } = tools;
+  const taken = await store.personLinks.takeInvitation(oneTimeHashes(peppers, 'invitation', token), now());
+  if (taken === null) return fail(gone);
+  const { accountId, role } = taken;
+  const memberships = accountId === null || role === null ? [] : [{ accountId, role }];
+  const invited = { ...person, isOperator: taken.isOperator, memberships };
+  if ((await store.people.insert(invited, false)) !== 'added') {
+    await store.personLinks.returnInvitation(taken.id);
+    return invalid('email', 'somebody signs in by this already: sign in first, then open the link again');
+  }
+  const actor: Actor = { kind: 'nobody', address };
+  const target = { kind: 'person', id: person.id, name: person.name } as const;
+  await writeAudit(
+    { store, actor, nowMs: now() },
+    { action: 'person.create', target, accountId, before: null, after: { ...invited } },
+  );
+  return succeed(invited);
+}
+
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2 };
+
+/** Gives who is signed in what they are invited to, beside what they have. All their sessions but this one end. */
+export async function acceptAsPerson(
+  tools: StrongerTools,
+  actor: PersonActor,
+  token: string,
+): Promise<Result<null, PeopleRefusal>> {
+  const { store, peppers, sessions, now } = tools;
+  const person = await store.people.find(actor.personId);
+  const taken =
+    person === null
+      ? null
+      : await store.personLinks.takeInvitation(oneTimeHashes(peppers, 'invitation', token), now());
+  if (person === null || taken === null) return fail(gone);
+  const { accountId, role } = taken;
+  if (taken.isOperator) await store.people.amend(person.id, { isOperator: true });
+  const held = person.memberships.find((each) => each.accountId === accountId)?.role;
+  // An invitation takes nothing away.
+  if (accountId !== null && role !== null && (held === undefined || ranks[held] < ranks[role]))
+    await store.people.setMembership(person.id, accountId, role);
+  await sessions.end(person.id, actor.sessionId);
+  await note(tools, actor, 'invitation.accept', taken);
+  return succeed(null);
+}
+
+function note(
+  { store, now }: StrongerTools,
+  actor: Actor,
+  action: `invitation.${string}`,
+  { id, email, isOperator, accountId, role }: Invitation,
+): Promise<void> {
+  const after = { id, email, isOperator, memberships: accountId === null ? [] : [{ accountId, role }] };
+  const target = { kind: 'invitation', id, name: email } as const;
+  return writeAudit({ store, actor, nowMs: now() }, { action, target, accountId, before: null, after });
+}

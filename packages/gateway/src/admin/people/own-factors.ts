@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { fail, type Result, succeed } from '@headgate/protocols';
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
+import { writeAudit } from '../audit.ts';
+import type { PersonActor } from './actor.ts';
+import { askForPasskey, type PasskeyQuestion, readNewPasskey } from './passkeys.ts';
+import type { TotpProposal } from './second-factors.ts';
+import type { PeopleRefusal } from './sign-in.ts';
+import { passkeyPlace } from './stronger-sign-in.ts';
+import type { StrongerTools } from './stronger-tools.ts';
+
+/** A change of what somebody signs in with ends all of their sessions but the one that made it: whoever else is in is out. */
+async function changed(tools: StrongerTools, actor: PersonActor, verb: string): Promise<void> {
+  const { store, sessions, now } = tools;
+  await sessions.end(actor.personId, actor.sessionId);
+  await writeAudit(
+    { store, actor, nowMs: now() },
+    {
+      ...{ action: `person.${verb}`, accountId: null },
+      target: { kind: 'person', id: actor.personId, name: actor.name },
+    },
+  );
+}
+
+const noPerson: PeopleRefusal = { kind: 'conflict', message: 'You are not here any more.' };
+
+export async function proposeTotp(
+  { store, secondFactors }: StrongerTools,
+  actor: PersonActor,
+): Promise<Result<TotpProposal, PeopleRefusal>> {
+  const person = await store.people.find(actor.personId);
+  if (person === null) return fail(noPerson);
+  const proposed = await secondFactors.propose(person.id, person.login);
+  return proposed.ok ? proposed : fail({ kind: 'conflict', message: proposed.error });
+}
+
+/** Gives the recovery codes. */
+export async function confirmTotp(
+  tools: StrongerTools,
+  actor: PersonActor,
+  code: string,
+): Promise<Result<readonly string[], PeopleRefusal>> {
+  const waitMs = tools.throttle.take('totp', actor.address, actor.personId);
+  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  const confirmed = await tools.secondFactors.confirm(actor.personId, code);
+  if (!confirmed.ok) return fail({ kind: 'invalid', field: 'code', message: confirmed.error });
+  tools.throttle.forgive('totp', actor.address, actor.personId);
+  await changed(tools, actor, 'totp-add');
+  return confirmed;
+}
+
+export async function removeTotp(tools: StrongerTools, actor: PersonActor): Promise<void> {
+  await tools.secondFactors.remove(actor.personId);
+  await changed(tools, actor, 'totp-remove');
+}
+
+export async function renewRecoveryCodes(
+  tools: StrongerTools,
+  actor: PersonActor,
+): Promise<Result<readonly string[], PeopleRefusal>> {
+  const renewed = await tools.secondFactors.renewRecoveryCodes(actor.personId);
+  if (!renewed.ok) return fail({ kind: 'conflict', message: renewed.error });
+  await changed(tools, actor, 'recovery-codes');
+  return renewed;
+}
+
+export async function askForOwnPasskey(
+  tools: StrongerTools,
+  actor: PersonActor,
+): Promise<Result<PasskeyQuestion, PeopleRefusal>> {
+  const { store } = tools;
+  const place = passkeyPlace(tools);
+  const person = await store.people.find(actor.personId);
+  if (place === null) return fail({ kind: 'conflict', message: noPlace });
+  if (person === null) return fail(noPerson);
+  const { passkeys } = await store.factors.factorsOf(person.id);
+  return succeed(
+    await askForPasskey(place, { id: person.id, name: person.name, email: person.login }, passkeys),
+  );
+}
+
+const noPlace = 'Browsers make passkeys for https origins and localhost: set deployment.consoleOrigin.';
+
+/** The answer of an authenticator that has made a passkey, and the name that the person gives it. */
+export interface NewPasskey {
+  readonly name: string;
+  readonly ticket: string;
+  readonly response: RegistrationResponseJSON;
+}
+
+/** Adds what an authenticator has made; gives its id. */
+export async function addPasskey(
+  tools: StrongerTools,
+  actor: PersonActor,
+  { name, ticket, response }: NewPasskey,
+): Promise<Result<string, PeopleRefusal>> {
+  const place = passkeyPlace(tools);
+  if (place === null) return fail({ kind: 'conflict', message: noPlace });
+  const read = await readNewPasskey(place, actor.personId, ticket, response);
+  if (!read.ok) return fail({ kind: 'conflict', message: read.error });
+  const id = `passkey-${randomBytes(8).toString('hex')}`;
+  const isAdded = await tools.store.factors.addPasskey({
+    ...{ ...read.value, id, name, personId: actor.personId, createdAtMs: tools.now(), usedAtMs: null },
+    publicKey: Buffer.from(read.value.publicKey).toString('base64url'),
+  });
+  if (!isAdded)
+    return fail({
+      kind: 'conflict',
+      message: 'This passkey is here already, or you have twenty of them: remove one.',
+    });
+  await changed(tools, actor, 'passkey-add');
+  return succeed(id);
+}
+
+/** False where the person has no such passkey. */
+export async function removePasskey(tools: StrongerTools, actor: PersonActor, id: string): Promise<boolean> {
+  const wasThere = await tools.store.factors.removePasskey(actor.personId, id);
+  if (wasThere) await changed(tools, actor, 'passkey-remove');
+  return wasThere;
+}
+
+/** False where the person has no such identity. */
+export async function removeIdentity(tools: StrongerTools, actor: PersonActor, id: string): Promise<boolean> {
+  const wasThere = await tools.store.factors.removeIdentity(actor.personId, id);
+  if (wasThere) await changed(tools, actor, 'identity-remove');
+  return wasThere;
+}
