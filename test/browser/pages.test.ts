@@ -13,6 +13,8 @@ afterAll(() => house[Symbol.asyncDispose]());
 const pages: readonly (readonly [path: string, role: Role])[] = [
   ['/', 'operator'],
   ['/', 'viewer'],
+  ['/alerts', 'operator'],
+  ['/webhooks', 'operator'],
 ];
 
 const views: readonly View[] = [

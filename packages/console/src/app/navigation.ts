@@ -1,5 +1,6 @@
 import type { LinkOptions } from '@tanstack/react-router';
 import {
+  BellRing,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -9,6 +10,7 @@ import {
   SquareTerminal,
   Users,
   Waypoints,
+  Webhook,
 } from 'lucide-react';
 import type { Access, Session } from './session.tsx';
 import type { en } from './shell-texts.ts';
@@ -38,7 +40,11 @@ const sections: readonly {
   },
   {
     name: 'gateway',
-    entries: [{ to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' }],
+    entries: [
+      { to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' },
+      { to: '/alerts', name: 'alerts', icon: BellRing, access: 'operator' },
+      { to: '/webhooks', name: 'webhooks', icon: Webhook, access: 'operator' },
+    ],
   },
   {
     name: 'settings',

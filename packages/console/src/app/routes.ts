@@ -36,6 +36,8 @@ const inShell = [
   page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
   page('/settings', () => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
   page('/profile', () => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
+  page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), 'AlertsPage'),
+  page('/webhooks', () => import('../pages/alerts/webhooks-page.tsx'), 'WebhooksPage'),
 ] as const;
 const withoutShell = [
   barePage('/usage', () => import('../pages/usage/usage-page.tsx'), 'UsagePage'),

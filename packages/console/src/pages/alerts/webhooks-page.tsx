@@ -1,0 +1,97 @@
+import type { WebhookPage, WebhookView } from '@headgate/gateway/console';
+import { Webhook } from 'lucide-react';
+import { useMemo } from 'react';
+import { useGet } from '../../api/hooks.ts';
+import { useTexts } from '../../app/texts.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Count, Time } from '../../ui/figures.tsx';
+import { Page } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import * as texts from './texts.ts';
+
+/** The receivers of alerts, and what became of their messages. */
+export function WebhooksPage() {
+  const t = useTexts(texts);
+  const { data, error, isPending } = useGet<WebhookPage>('/events/webhooks', {}, { refetchMs: 5_000 });
+  return (
+    <Page title={t('webhooks')} description={t('webhooksDescription')}>
+      <Table
+        label={t('webhooks')}
+        columns={useWebhookColumns()}
+        rows={data?.items}
+        isLoading={isPending}
+        error={data === undefined ? error : undefined}
+        rowKey={({ name }) => name}
+        empty={
+          <Empty title={t('noWebhooks')} icon={Webhook}>
+            {t('noWebhooksHint')}
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}
+
+function useWebhookColumns(): readonly Column<WebhookView>[] {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        ...{ id: 'receiver', header: t('receiver') },
+        cell: ({ name, origin }) => (
+          <span title={origin}>
+            {name} <span className="text-soft">{origin}</span>
+          </span>
+        ),
+      },
+      {
+        ...{ id: 'filter', header: t('filter'), hideBelow: 'md' },
+        cell: ({ kinds, severity }) => (
+          <span title={kinds?.join(', ')}>
+            {kinds === null ? t('all') : kinds.join(', ')} · {t('from', { severity })}
+          </span>
+        ),
+      },
+      {
+        ...{ id: 'state', header: t('state') },
+        cell: ({ isReady, problem }) => (
+          <span title={problem ?? undefined}>
+            <StateDot
+              state={!isReady ? 'bad' : problem === null ? 'good' : 'warn'}
+              label={isReady ? (problem ?? t('ready')) : t('noSecret')}
+            />
+          </span>
+        ),
+      },
+      {
+        id: 'delivered',
+        header: t('delivered'),
+        align: 'end',
+        width: 96,
+        cell: ({ delivered }) => <Count value={delivered} />,
+      },
+      {
+        id: 'waiting',
+        header: t('waiting'),
+        hideBelow: 'sm',
+        align: 'end',
+        width: 90,
+        cell: ({ waiting }) => <Count value={waiting} />,
+      },
+      {
+        id: 'givenUp',
+        header: t('givenUp'),
+        hideBelow: 'sm',
+        align: 'end',
+        width: 96,
+        cell: ({ givenUp }) => <Count value={givenUp} />,
+      },
+      {
+        ...{ id: 'last', header: t('lastDelivered'), hideBelow: 'lg', align: 'end', width: 130 },
+        cell: ({ lastDeliveredAt }) => <Time iso={lastDeliveredAt} />,
+      },
+    ],
+    [t],
+  );
+}
