@@ -195,6 +195,14 @@ describe('signing in', () => {
     expect(browser.secret).not.toBe('f'.repeat(43));
   });
 
+  test('who signs in again with the same browser has one session, under another secret', async () => {
+    const browser = await operator();
+    const before = browser.secret;
+    await browser.ask('POST', '/session', { login: 'ada@example.com', password });
+    expect(browser.secret).not.toBe(before);
+    expect(((await browser.ask('GET', '/sessions')).json['items'] as unknown[]).length).toBe(1);
+  });
+
   test('the store has no secret of a session, and no password', async () => {
     const browser = await operator();
     const person = await store.people.findByLogin('ada@example.com');

@@ -9,7 +9,7 @@ import {
   setUp,
   signIn,
 } from '../../admin/people/sign-in.ts';
-import type { PersonSession } from '../../ports/people.ts';
+import type { Person, PersonSession } from '../../ports/people.ts';
 import {
   type DeploymentView,
   ownPatch,
@@ -63,11 +63,9 @@ function readSession(api: ConsoleApi, { people, deployment }: SessionSources): v
   );
 }
 
-function ownView({ id, login, name, isOperator, language, theme }: DeepOwn) {
+function ownView({ id, login, name, isOperator, language, theme }: Person) {
   return { id, login, name, isOperator, language, theme };
 }
-
-type DeepOwn = NonNullable<Awaited<ReturnType<PeopleTools['store']['people']['find']>>>;
 
 function beginSession(api: ConsoleApi, { people, cookie }: SessionSources): void {
   api.route(
@@ -81,6 +79,8 @@ function beginSession(api: ConsoleApi, { people, cookie }: SessionSources): void
       const step = await signIn(people, body, placeOf('password', actor.address, request));
       if (!step.ok) return problemOf(step.error);
       if (step.value.next !== 'done') return answer(step.value);
+      // Whoever was signed in with this browser is not any more.
+      if (actor.kind === 'person') await endSession(people, actor, actor.sessionId);
       return answer({ next: 'done' }, { headers: { 'set-cookie': cookie.issue(step.value.opened.secret) } });
     },
   );

@@ -24,10 +24,11 @@ let nowMs = epochMs;
 let made: string[] = [];
 let sizes = new Map<string, number>();
 let person: PersonActor | null = null;
+let isLocked = false;
 let hono: ReturnType<ConsoleApi['hono']>;
 
 beforeEach(async () => {
-  [nowMs, made, person] = [epochMs, [], null];
+  [nowMs, made, person, isLocked] = [epochMs, [], null, false];
   sizes = new Map(Array.from({ length: 5 }, (_, at) => [`t${at}`, at]));
   directory = mkdtempSync(join(tmpdir(), 'headgate-console-api-'));
   store = await openSqliteStore({
@@ -39,7 +40,7 @@ beforeEach(async () => {
   });
   const gate = new Gate({
     ...{ operatorToken: 'token', consoleOrigin: 'https://console.test', now: () => nowMs },
-    findPerson: () => Promise.resolve(person),
+    findPerson: () => (isLocked ? Promise.reject(new StoreUnavailable('locked')) : Promise.resolve(person)),
   });
   const creates = new RepeatedCreates(store.creates, () => nowMs);
   const api = new ConsoleApi({ gate, creates, checksAnswers: true });
@@ -259,6 +260,14 @@ describe('a create with a name of its own', () => {
     for (const key of ['x'.repeat(201), 'a b'])
       expect((await ask('POST', '/things', { name: 'a' }, named(key))).status).toBe(400);
   });
+});
+
+test('a store that cannot say who asks is 503, and for nobody a 401', async () => {
+  person = operator('ada');
+  isLocked = true;
+  for (const path of ['/things', '/nothing']) expect((await ask('GET', path)).status).toBe(503);
+  person = null;
+  expect((await ask('GET', '/things')).status).toBe(200);
 });
 
 test('an answer that is not what its route says is a bug', async () => {

@@ -113,7 +113,9 @@ export class ConsoleApi {
   #once(spec: AnyRouteSpec, { call, text }: ReadCall, run: () => Promise<AnyResult>): Promise<AnyResult> {
     const key = call.request.headers.get('idempotency-key');
     const { creates } = this.#options;
-    if (spec.creates !== true || key === null || creates === null) return run();
+    // Nobody's creates are not kept: there would be no end of them.
+    if (spec.creates !== true || key === null || creates === null || call.actor.kind === 'nobody')
+      return run();
     return creates.once(
       { spec, key, text, actor: call.actor, path: new URL(call.request.url).pathname },
       run,
