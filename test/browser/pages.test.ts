@@ -15,6 +15,13 @@ const pages: readonly (readonly [path: string, role: Role])[] = [
   ['/', 'viewer'],
   ['/alerts', 'operator'],
   ['/webhooks', 'operator'],
+  ['/keys', 'member'],
+  ['/ledger', 'member'],
+  ['/ledger', 'operator'],
+  ['/playground', 'member'],
+  ['/channels', 'operator'],
+  ['/channels/new', 'operator'],
+  ['/usage', 'anonymous'],
 ];
 
 const views: readonly View[] = [

@@ -137,7 +137,7 @@ function useDestinations(typed: string): readonly Destination[] {
         label: t('openCall', { id: `${id.slice(0, 8)}…` }),
         detail: t('calls'),
         icon: FileSearch,
-        href: `/ledger/${id}`,
+        href: `/calls/${id}`,
       },
     ];
   }

@@ -43,6 +43,9 @@ export const en = {
   'role.admin': 'Account administrator',
   'role.member': 'Member',
   'role.viewer': 'Viewer',
+  simulated: 'Simulated',
+  simulatedDetail:
+    'A demonstration: channels answer made-up text, and the history before the start never was.',
   offline: 'You are offline. What is shown may be old.',
   missingTitle: 'There is no such page',
   missingDetail: 'The address may be mistyped, or what it led to is gone.',
@@ -95,6 +98,8 @@ export const zh: Texts<typeof en> = {
   'role.admin': '账户管理员',
   'role.member': '成员',
   'role.viewer': '只读成员',
+  simulated: '模拟数据',
+  simulatedDetail: '这是演示环境：渠道返回虚构的文本，启动之前的历史记录并不真实存在。',
   offline: '您已离线，显示的内容可能已过时。',
   missingTitle: '没有这个页面',
   missingDetail: '地址可能有误，或其内容已不存在。',

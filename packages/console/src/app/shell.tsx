@@ -35,7 +35,7 @@ export function Shell() {
   if (session.data?.person)
     return (
       <SessionProvider answer={session.data}>
-        <Framed deployment={session.data.deployment.name} />
+        <Framed deployment={session.data.deployment} />
       </SessionProvider>
     );
   const isRefused = session.error !== null && session.error.status !== 401;
@@ -46,7 +46,7 @@ export function Shell() {
   );
 }
 
-function Framed({ deployment }: { readonly deployment: string }) {
+function Framed({ deployment }: { readonly deployment: SessionView['deployment'] }) {
   const t = useTexts(texts);
   const [isPaletteOpen, setPaletteOpen] = usePaletteKey();
   const [isMenuOpen, setMenuOpen] = useState(false);
@@ -64,7 +64,7 @@ function Framed({ deployment }: { readonly deployment: string }) {
       </a>
       <header className="flex h-12 items-center gap-2 border-b border-line bg-surface px-3 lg:hidden">
         <IconButton icon={MenuIcon} label={t('openNavigation')} onClick={() => setMenuOpen(true)} />
-        <Brand name={deployment} />
+        <Brand name={deployment.name} isSimulated={deployment.isSimulated} />
       </header>
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunken lg:block">{sidebar}</aside>
       {isMenuOpen && (

@@ -23,7 +23,7 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
   return (
     <div className="flex h-full flex-col gap-3 px-3 py-3.5">
       <div className="px-2">
-        <Brand name={session.deployment.name} />
+        <Brand name={session.deployment.name} isSimulated={session.deployment.isSimulated} />
       </div>
       <AccountSwitch />
       <button

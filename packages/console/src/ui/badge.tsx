@@ -13,8 +13,8 @@ const badgeTones: Readonly<Record<Tone, string>> = {
 
 const dotTones: Readonly<Record<Tone, string>> = {
   neutral: 'bg-strong',
-  good: 'bg-good',
-  warn: 'bg-warn',
+  good: 'bg-good-fill',
+  warn: 'bg-warn-fill',
   bad: 'bg-bad',
   accent: 'bg-accent',
 };

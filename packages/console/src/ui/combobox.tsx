@@ -2,7 +2,7 @@ import { Combobox as ComboboxParts } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, X } from 'lucide-react';
 import { useTexts } from '../app/texts.ts';
 import { classes } from './class.ts';
-import { type Choosable, controlClass, useField } from './field.tsx';
+import { type Choosable, controlClass, useField, useFieldLabel } from './field.tsx';
 import { popupClass } from './popup.ts';
 import * as texts from './texts.ts';
 
@@ -15,7 +15,7 @@ interface ComboboxProps {
 
 /** One of many, found by typing. */
 export function Combobox({ value, onChange, options, placeholder }: ComboboxProps) {
-  const field = useField();
+  const field = { ...useField(), 'aria-label': useFieldLabel() };
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
     <ComboboxParts.Root
@@ -52,7 +52,7 @@ interface MultiComboboxProps {
 /** Some of many, each shown as a chip that can be taken away. */
 export function MultiCombobox({ values, onChange, options, placeholder }: MultiComboboxProps) {
   const t = useTexts(texts);
-  const field = useField();
+  const field = { ...useField(), 'aria-label': useFieldLabel() };
   const chosen = values.map(
     (value) => options.find((option) => option.value === value) ?? { value, label: value },
   );
@@ -87,7 +87,7 @@ export function MultiCombobox({ values, onChange, options, placeholder }: MultiC
         <ComboboxParts.Input
           {...field}
           placeholder={chosen.length === 0 ? placeholder : ''}
-          className="min-w-16 flex-1 bg-transparent px-1.5 text-sm outline-none placeholder:text-faint"
+          className="min-w-8 flex-1 bg-transparent px-1.5 text-sm outline-none placeholder:text-faint"
         />
       </ComboboxParts.Chips>
       <Choices />

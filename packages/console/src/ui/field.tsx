@@ -1,3 +1,4 @@
+import { ChevronDown } from 'lucide-react';
 import { type ComponentProps, createContext, type ReactNode, use, useId } from 'react';
 import { useTexts } from '../app/texts.ts';
 import { classes } from './class.ts';
@@ -5,6 +6,8 @@ import * as texts from './texts.ts';
 
 interface FieldParts {
   readonly id: string;
+  /** Its words, for controls whose label is hidden while they are open. */
+  readonly label: string | undefined;
   readonly describedBy: string | undefined;
   readonly isWrong: boolean;
   readonly required: boolean;
@@ -38,7 +41,11 @@ export function Field({ label, hint, error, required = false, className, childre
           </span>
         )}
       </label>
-      <FieldContext value={{ id, describedBy, isWrong, required }}>{children}</FieldContext>
+      <FieldContext
+        value={{ id, label: typeof label === 'string' ? label : undefined, describedBy, isWrong, required }}
+      >
+        {children}
+      </FieldContext>
       {describedBy !== undefined && (
         <p
           id={describedBy}
@@ -63,6 +70,11 @@ export function useField() {
         'aria-invalid': field.isWrong || undefined,
         'aria-required': field.required || undefined,
       };
+}
+
+/** The words of the label around a control. */
+export function useFieldLabel(): string | undefined {
+  return use(FieldContext)?.label;
 }
 
 export const controlClass =
@@ -96,18 +108,25 @@ interface SelectProps extends Omit<ComponentProps<'select'>, 'onChange' | 'value
 /** One of a few, by the control of the system. For many there is `Combobox`. */
 export function Select({ value, onChange, options, className, ...rest }: SelectProps) {
   return (
-    <select
-      {...useField()}
-      {...rest}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-      className={classes(controlClass, 'h-8 pr-7', className)}
-    >
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-    </select>
+    <span className={classes('relative inline-flex min-w-0', className ?? 'w-full')}>
+      <select
+        {...useField()}
+        {...rest}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        className={classes(controlClass, 'h-8 appearance-none truncate pr-7')}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown
+        size={14}
+        className="pointer-events-none absolute top-2.25 right-2 text-soft"
+        aria-hidden
+      />
+    </span>
   );
 }

@@ -75,7 +75,7 @@ export function Time({
   const ms = Date.parse(iso);
   const exact = absoluteText(ms, language);
   return (
-    <time dateTime={iso} title={exact} className="whitespace-nowrap">
+    <time dateTime={iso} title={exact} className={absolute ? undefined : 'whitespace-nowrap'}>
       {absolute ? exact : relativeText(ms, Date.now(), language)}
     </time>
   );

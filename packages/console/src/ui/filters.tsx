@@ -4,7 +4,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { useTexts } from '../app/texts.ts';
 import { Button } from './button.tsx';
 import { classes } from './class.ts';
-import { type Choosable, controlClass } from './field.tsx';
+import { type Choosable, controlClass, Select } from './field.tsx';
 import * as texts from './texts.ts';
 
 /** A filter of a list, by the name of its parameter in the address. */
@@ -47,26 +47,17 @@ export function FilterBar({ filters }: { readonly filters: readonly Filter[] }) 
     <search className="flex flex-wrap items-center gap-2">
       {filters.map((filter) =>
         filter.kind === 'select' ? (
-          <select
+          <Select
             key={filter.name}
             aria-label={filter.label}
             value={values[filter.name] ?? ''}
-            onChange={(event) => change({ [filter.name]: event.target.value || undefined })}
+            onChange={(value) => change({ [filter.name]: value || undefined })}
+            options={[{ value: '', label: `${filter.label}: ${t('all')}` }, ...(filter.options ?? [])]}
             className={classes(
-              controlClass,
-              'h-8 w-auto max-w-48',
-              values[filter.name] && 'border-accent text-accent',
+              'max-w-48',
+              values[filter.name] && '[&>select]:border-accent [&>select]:text-accent',
             )}
-          >
-            <option value="">
-              {filter.label}: {t('all')}
-            </option>
-            {filter.options?.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+          />
         ) : (
           <TextFilter key={filter.name} filter={filter} value={values[filter.name] ?? ''} onChange={change} />
         ),

@@ -24,7 +24,7 @@ export function Meter({
       <div
         className={classes(
           'h-full rounded-full',
-          share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent',
+          share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn-fill' : 'bg-accent',
         )}
         style={{ width: `${share * 100}%` }}
       />

@@ -108,10 +108,7 @@ function Rows<Row extends object>({ model, place, query, rowKey, rowLink }: Rows
     },
   });
   const items = virtual.getVirtualItems();
-  const lastSeen = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (query?.hasNextPage && !query.isFetching && lastSeen >= count - 20) void query.fetchNextPage();
-  }, [query, lastSeen, count]);
+  useNextPage(query, items.at(-1)?.index ?? 0, count);
   const go = (index: number) => {
     const next = Math.min(count - 1, Math.max(0, index));
     setFocused(next);
@@ -140,7 +137,10 @@ function Rows<Row extends object>({ model, place, query, rowKey, rowLink }: Rows
             className={classes('relative', rowLink && 'hover:bg-hover focus-within:bg-hover')}
           >
             {model.columns.map((column, at) => (
-              <td key={column.id} className={cellClass(column.align, 'border-b border-line py-2')}>
+              <td
+                key={column.id}
+                className={cellClass(column.align, 'border-b border-line py-2 [&_button]:-my-1')}
+              >
                 {at === 0 && rowLink !== undefined ? (
                   <RowLink
                     {...rowLink(row)}
@@ -173,9 +173,20 @@ function RowLink(props: RowLinkProps) {
   return (
     <PlainLink
       {...props}
-      className="outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+      className="outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:outline-solid focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
     />
   );
+}
+
+/** Asks for the next page when its rows will soon be in sight. */
+function useNextPage(
+  query: Pick<CursorList<object>, 'hasNextPage' | 'isFetching' | 'fetchNextPage'> | undefined,
+  lastSeen: number,
+  count: number,
+): void {
+  useEffect(() => {
+    if (query?.hasNextPage && !query.isFetching && lastSeen >= count - 20) void query.fetchNextPage();
+  }, [query, lastSeen, count]);
 }
 
 const noRows: readonly never[] = [];
@@ -218,6 +229,7 @@ function onArrow(event: KeyboardEvent, current: number, count: number, go: (inde
 }
 
 function Head<Row extends object>({ model }: { readonly model: TableModel<Row> }) {
+  const t = useTexts(texts);
   return (
     <thead>
       <tr>
@@ -232,11 +244,11 @@ function Head<Row extends object>({ model }: { readonly model: TableModel<Row> }
               aria-sort={order ?? undefined}
               className={cellClass(
                 align,
-                'sticky top-0 z-10 h-8 border-b border-line bg-surface text-xs font-medium text-soft first:rounded-tl-lg last:rounded-tr-lg',
+                'sticky top-0 z-20 h-8 border-b border-line bg-surface text-xs font-medium text-soft first:rounded-tl-lg last:rounded-tr-lg',
               )}
             >
               {sortBy === undefined ? (
-                header
+                header || <span className="sr-only">{t('actions')}</span>
               ) : (
                 <button
                   type="button"

@@ -34,7 +34,7 @@ export function Tabs({
           <TabParts.Tab
             key={id}
             value={id}
-            className="-mb-px border-b-2 border-transparent px-0.5 py-2 whitespace-nowrap text-soft hover:text-ink focus-visible:outline-offset-[-2px] data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
+            className="px-0.5 py-2 whitespace-nowrap text-soft hover:text-ink focus-visible:outline-offset-[-2px] data-[active]:font-medium data-[active]:shadow-[inset_0_-2px_0_var(--color-accent)] data-[active]:text-ink"
           >
             {label}
           </TabParts.Tab>

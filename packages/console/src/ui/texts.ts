@@ -27,6 +27,7 @@ export const en = {
   rows_one: '{{count}} row',
   rows_other: '{{count}} rows',
   showMore: 'More actions',
+  actions: 'Actions',
 };
 
 export const zh: Texts<typeof en> = {
@@ -56,4 +57,5 @@ export const zh: Texts<typeof en> = {
   rows_one: '{{count}} 行',
   rows_other: '{{count}} 行',
   showMore: '更多操作',
+  actions: '操作',
 };

@@ -6,9 +6,9 @@ import { Section } from '../../ui/page.tsx';
 import * as texts from './texts.ts';
 
 /** How calls, money, waiting and tokens went over the time. */
-export function Courses({ overview: { points } }: { readonly overview: OverviewView }) {
+export function Courses({ overview }: { readonly overview: OverviewView }) {
   const t = useTexts(texts);
-  const courses = useMemo(() => coursesOf(points), [points]);
+  const courses = useMemo(() => coursesOf(overview), [overview]);
   const { times } = courses;
   return (
     <div className="grid gap-x-4 gap-y-5 lg:grid-cols-2">
@@ -57,16 +57,19 @@ export function Courses({ overview: { points } }: { readonly overview: OverviewV
   );
 }
 
-/** The points by what is drawn of them. */
-function coursesOf(points: OverviewView['points']) {
+/** The points by what is drawn of them. Lines end before the step that is under way, which would look as if all had stopped; its bar grows. */
+function coursesOf({ points, stepMs, asOf }: OverviewView) {
+  const isOver = ({ at }: OverviewView['points'][number]) => Date.parse(at) + stepMs <= Date.parse(asOf);
+  const lineOf = (countOf: (point: OverviewView['points'][number]) => number | null) =>
+    points.map((point) => (isOver(point) ? countOf(point) : null));
   return {
     times: points.map(({ at }) => Date.parse(at) / 1_000),
-    succeeded: points.map(({ succeeded }) => succeeded),
-    failed: points.map(({ failed }) => failed),
+    succeeded: lineOf(({ succeeded }) => succeeded),
+    failed: lineOf(({ failed }) => failed),
     charge: points.map(({ charge }) => Number(charge)),
-    p50: points.map(({ ttftP50Ms }) => ttftP50Ms),
-    p95: points.map(({ ttftP95Ms }) => ttftP95Ms),
-    input: points.map(({ inputTokens }) => inputTokens),
-    output: points.map(({ outputTokens }) => outputTokens),
+    p50: lineOf(({ ttftP50Ms }) => ttftP50Ms),
+    p95: lineOf(({ ttftP95Ms }) => ttftP95Ms),
+    input: lineOf(({ inputTokens }) => inputTokens),
+    output: lineOf(({ outputTokens }) => outputTokens),
   };
 }

@@ -7,7 +7,10 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import * as texts from './texts.ts';
 
 /** The sums of the time, each with what it was before. */
-export function Totals({ overview: { totals, before, points } }: { readonly overview: OverviewView }) {
+export function Totals({ overview }: { readonly overview: OverviewView }) {
+  const { totals, before } = overview;
+  // The step that is under way has only begun.
+  const points = overview.points.slice(0, -1);
   const t = useTexts(texts);
   const language = useLanguage();
   const inAndOut = {

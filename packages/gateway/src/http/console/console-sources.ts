@@ -26,7 +26,7 @@ export interface ConsoleParts {
   readonly store: Omit<Store, 'close' | 'ledger'>;
   readonly configuration: Pick<
     ConfigurationService,
-    'catalogue' | 'catalogueFiles' | 'peppers' | 'poll' | 'problems' | 'sketch'
+    'catalogue' | 'catalogueFiles' | 'peppers' | 'poll' | 'problems' | 'selfConfiguration' | 'sketch'
   >;
   readonly upstream: Upstream;
   readonly events: {
@@ -67,7 +67,8 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     ...channelSources(parts),
     ...signInSources(parts, origins),
     cookie: sessionCookie(settings.consoleOrigin, tokens.operator),
-    deployment: () => deploymentView(status.deployment(origins)),
+    deployment: () =>
+      deploymentView(status.deployment(origins), configuration.selfConfiguration.kind === 'demo'),
     audit: store.audit,
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     keys: {
@@ -144,8 +145,9 @@ function channelSources({
 }
 
 /** The console's word for the deployment. */
-function deploymentView({ currency, siblings, ...deployment }: Deployment) {
+function deploymentView({ currency, siblings, ...deployment }: Deployment, isSimulated: boolean) {
   return {
+    isSimulated,
     ...{ ...deployment, currency: currency.code, currencyPerUsd: currency.perUsd },
     siblings: siblings.map(({ name, consoleOrigin, language, region }) => ({
       ...{ name, url: consoleOrigin, language, region },

@@ -59,7 +59,7 @@ beforeEach(async () => {
   sessionApi(api, {
     people,
     cookie,
-    deployment: () => ({ ...deployment, ...money, consoleOrigin, siblings: [] }),
+    deployment: () => ({ ...deployment, ...money, consoleOrigin, siblings: [], isSimulated: false }),
   });
   auditApi(api, { audit: store.audit });
   hono = api.hono();

@@ -35,6 +35,9 @@ export const deploymentView = z
     currencyPerUsd: z
       .string()
       .meta({ description: 'Units of that currency for one USD, as a decimal; nothing is billed by it.' }),
+    isSimulated: z
+      .boolean()
+      .meta({ description: 'True of a demonstration: its channels and its history are made up.' }),
     siblings: z.array(
       z.strictObject({
         name: z.string(),
