@@ -12,7 +12,13 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
 );
 
 const unit = filesOf('packages/**/*.test.ts', 'tools/**/*.test.ts');
-const blackbox = filesOf('test/**/*.test.ts').filter((file) => !file.startsWith('test/browser/'));
+/** Documents, descriptions, and what has the reader of requests that it names itself or none: one run of them says it all. */
+const readerless = /^test\/(specs\/|(?:\w+-docs|docs-mentions|start-documents|hops|fuzz|fault-bench)\.test)/;
+/** A second run, on another reader of requests, is of those that it may make a difference to. */
+const isSecondRun = process.env['HEADGATE_TEST_HTTP'] !== undefined;
+const blackbox = filesOf('test/**/*.test.ts').filter(
+  (file) => !file.startsWith('test/browser/') && !(isSecondRun && readerless.test(file)),
+);
 const browser = filesOf('test/browser/**/*.test.ts');
 
 /** Set by `npm run test:browser`: those alone, in one browser at a time. */

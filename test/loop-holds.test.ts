@@ -6,9 +6,11 @@ import { expect, test } from 'vitest';
 import {
   type BodySurface,
   bodySurfaces,
+  formRequest,
   type HostileRequest,
   hostileAnswers,
   hostileBodies,
+  hostileForms,
   hostileRequest,
 } from './support/hostile-bodies.ts';
 import { Pinger } from './support/pinger.ts';
@@ -246,4 +248,17 @@ test('a few hundred bytes that become a million parts are refused, or passed ove
     expect(status).toBe(413);
     expect(holdMs).toBeLessThan(holdMsMax);
   }
+});
+
+test('no form holds the loop, whatever its picture is made of', { timeout: 120_000 }, async () => {
+  await using rig = await openRig();
+  for (let round = 0; round < 20; round++) await rig.send(formRequest(Buffer.alloc(10_000, 'ab\n'), 'same'));
+  const tooLong: string[] = [];
+  for (const [name, pictureOf] of Object.entries(hostileForms)) {
+    const { holdMs, status } = await holdOf(rig, formRequest(pictureOf(30_000_000 * scale), 'same'));
+    console.log(`a form of ${name}: ${status}, ${holdMs.toFixed(1)} ms`);
+    expect(status).toBe(200);
+    if (holdMs > holdMsMax) tooLong.push(`${name}: ${holdMs.toFixed(1)} ms`);
+  }
+  expect(tooLong).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
 export const bodySurfaces = [
@@ -204,3 +205,22 @@ export const hostileAnswers: Readonly<
       `{"type":"message","role":"assistant","stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1},"content":[{"type":"tool_use","id":"a","name":"a","input":{${times(700_000 * scale, (n) => `"x${n}":1`).join()}}}]}`,
   },
 };
+
+/** Pictures of forms that are dear to look through for the boundary. */
+export const hostileForms: Readonly<Record<string, (length: number) => Buffer>> = {
+  'a picture': (length) => randomFillSync(Buffer.alloc(length)),
+  'line feeds': (length) => Buffer.alloc(length, '\n'),
+  'half line ends': (length) => Buffer.alloc(length, '\r'),
+  'short lines': (length) => Buffer.alloc(length, `${'a'.repeat(30)}\n`),
+  dashes: (length) => Buffer.alloc(length, '\r\n--'),
+};
+
+/** A form that asks for a picture to be changed. */
+export function formRequest(picture: Buffer, model: string): HostileRequest {
+  const boundary = 'form-of-a-test';
+  const field = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"`;
+  const before = `${field('model')}\r\n\r\n${model}\r\n${field('prompt')}\r\n\r\nx\r\n${field('image')}; filename="a.png"\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(before), picture, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const headers = [`content-type: multipart/form-data; boundary=${boundary}`];
+  return { path: '/v1/images/edits', platform: 'completions', body, headers };
+}

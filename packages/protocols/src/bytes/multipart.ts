@@ -6,6 +6,8 @@ const headBytesMax = 8_192;
 const boundaryCharsMax = 70;
 /** Bytes read one by one before `indexOf` takes over, whose call costs about as much. */
 const nearBytes = 96;
+/** So many bytes of a form tell which of its bytes are rare. */
+const sampledBytes = 4_096;
 
 const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
@@ -48,23 +50,23 @@ export function isForm(contentType: string): boolean {
  * one that is billed: what two parsers could read in two ways is refused, such as a boundary behind half a line end, which
  * some take for one, or a name given twice in one part.
  *
- * Linear: a delimiter has one line feed, its first byte, so no byte is compared twice.
+ * Linear: `delimitersIn` compares no byte twice.
  */
 export function readForm(bytes: Uint8Array, boundary: string): FormReading {
-  const encoder = new TextEncoder();
-  const delimiter = encoder.encode(`\n--${boundary}`);
+  const mark = new TextEncoder().encode(`--${boundary}`);
   const parts: FormPart[] = [];
   // The first delimiter needs no line before it.
-  if (!matches(bytes, delimiter.subarray(1), 0)) return malformed('does not begin with its boundary');
-  if (find(bytes, encoder.encode(`\r--${boundary}`), 0) !== -1) return malformed(halfLineEnd);
-  let at = delimiter.length - 1;
+  if (!matches(bytes, mark, 0)) return malformed('does not begin with its boundary');
+  const delimiters = delimitersIn(bytes, mark);
+  if (delimiters === null) return malformed(halfLineEnd);
+  let at = mark.length;
   while (!isClosing(bytes, at)) {
-    const part = readPart(bytes, delimiter, at);
+    const next = delimiters[parts.length] ?? -1;
+    const part = readPart(bytes, next, at);
     if (typeof part === 'string') return malformed(part);
     parts.push(part);
     if (parts.length > partsMax) return malformed(`has more than ${partsMax} parts`);
-    // Behind the value and its CR.
-    at = part.end + 1 + delimiter.length;
+    at = next + mark.length;
   }
   return { ok: true, parts };
 }
@@ -75,15 +77,15 @@ function malformed(problem: string): FormReading {
   return { ok: false, problem };
 }
 
-/** Reads the part behind the delimiter that ends at `at`; its problem when it cannot be read. */
-function readPart(bytes: Uint8Array, delimiter: Uint8Array, at: number): FormPart | string {
+/** Reads the part between the delimiter that ends at `at` and the next one, -1 where there is none; its problem when it cannot be read. */
+function readPart(bytes: Uint8Array, next: number, at: number): FormPart | string {
   const headStart = lineEnd(bytes, at);
   if (headStart === -1) return 'has text behind a boundary';
   const head = readHead(bytes, headStart);
   if (head === null) return 'has a part whose header cannot be read';
-  const found = find(bytes, delimiter, headStart - 1);
-  const end = found - 1;
-  if (found === -1 || end < head.end) return 'has a part that breaks off';
+  // The line end before the delimiter is its own.
+  const end = next - 2;
+  if (next === -1 || end < head.end) return 'has a part that breaks off';
   if (bytes[end] !== carriageReturn) return halfLineEnd;
   return { name: head.name, isFile: head.isFile, start: head.end, end };
 }
@@ -105,13 +107,34 @@ function matches(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** A pattern's first byte must not occur in the rest of it. */
-function find(bytes: Uint8Array, pattern: Uint8Array, from: number): number {
-  const first = pattern[0] ?? 0;
-  for (let at = findByte(bytes, first, from); at !== -1; at = findByte(bytes, first, at + 1)) {
-    if (matches(bytes, pattern, at)) return at;
+/**
+ * Where boundaries stand behind a line feed, the first excepted, and no more of them than a form may have; null where one stands behind
+ * half a line end. They are found by the byte of theirs that the form has fewest of: a picture has each byte now and then, and
+ * a text that is all line feeds has no other. What stands before a boundary is looked at first, and it has no line end in it.
+ */
+function delimitersIn(bytes: Uint8Array, mark: Uint8Array): readonly number[] | null {
+  const offset = rarestIn(bytes, mark);
+  const byte = mark[offset] ?? 0;
+  const found: number[] = [];
+  for (let at = findByte(bytes, byte, offset + 1); at !== -1; at = findByte(bytes, byte, at + 1)) {
+    const start = at - offset;
+    const before = bytes[start - 1];
+    if ((before !== lineFeed && before !== carriageReturn) || !matches(bytes, mark, start)) continue;
+    if (before === carriageReturn) return null;
+    if (found.length < partsMax + 2) found.push(start);
   }
-  return -1;
+  return found;
+}
+
+/** The place in the mark of the byte that a sample of the form has least often. */
+function rarestIn(bytes: Uint8Array, mark: Uint8Array): number {
+  const seen = new Uint32Array(256);
+  const step = Math.max(1, Math.floor(bytes.length / sampledBytes));
+  for (let at = 0; at < bytes.length; at += step) seen[bytes[at] ?? 0] = (seen[bytes[at] ?? 0] ?? 0) + 1;
+  let rarest = 0;
+  for (let offset = 1; offset < mark.length; offset++)
+    if ((seen[mark[offset] ?? 0] ?? 0) < (seen[mark[rarest] ?? 0] ?? 0)) rarest = offset;
+  return rarest;
 }
 
 function findByte(bytes: Uint8Array, byte: number, from: number): number {
