@@ -6,7 +6,7 @@ const headBytesMax = 8_192;
 const boundaryCharsMax = 70;
 /** Bytes read one by one before `indexOf` takes over, whose call costs about as much. */
 const nearBytes = 96;
-/** So many bytes of a form tell which of its bytes are rare. */
+/** A sample of so many bytes tells which bytes of a form are rare. */
 const sampledBytes = 4_096;
 
 const carriageReturn = 0x0d;
@@ -108,8 +108,8 @@ function matches(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
 }
 
 /**
- * Where boundaries stand behind a line feed, the first excepted, and no more of them than a form may have; null where one stands behind
- * half a line end. They are found by the byte of theirs that the form has fewest of: a picture has each byte now and then, and
+ * Finds the boundaries behind a line feed, but for the first, and no more of them than a form may have; null where one stands behind half
+ * a line end. They are found by the byte of theirs that the form has fewest of: a picture has each byte now and then, and
  * a text that is all line feeds has no other. What stands before a boundary is looked at first, and it has no line end in it.
  */
 function delimitersIn(bytes: Uint8Array, mark: Uint8Array): readonly number[] | null {
