@@ -1,6 +1,7 @@
 import type { LinkOptions } from '@tanstack/react-router';
 import {
   BellRing,
+  Boxes,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -9,6 +10,7 @@ import {
   SlidersHorizontal,
   SquareTerminal,
   Users,
+  Wallet,
   Waypoints,
   Webhook,
 } from 'lucide-react';
@@ -36,12 +38,14 @@ const sections: readonly {
       { to: '/keys', name: 'keys', icon: KeyRound, access: 'viewer' },
       { to: '/ledger', name: 'ledger', icon: ReceiptText, access: 'viewer' },
       { to: '/playground', name: 'playground', icon: SquareTerminal, access: 'viewer' },
+      { to: '/accounts', name: 'accounts', icon: Wallet, access: 'viewer' },
     ],
   },
   {
     name: 'gateway',
     entries: [
       { to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' },
+      { to: '/groups', name: 'groups', icon: Boxes, access: 'operator' },
       { to: '/alerts', name: 'alerts', icon: BellRing, access: 'operator' },
       { to: '/webhooks', name: 'webhooks', icon: Webhook, access: 'operator' },
     ],

@@ -40,13 +40,14 @@ export function KeysPage() {
     <Page title={t('title')} description={t('description')} actions={makeButton}>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <FilterBar filters={useKeyFilters(choices.data)} />
-        <Select
-          aria-label={t('sortedBy')}
-          className="w-auto"
-          value={filters.sort ?? '-created'}
-          onChange={(sort) => change({ sort: sort === '-created' ? undefined : sort })}
-          options={orders.map((order) => ({ value: order, label: t(`order.${order}`) }))}
-        />
+        <div className="w-44">
+          <Select
+            aria-label={t('sortedBy')}
+            value={filters.sort ?? '-created'}
+            onChange={(sort) => change({ sort: sort === '-created' ? undefined : sort })}
+            options={orders.map((order) => ({ value: order, label: t(`order.${order}`) }))}
+          />
+        </div>
       </div>
       <Table
         label={t('title')}

@@ -1,0 +1,156 @@
+import type { DeclarationView, GroupView } from '@headgate/gateway/console';
+import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useChange, useGet, useTagged } from '../../api/hooks.ts';
+import { usePathId } from '../../app/path.ts';
+import { useTexts } from '../../app/texts.ts';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { ErrorState } from '../../ui/error-state.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Count } from '../../ui/figures.tsx';
+import { useForm } from '../../ui/form.ts';
+import { Link } from '../../ui/link.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { BudgetBars } from '../keys/budget-bars.tsx';
+import { wordsOf } from '../keys/make-key.tsx';
+import { formOfGroup, GroupFields, type GroupFormValues, patchOf } from './group-fields.tsx';
+import * as texts from './texts.ts';
+
+/** One group. */
+export function GroupPage() {
+  const t = useTexts(texts);
+  const id = usePathId('id');
+  const navigate = useNavigate();
+  const [isRemoving, setRemoving] = useState(false);
+  const group = useTagged<GroupView>(`/groups/${id}`);
+  const remove = useChange('DELETE', `/groups/${id}`, { invalidates: ['/groups'] });
+  const back = <Link to="/groups">{t('title')}</Link>;
+  if (group.data === undefined)
+    return (
+      <Page title={t('group')} back={back}>
+        {group.error ? (
+          <ErrorState error={group.error} onRetry={() => void group.refetch()} />
+        ) : (
+          <Skeleton className="h-72 w-full" />
+        )}
+      </Page>
+    );
+  const { value, etag } = group.data;
+  const { name, declared } = value;
+  const tabs = [
+    { id: 'settings', label: t('settings'), content: <Settings group={value} /> },
+    ...(declared
+      ? []
+      : [
+          { id: 'change', label: t('change'), content: <ChangeGroup key={etag} group={value} etag={etag} /> },
+        ]),
+    { id: 'yaml', label: 'YAML', content: <Yaml id={id} /> },
+  ];
+  const removeButton = !declared && (
+    <Button icon={Trash2} onClick={() => setRemoving(true)}>
+      {t('remove')}
+    </Button>
+  );
+  return (
+    <Page
+      title={name}
+      back={back}
+      description={<code className="font-mono text-xs">{id}</code>}
+      actions={removeButton}
+    >
+      {declared && <Notice title={t('declaredTitle')}>{t('declaredDetail', { id })}</Notice>}
+      <Tabs items={tabs} />
+      <Confirm
+        open={isRemoving}
+        onClose={() => setRemoving(false)}
+        title={t('removeTitle', { name })}
+        description={t('removeDetail')}
+        confirmLabel={t('remove')}
+        danger
+        onConfirm={async () => {
+          await remove.mutateAsync({});
+          await navigate({ to: '/groups' });
+        }}
+      />
+    </Page>
+  );
+}
+
+function Settings({ group }: { readonly group: GroupView }) {
+  const t = useTexts(texts);
+  const { platform, multiplier, models, routing, timezone, limits, keys, budgets } = group;
+  return (
+    <>
+      {budgets.length > 0 && (
+        <Section title={t('budgets')}>
+          <BudgetBars budgets={budgets} />
+        </Section>
+      )}
+      <Section>
+        <Facts
+          items={[
+            { label: t('platform'), value: platform },
+            { label: t('multiplier'), value: `× ${multiplier}` },
+            { label: t('models'), value: models?.join(', ') ?? t('all') },
+            { label: t('preset'), value: t(routing.preset) },
+            { label: t('channels'), value: routing.channels?.join(', ') ?? t('all') },
+            { label: t('hedging'), value: t(routing.hedging ? 'yes' : 'no') },
+            { label: t('rescue'), value: t(routing.rescue === 'continue' ? 'yes' : 'no') },
+            { label: t('timezone'), value: timezone },
+            { label: t('limits'), value: <code className="text-xs">{JSON.stringify(limits)}</code> },
+            {
+              label: t('keys'),
+              value: (
+                <Link to="/keys" search={{ group: group.id }}>
+                  <Count value={keys} />
+                </Link>
+              ),
+            },
+          ]}
+        />
+      </Section>
+    </>
+  );
+}
+
+function ChangeGroup({ group, etag }: { readonly group: GroupView; readonly etag: string | null }) {
+  const t = useTexts(texts);
+  const change = useChange<object, GroupView>('PATCH', `/groups/${group.id}`, {
+    invalidates: ['/groups', '/keys'],
+  });
+  const form = useForm<GroupFormValues, GroupView>({
+    initial: formOfGroup(group),
+    submit: (values) => change.mutateAsync({ body: patchOf(values), etag }),
+    onDone: ({ name }) => toast.success(t('changed', { name })),
+  });
+  return (
+    <Section>
+      <form onSubmit={(event) => void form.submit(event)} className="flex max-w-2xl flex-col gap-4">
+        <GroupFields form={form} isNew={false} />
+        {form.problem !== null && <Notice tone="bad">{wordsOf(form.problem)}</Notice>}
+        <div>
+          <Button type="submit" variant="primary" busy={form.isBusy}>
+            {t('save')}
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function Yaml({ id }: { readonly id: string }) {
+  const declaration = useGet<DeclarationView>(`/groups/${id}/declaration`);
+  if (declaration.error) return <ErrorState error={declaration.error} />;
+  return declaration.data === undefined ? (
+    <Skeleton className="h-32 w-full" />
+  ) : (
+    <Code>{declaration.data.yaml}</Code>
+  );
+}
