@@ -41,11 +41,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** One or several values of a member of the query: `?status=ok&status=error`. */
-export function several<Item extends z.ZodType>(item: Item) {
-  return z.preprocess((given) => (typeof given === 'string' ? [given] : given), z.array(item).max(100));
-}
-
 /** A moment in UTC. */
 export const timeText = z.iso.datetime({ error: 'must be a time such as 2026-11-23T04:05:06.000Z' });
 

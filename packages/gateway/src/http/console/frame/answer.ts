@@ -38,7 +38,7 @@ export function nothing(extras: AnswerExtras = {}): ConsoleAnswer<null> {
 }
 
 /** Names what something says, so that two who change it at once notice. */
-export function etagOf(version: unknown): string {
+function etagOf(version: unknown): string {
   const text = JSON.stringify(version, (_, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,
   );
