@@ -12,6 +12,7 @@ import {
   priceDifferences,
   shortPrices,
 } from '../admin/price-differences.ts';
+import { listView, viewOf } from '../admin/price-views.ts';
 import { type ListPrice, versionAt } from '../catalogue/price-book.ts';
 import { didYouMean } from '../config/suggestion.ts';
 import type { PriceTier } from '../money/price.ts';
@@ -103,43 +104,6 @@ function listPrices(context: CommandContext): Promise<ExitReason> {
 const listLegend =
   'USD per million tokens. Yours: as the file says; set: as a command does.\nAll of one, and its history: headgate prices show MODEL';
 
-function viewOf({ model, costs, ...history }: ModelPrice): object {
-  return {
-    model: model.id,
-    offered: model.isOffered,
-    ...historyView(history),
-    costs: costs.map(({ channel, upstreamModel, tiers, ...cost }) => ({
-      channel,
-      upstreamModel,
-      ...historyView(cost),
-      tiers: tiers === null ? null : writePriceTiers(tiers),
-    })),
-  };
-}
-
-function historyView({ stored, later, versions }: PriceHistory): object {
-  return {
-    ...versionView(stored),
-    planned: later.map(({ fromMs, price }) => ({ from: isoTime(fromMs), ...versionView(price) })),
-    history: versions.map(versionView),
-  };
-}
-
-function versionView(price: StoredPrice | null): object {
-  return {
-    version: price?.version ?? null,
-    since: price === null ? null : isoTime(price.effectiveFromMs),
-    writtenAt: price === null ? null : isoTime(price.writtenAtMs),
-    source: price?.source ?? null,
-    origin: price?.origin ?? null,
-    tiers: price === null || price.tiers.length === 0 ? null : writePriceTiers(price.tiers),
-  };
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 /** `from 2026-12-01: 1.10 in, 8.00 out (set 2026-11-23)`; null where nothing is planned. */
 function laterText(later: PriceHistory['later']): string | null {
   if (later.length === 0) return null;
@@ -180,15 +144,6 @@ function showPrice(context: CommandContext): Promise<ExitReason> {
     );
     return 'ok';
   });
-}
-
-function listView({ list, model }: ListPrice, nowMs: number): object {
-  return {
-    list: list.id,
-    asOf: list.asOf(model),
-    tiers: versionAt(model, nowMs)?.tiers ?? [],
-    disputed: list.disputed(model),
-  };
 }
 
 function showText(price: ModelPrice, list: ListPrice | null, nowMs: number, color: boolean): string {
@@ -343,4 +298,8 @@ function diffText(rows: readonly (readonly string[])[], color: boolean): string 
     at += cells.length;
   }
   return text.join('\n');
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

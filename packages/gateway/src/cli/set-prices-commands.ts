@@ -11,10 +11,9 @@ import {
   placeText,
   readOperatorPrices,
   removalOf,
-  stepsOf,
 } from '../admin/operator-prices.ts';
 import { commandLine } from '../admin/people/actor.ts';
-import { priceMoves } from '../admin/price-differences.ts';
+import { type PriceChange, setPrices } from '../admin/set-prices.ts';
 import { readTime } from '../config/moment.ts';
 import { plainSource } from '../config/plain-source.ts';
 import { readPriceRows, readPriceSheet, readPriceWords } from '../config/price-sheet.ts';
@@ -191,18 +190,8 @@ async function write(
   tools: PriceTools,
   prices: readonly OperatorPrice[],
 ): Promise<ExitReason> {
-  const steps = stepsOf(tools, prices).flatMap(({ subject, fromMs, before, after }) =>
-    priceMoves(before, after).map((move) => ({
-      subject,
-      from: fromMs === null ? null : new Date(fromMs).toISOString(),
-      ...move,
-    })),
-  );
   const isDry = context.options['dry-run'] !== undefined;
-  if (!isDry) {
-    await store.configuration.setPrices(prices, tools.nowMs);
-    await notePrices({ store, actor: commandLine, nowMs: tools.nowMs }, steps);
-  }
+  const steps = await setPrices({ ...tools, store, actor: commandLine }, prices, isDry);
   const head = isDry
     ? 'Nothing is written. This would change:'
     : 'Set. A running gateway has it within a second.';
@@ -216,31 +205,7 @@ async function write(
   return 'ok';
 }
 
-/** Notes each subject whose price has changed, with all that differs. */
-async function notePrices(tools: AuditTools, steps: readonly StepView[]): Promise<void> {
-  for (const [subject, own] of Map.groupBy(steps, (step) => step.subject)) {
-    const side = (name: 'before' | 'after') => ({
-      subject,
-      from: own[0]?.from ?? null,
-      tiers: Object.fromEntries(own.map((step) => [step.what, step[name]])),
-    });
-    await writeAudit(tools, {
-      action: 'price.change',
-      ...{ target: { kind: 'price', id: subject, name: placeText(subject) }, accountId: null },
-      ...{ before: side('before'), after: side('after') },
-    });
-  }
-}
-
-interface StepView {
-  readonly subject: string;
-  readonly from: string | null;
-  readonly what: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-function stepsText(steps: readonly StepView[], { output }: CommandContext): string {
+function stepsText(steps: readonly PriceChange[], { output }: CommandContext): string {
   const rows = steps.map(({ subject, from: begin, what, before, after }) => [
     cut(placeText(subject), 28),
     begin === null ? 'now' : momentText(begin),

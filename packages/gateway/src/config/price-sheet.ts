@@ -26,6 +26,14 @@ export function readPriceSheet(text: string, name: string): Read<PriceSheet> {
   return source.ok ? sheetOf(source.value, name) : source;
 }
 
+/** Reads a value of that shape. */
+export function readPriceObject(plain: unknown): Read<PriceSheet> {
+  return sheetOf(
+    plainSource(plain, (path) => path.join('.')),
+    '',
+  );
+}
+
 /** Reads a table, which has a row for each price. */
 export function readPriceRows(lines: readonly TableLine[], name: string): Read<PriceSheet> {
   const source = readPriceTable(lines, name);

@@ -19,6 +19,7 @@ import type { Router } from '../../route/router.ts';
 import type { StatusKeeper } from '../../status/keeper.ts';
 import type { ChannelSources } from './channels-api.ts';
 import { sessionCookie } from './frame/session-cookie.ts';
+import type { ModelSources } from './models-api.ts';
 import type { ApiSources } from './operations-api.ts';
 
 /** The parts of a gateway that the console tells of. */
@@ -122,7 +123,7 @@ function channelSources({
   upstream,
   router,
   clock,
-}: ConsoleParts): ChannelSources {
+}: ConsoleParts): ChannelSources & ModelSources {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
   const bringIn = async (): Promise<void> => {
@@ -133,6 +134,10 @@ function channelSources({
   return {
     calls: store.calls,
     channelTools: (actor) => ({ store, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
+    modelTools: (actor) => ({
+      ...{ store, actor, catalogue, bringIn, snapshot: configuration.catalogue.current },
+      nowMs: clock.now(),
+    }),
     channelSight: () => ({
       ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
       nowMs: clock.now(),

@@ -12,6 +12,7 @@ import { type GroupSources, groupsApi } from './groups-api.ts';
 import { type InvitationSources, invitationsApi } from './invitations-api.ts';
 import { type KeySources, keysApi } from './keys-api.ts';
 import { type LiveSources, liveApi } from './live-api.ts';
+import { type ModelSources, modelsApi } from './models-api.ts';
 import { type OverviewSources, overviewApi } from './overview-api.ts';
 import { type PeopleSources, peopleApi } from './people-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
@@ -27,6 +28,7 @@ export interface ApiSources
     EventSources,
     AccountSources,
     ChannelSources,
+    ModelSources,
     SessionSources,
     AuditSources,
     CallSources,
@@ -65,6 +67,7 @@ export function operationsApi(
   overviewApi(api, sources);
   liveApi(api, sources, findPerson);
   channelsApi(api, sources);
+  modelsApi(api, sources);
   statusApi(api, sources);
   restartApi(api, sources);
 }

@@ -5,6 +5,7 @@ export type * from './events.ts';
 export type * from './groups.ts';
 export type * from './keys.ts';
 export type * from './live.ts';
+export type * from './models.ts';
 export type * from './operations.ts';
 export type * from './overview.ts';
 export type * from './owners.ts';

@@ -1,0 +1,212 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { z } from 'zod';
+import type { AuditTools } from '../../admin/audit.ts';
+import {
+  costRange,
+  type ModelPrice,
+  marginRange,
+  modelPrices,
+  originText,
+  outputPrice,
+  perMillion,
+} from '../../admin/model-prices.ts';
+import {
+  isKnown,
+  listPriceOf,
+  type PriceTools,
+  readOperatorPrices,
+  removalOf,
+} from '../../admin/operator-prices.ts';
+import type { Actor } from '../../admin/people/actor.ts';
+import { priceDifferences } from '../../admin/price-differences.ts';
+import { listView, viewOf } from '../../admin/price-views.ts';
+import { listedPrice, setPrices } from '../../admin/set-prices.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import { plainSource } from '../../config/plain-source.ts';
+import { readPriceObject } from '../../config/price-sheet.ts';
+import type { ConfigurationProblem } from '../../config/yaml-source.ts';
+import type { OperatorPrice } from '../../ports/configuration-store.ts';
+import type { Store } from '../../ports/store.ts';
+import {
+  changesView,
+  differencePage,
+  listWish,
+  modelPage,
+  modelQuery,
+  modelView,
+  priceDraft,
+  priceQuery,
+  priceRemoval,
+} from './contract/models.ts';
+import { answer, type ConsoleProblem, invalid, problem } from './frame/answer.ts';
+import type { ConsoleApi } from './frame/console-api.ts';
+import { page, readCursor } from './frame/pages.ts';
+
+export interface ModelTools extends AuditTools, Omit<PriceTools, 'stored'> {
+  readonly store: Pick<Store, 'audit' | 'configuration'>;
+  readonly snapshot: Catalogue;
+  /** Brings what has been stored into force. */
+  readonly bringIn: () => Promise<void>;
+}
+
+/** The source of the answers. */
+export interface ModelSources {
+  /** Tools as of now, for whoever asks. */
+  modelTools(actor: Actor): ModelTools;
+}
+
+const models = { access: 'operator', tag: 'Models' } as const;
+
+/** Public models, the channels behind them, and their prices. */
+export function modelsApi(api: ConsoleApi, { modelTools }: ModelSources): void {
+  readingRoutes(api, modelTools);
+  settingRoutes(api, modelTools);
+}
+
+function readingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']): void {
+  api.route(
+    {
+      method: 'get',
+      path: '/models',
+      ...models,
+      summary: 'Models, by id',
+      query: modelQuery,
+      answer: modelPage,
+    },
+    async ({ actor, query: { cursor: given, limit, search, unpriced } }) => {
+      const cursor = readCursor(given, z.tuple([z.string()]));
+      if (!cursor.ok) return cursor.error;
+      const [after] = cursor.value ?? [''];
+      const all = await pricesOf(modelTools(actor));
+      const words = search?.toLowerCase() ?? '';
+      const rest = all
+        .filter(({ model: { id, displayName } }) => `${id}\n${displayName}`.toLowerCase().includes(words))
+        .filter(({ model: { price } }) => unpriced === undefined || price === null)
+        .sort((a, b) => (a.model.id < b.model.id ? -1 : 1))
+        .filter(({ model: { id } }) => id > after)
+        .slice(0, limit + 1);
+      const { items, next } = page(rest, limit, ({ model: { id } }) => [id]);
+      const lacking = all.filter(({ model: { price } }) => price === null).length;
+      return answer({ items: items.map(itemOf), next, unpriced: lacking });
+    },
+  );
+  api.route(
+    { method: 'get', path: '/models/{id}', ...models, summary: 'A model and its prices', answer: modelView },
+    async ({ actor, params: { id } }) => {
+      const tools = modelTools(actor);
+      const stored = await tools.store.configuration.load();
+      const found = modelPrices(tools.snapshot, stored, tools.nowMs).find(({ model }) => model.id === id);
+      if (found === undefined) return problem('not_found', `There is no model "${id}".`);
+      const list = listPriceOf({ ...tools, stored }, { model: id, channel: null });
+      return answer({ ...viewOf(found), listPrice: list === null ? null : listView(list, tools.nowMs) });
+    },
+  );
+  api.route(
+    {
+      ...{ method: 'get', path: '/price-differences', ...models, answer: differencePage },
+      summary: 'Where prices in force, the list prices and their sources differ',
+    },
+    async ({ actor }) => {
+      const tools = modelTools(actor);
+      const items = priceDifferences(await pricesOf(tools), tools.catalogue.prices(), tools.nowMs);
+      return answer({ items, next: null });
+    },
+  );
+}
+
+function settingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']): void {
+  api.route(
+    {
+      ...{ method: 'post', path: '/prices', ...models, query: priceQuery, rawBody: priceDraft },
+      ...{ summary: 'Sets prices and costs, all or none', answer: changesView },
+    },
+    ({ actor, query, body }) =>
+      set(modelTools(actor), query.preview === 'true', (tools) => {
+        const sheet = readPriceObject(body);
+        const prices = sheet.ok ? readOperatorPrices(sheet.value, tools) : sheet;
+        return prices.ok ? prices : fail(problemsOf(prices.error));
+      }),
+  );
+  api.route(
+    {
+      ...{ method: 'post', path: '/prices/remove', ...models, query: priceQuery, body: priceRemoval },
+      ...{
+        summary: 'Takes back what was set: the file or the list says the price again',
+        answer: changesView,
+      },
+    },
+    ({ actor, query, body: { model, channel = null, planned = false } }) =>
+      set(modelTools(actor), query.preview === 'true', (tools) => {
+        const problems: ConfigurationProblem[] = [];
+        const placed = { file: { source: plainSource({}, () => '') }, problems };
+        if (!isKnown(placed, tools.stored, { model, channel }, ['model'])) return fail(problemsOf(problems));
+        const removal = removalOf(tools, { model, channel }, null, planned);
+        return succeed(removal === null ? [] : [removal]);
+      }),
+  );
+  api.route(
+    {
+      ...{ method: 'post', path: '/prices/list', ...models, query: priceQuery, body: listWish },
+      ...{ summary: 'Sets the list prices of the catalogue', answer: changesView },
+    },
+    ({ actor, query, body }) =>
+      set(modelTools(actor), query.preview === 'true', (tools) => {
+        const prices = body.models.map((model) => listedPrice(tools, model));
+        const wrong = prices.flatMap((price, at) =>
+          price.ok ? [] : [{ field: `models.${at}`, message: price.error }],
+        );
+        return wrong.length > 0
+          ? fail(invalid(wrong))
+          : succeed(prices.flatMap((price) => (price.ok ? [price.value] : [])));
+      }),
+  );
+}
+
+async function set(
+  tools: ModelTools,
+  isDry: boolean,
+  read: (tools: PriceTools) => Result<readonly OperatorPrice[], ConsoleProblem>,
+) {
+  const priceTools = { ...tools, stored: await tools.store.configuration.load() };
+  const prices = read(priceTools);
+  if (!prices.ok) return prices.error;
+  const items = await setPrices(priceTools, prices.value, isDry);
+  if (!isDry) await tools.bringIn();
+  return answer({ items, next: null });
+}
+
+async function pricesOf({ snapshot, store, nowMs }: ModelTools): Promise<ModelPrice[]> {
+  return [...modelPrices(snapshot, await store.configuration.load(), nowMs)];
+}
+
+function problemsOf(problems: readonly ConfigurationProblem[]): ConsoleProblem {
+  return invalid(problems.map(({ path, message }) => ({ field: path, message })));
+}
+
+function itemOf(price: ModelPrice) {
+  const { model, stored, later, costs } = price;
+  const classes = model.price?.tiers[0]?.classes;
+  const [input, output] = [costRange(costs, 'input'), costRange(costs, 'output')];
+  const margin = marginRange(price);
+  return {
+    id: model.id,
+    name: model.displayName,
+    channels: costs.map(({ channel }) => channel),
+    offered: model.isOffered,
+    price:
+      classes === undefined
+        ? null
+        : { input: perMillion(classes.input), output: perMillion(outputPrice(classes)) },
+    since: stored === null ? null : new Date(stored.effectiveFromMs).toISOString(),
+    from: originText(stored),
+    planned: later.length,
+    tiers: model.price?.tiers.length ?? 0,
+    cost: input === null || output === null ? null : { input: rangeOf(input), output: rangeOf(output) },
+    margin: margin === null ? null : { least: margin[0], most: margin[1] },
+    contextWindow: model.contextWindow,
+  };
+}
+
+function rangeOf([least, most]: readonly [bigint, bigint]) {
+  return { least: perMillion(least), most: perMillion(most) };
+}
