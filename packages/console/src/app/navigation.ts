@@ -6,6 +6,7 @@ import {
   LayoutDashboard,
   type LucideIcon,
   ReceiptText,
+  Route,
   ScrollText,
   SlidersHorizontal,
   SquareTerminal,
@@ -46,6 +47,8 @@ const sections: readonly {
     entries: [
       { to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' },
       { to: '/groups', name: 'groups', icon: Boxes, access: 'operator' },
+      { to: '/models', name: 'models', icon: Boxes, access: 'operator' },
+      { to: '/routing', name: 'routing', icon: Route, access: 'operator' },
       { to: '/alerts', name: 'alerts', icon: BellRing, access: 'operator' },
       { to: '/webhooks', name: 'webhooks', icon: Webhook, access: 'operator' },
     ],

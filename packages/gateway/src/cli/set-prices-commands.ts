@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fail } from '@headgate/protocols';
-import { type AuditTools, writeAudit } from '../admin/audit.ts';
 import {
   isKnown,
   listPriceOf,

@@ -14,8 +14,8 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { SetPrice } from './set-price.tsx';
-import { Tiers } from './tiers.tsx';
 import * as texts from './texts.ts';
+import { Tiers } from './tiers.tsx';
 
 type Version = ModelView['history'][number];
 type Cost = ModelView['costs'][number];
@@ -29,23 +29,57 @@ export function ModelPage() {
   if (model.data === undefined)
     return (
       <Page title={id} back={back}>
-        {model.error ? <ErrorState error={model.error} onRetry={() => void model.refetch()} /> : <Skeleton className="h-64 w-full" />}
+        {model.error ? (
+          <ErrorState error={model.error} onRetry={() => void model.refetch()} />
+        ) : (
+          <Skeleton className="h-64 w-full" />
+        )}
       </Page>
     );
   const { data } = model;
   return (
-    <Page title={id} heading={<bdi className="break-all">{id}</bdi>} back={back} actions={<Actions model={data} />}>
-      <Section title={t('current')} description={data.since !== null && <>{t('since')} <Time iso={data.since} absolute /></>}>
+    <Page
+      title={id}
+      heading={<bdi className="break-all">{id}</bdi>}
+      back={back}
+      actions={<Actions model={data} />}
+    >
+      <Section
+        title={t('current')}
+        description={
+          data.since !== null && (
+            <>
+              {t('since')} <Time iso={data.since} absolute />
+            </>
+          )
+        }
+      >
         <Tiers tiers={data.tiers} />
       </Section>
       {data.planned.map(({ from, tiers }) => (
-        <Section key={from} title={<>{t('begins')} <Time iso={from} absolute /></>}>
+        <Section
+          key={from}
+          title={
+            <>
+              {t('begins')} <Time iso={from} absolute />
+            </>
+          }
+        >
           <Tiers tiers={tiers} />
         </Section>
       ))}
       <Costs costs={data.costs} />
-      <Section title={t('list')} description={data.listPrice !== null && t('list.asOf', { list: data.listPrice.list, day: data.listPrice.asOf })}>
-        {data.listPrice === null ? <p className="text-sm text-soft">{t('list.none')}</p> : <Tiers tiers={data.listPrice.tiers} />}
+      <Section
+        title={t('list')}
+        description={
+          data.listPrice !== null && t('list.asOf', { list: data.listPrice.list, day: data.listPrice.asOf })
+        }
+      >
+        {data.listPrice === null ? (
+          <p className="text-sm text-soft">{t('list.none')}</p>
+        ) : (
+          <Tiers tiers={data.listPrice.tiers} />
+        )}
       </Section>
       <History versions={data.history} />
     </Page>
@@ -57,13 +91,22 @@ function Actions({ model }: { readonly model: ModelView }) {
   const [open, setOpen] = useState<'set' | 'back' | null>(null);
   const close = () => setOpen(null);
   const onDone = () => toast.success(t('done'));
-  const list = useChange<object, unknown>('POST', '/prices/list', { invalidates: ['/models', '/price'], onDone });
-  const remove = useChange<object, unknown>('POST', '/prices/remove', { invalidates: ['/models', '/price'], onDone });
+  const list = useChange<object, unknown>('POST', '/prices/list', {
+    invalidates: ['/models', '/price'],
+    onDone,
+  });
+  const remove = useChange<object, unknown>('POST', '/prices/remove', {
+    invalidates: ['/models', '/price'],
+    onDone,
+  });
   const isSet = model.source === 'operator' || model.planned.some(({ source }) => source === 'operator');
   return (
     <>
       {model.listPrice !== null && (
-        <Button busy={list.isPending} onClick={() => void list.mutateAsync({ body: { models: [model.model] } }).catch(toast.error)}>
+        <Button
+          busy={list.isPending}
+          onClick={() => void list.mutateAsync({ body: { models: [model.model] } }).catch(toast.error)}
+        >
           {t('takeList')}
         </Button>
       )}
@@ -87,11 +130,25 @@ function Actions({ model }: { readonly model: ModelView }) {
 function Costs({ costs }: { readonly costs: readonly Cost[] }) {
   const t = useTexts(texts);
   const columns: readonly Column<Cost>[] = [
-    { id: 'channel', header: t('channels'), width: 'grow', cell: ({ channel }) => <bdi className="truncate">{channel}</bdi> },
-    { id: 'upstream', header: t('model'), width: 220, hideBelow: 'md', cell: ({ upstreamModel }) => <bdi className="truncate">{upstreamModel}</bdi> },
+    {
+      id: 'channel',
+      header: t('channels'),
+      width: 'grow',
+      cell: ({ channel }) => <bdi className="truncate">{channel}</bdi>,
+    },
+    {
+      id: 'upstream',
+      header: t('model'),
+      width: 220,
+      hideBelow: 'md',
+      cell: ({ upstreamModel }) => <bdi className="truncate">{upstreamModel}</bdi>,
+    },
     {
       ...{ id: 'cost', header: t('cost'), width: 170, align: 'end' },
-      cell: ({ tiers }) => (tiers === null ? t('unknown') : `$${tiers[0]?.prices['input'] ?? '–'} / $${tiers[0]?.prices['output'] ?? '–'}`),
+      cell: ({ tiers }) =>
+        tiers === null
+          ? t('unknown')
+          : `$${tiers[0]?.prices['input'] ?? '–'} / $${tiers[0]?.prices['output'] ?? '–'}`,
     },
   ];
   return (
@@ -112,16 +169,29 @@ function History({ versions }: { readonly versions: readonly Version[] }) {
   const t = useTexts(texts);
   const columns: readonly Column<Version>[] = [
     { id: 'written', header: t('written'), width: 130, cell: ({ writtenAt }) => <Time iso={writtenAt} /> },
-    { id: 'from', header: t('begins'), width: 180, hideBelow: 'sm', cell: ({ since }) => <Time iso={since} absolute /> },
+    {
+      id: 'from',
+      header: t('begins'),
+      width: 180,
+      hideBelow: 'sm',
+      cell: ({ since }) => <Time iso={since} absolute />,
+    },
     { id: 'source', header: t('source'), width: 'grow', cell: ({ source }) => source ?? '–' },
     {
       ...{ id: 'price', header: t('price'), width: 170, align: 'end' },
-      cell: ({ tiers }) => (tiers === null ? '–' : `$${tiers[0]?.prices['input'] ?? '–'} / $${tiers[0]?.prices['output'] ?? '–'}`),
+      cell: ({ tiers }) =>
+        tiers === null ? '–' : `$${tiers[0]?.prices['input'] ?? '–'} / $${tiers[0]?.prices['output'] ?? '–'}`,
     },
   ];
   return (
     <Section title={t('history')} plain>
-      <Table label={t('history')} columns={columns} rows={versions.toReversed()} rowKey={({ version }) => version ?? ''} empty={<Empty title={t('none')} />} />
+      <Table
+        label={t('history')}
+        columns={columns}
+        rows={versions.toReversed()}
+        rowKey={({ version }) => version ?? ''}
+        empty={<Empty title={t('none')} />}
+      />
     </Section>
   );
 }

@@ -68,7 +68,16 @@ function useColumns(): readonly Column<ModelItem>[] {
   const t = useTexts(texts);
   return useMemo(
     () => [
-      { id: 'model', header: t('model'), width: 'grow', cell: ({ id, name }) => <bdi className="truncate font-medium" title={name}>{id}</bdi> },
+      {
+        id: 'model',
+        header: t('model'),
+        width: 'grow',
+        cell: ({ id, name }) => (
+          <bdi className="truncate font-medium" title={name}>
+            {id}
+          </bdi>
+        ),
+      },
       {
         ...{ id: 'price', header: t('price'), width: 170, align: 'end' },
         cell: ({ price, planned }) => (
@@ -85,11 +94,29 @@ function useColumns(): readonly Column<ModelItem>[] {
       {
         ...{ id: 'margin', header: t('margin'), width: 100, align: 'end', hideBelow: 'sm' },
         cell: ({ margin }) =>
-          margin === null ? '–' : margin.least === margin.most ? `${margin.most} %` : `${margin.least}–${margin.most} %`,
+          margin === null
+            ? '–'
+            : margin.least === margin.most
+              ? `${margin.most} %`
+              : `${margin.least}–${margin.most} %`,
       },
       { id: 'from', header: t('from'), width: 170, hideBelow: 'lg', cell: ({ from }) => from },
-      { id: 'context', header: t('context'), width: 90, align: 'end', hideBelow: 'lg', cell: ({ contextWindow }) => <Count value={contextWindow} compact /> },
-      { id: 'channels', header: t('channels'), width: 90, align: 'end', hideBelow: 'sm', cell: ({ channels }) => <span title={channels.slice(0, 20).join(', ')}>{channels.length}</span> },
+      {
+        id: 'context',
+        header: t('context'),
+        width: 90,
+        align: 'end',
+        hideBelow: 'lg',
+        cell: ({ contextWindow }) => <Count value={contextWindow} compact />,
+      },
+      {
+        id: 'channels',
+        header: t('channels'),
+        width: 90,
+        align: 'end',
+        hideBelow: 'sm',
+        cell: ({ channels }) => <span title={channels.slice(0, 20).join(', ')}>{channels.length}</span>,
+      },
     ],
     [t],
   );
@@ -105,7 +132,12 @@ function Differences({ onClose }: { readonly onClose: () => void }) {
   const t = useTexts(texts);
   const found = useGet<DifferencePage>('/price-differences');
   const columns: readonly Column<Difference>[] = [
-    { id: 'model', header: t('model'), width: 'grow', cell: ({ model }) => <bdi className="truncate">{model}</bdi> },
+    {
+      id: 'model',
+      header: t('model'),
+      width: 'grow',
+      cell: ({ model }) => <bdi className="truncate">{model}</bdi>,
+    },
     { id: 'of', header: t('of'), width: 130, hideBelow: 'sm', cell: ({ what }) => what },
     { id: 'inForce', header: t('inForce'), width: 90, align: 'end', cell: ({ inForce }) => inForce ?? '–' },
     { id: 'other', header: t('other'), width: 90, align: 'end', cell: ({ other }) => other ?? '–' },

@@ -10,14 +10,17 @@ export function Tiers({ tiers }: { readonly tiers: ModelView['tiers'] }) {
   return (
     <div className="flex flex-col gap-4">
       {tiers.map(({ service, aboveInputTokens, prices }) => {
-        const above = aboveInputTokens === 0 ? [] : [t('above', { tokens: aboveInputTokens.toLocaleString('en') })];
+        const above =
+          aboveInputTokens === 0 ? [] : [t('above', { tokens: aboveInputTokens.toLocaleString('en') })];
         const name = [...(service === undefined ? [] : [service]), ...above].join(', ');
         return (
           <div key={name} className="flex flex-col gap-1.5">
             {(name !== '' || tiers.length > 1) && <h3 className="text-sm font-medium">{name || t('any')}</h3>}
             <Facts
               items={Object.entries(prices)
-                .filter(([priceClass, price]) => price !== '0' || priceClass === 'input' || priceClass === 'output')
+                .filter(
+                  ([priceClass, price]) => price !== '0' || priceClass === 'input' || priceClass === 'output',
+                )
                 .map(([priceClass, price]) => ({ label: priceClass, value: `$${price}` }))}
             />
           </div>

@@ -12,13 +12,7 @@ type Attempt = PastRouteView['attempts'][number];
 /** The plans that a call was routed by, and what came of each attempt. */
 export function PastRoute({ past }: { readonly past: PastRouteView }) {
   const t = useTexts(texts);
-  const columns: readonly Column<Attempt>[] = [
-    { id: 'n', header: '#', width: 40, cell: ({ n }) => n },
-    { id: 'channel', header: t('channel'), width: 'grow', cell: ({ channel }) => <bdi className="truncate">{channel}</bdi> },
-    { id: 'result', header: t('result'), width: 150, cell: ({ result, httpStatus }) => `${result}${httpStatus === null ? '' : ` ${httpStatus}`}` },
-    { id: 'detail', header: t('detail'), width: 260, hideBelow: 'md', cell: ({ detail }) => <bdi className="truncate" title={detail ?? ''}>{detail ?? '–'}</bdi> },
-    { id: 'duration', header: t('duration'), width: 100, align: 'end', cell: ({ durationMs }) => <Duration ms={durationMs} /> },
-  ];
+  const columns = useAttemptColumns();
   return (
     <div className="flex flex-col gap-4">
       <p className="text-sm text-soft">
@@ -34,17 +28,64 @@ export function PastRoute({ past }: { readonly past: PastRouteView }) {
                 label: <bdi>{channel}</bdi>,
                 value: (
                   <span className="tabular-nums">
-                    {t('share')} <Percent value={share} /> · {t('chance')} <Percent value={chance} /> · {usdOf(expectedCostPicoUsd)}
+                    {t('share')} <Percent value={share} /> · {t('chance')} <Percent value={chance} /> ·{' '}
+                    {usdOf(expectedCostPicoUsd)}
                   </span>
                 ),
               })),
-              ...plan.exclusions.map(({ because, channels }) => ({ label: because, value: channels.join(', ') })),
+              ...plan.exclusions.map(({ because, channels }) => ({
+                label: because,
+                value: channels.join(', '),
+              })),
             ]}
           />
         </div>
       ))}
       <h3 className="text-sm font-medium">{t('attempts')}</h3>
-      <Table label={t('attempts')} columns={columns} rows={past.attempts} rowKey={({ n }) => String(n)} empty={<Empty title={t('none')} />} />
+      <Table
+        label={t('attempts')}
+        columns={columns}
+        rows={past.attempts}
+        rowKey={({ n }) => String(n)}
+        empty={<Empty title={t('none')} />}
+      />
     </div>
   );
+}
+
+function useAttemptColumns(): readonly Column<Attempt>[] {
+  const t = useTexts(texts);
+  return [
+    { id: 'n', header: '#', width: 40, cell: ({ n }) => n },
+    {
+      id: 'channel',
+      header: t('channel'),
+      width: 'grow',
+      cell: ({ channel }) => <bdi className="truncate">{channel}</bdi>,
+    },
+    {
+      id: 'result',
+      header: t('result'),
+      width: 150,
+      cell: ({ result, httpStatus }) => `${result}${httpStatus === null ? '' : ` ${httpStatus}`}`,
+    },
+    {
+      id: 'detail',
+      header: t('detail'),
+      width: 260,
+      hideBelow: 'md',
+      cell: ({ detail }) => (
+        <bdi className="truncate" title={detail ?? ''}>
+          {detail ?? '–'}
+        </bdi>
+      ),
+    },
+    {
+      id: 'duration',
+      header: t('duration'),
+      width: 100,
+      align: 'end',
+      cell: ({ durationMs }) => <Duration ms={durationMs} />,
+    },
+  ];
 }

@@ -18,26 +18,7 @@ export function usdOf(picoUsd: number): string {
 /** A plan with the scores of its candidates, and why the others are left out. */
 export function RoutePlan({ plan }: { readonly plan: RoutePlanView }) {
   const t = useTexts(texts);
-  const candidates: readonly Column<Candidate>[] = [
-    { id: 'channel', header: t('channel'), width: 'grow', cell: ({ channel, upstreamModel }) => <bdi className="truncate" title={upstreamModel}>{channel}</bdi> },
-    { id: 'tier', header: t('tier'), width: 70, align: 'end', hideBelow: 'md', cell: ({ tier }) => tier },
-    { id: 'share', header: t('share'), width: 80, align: 'end', cell: ({ share }) => <Percent value={share} /> },
-    { id: 'chance', header: t('chance'), width: 90, align: 'end', cell: ({ chance }) => <Percent value={chance} /> },
-    { id: 'wait', header: t('wait'), width: 90, align: 'end', hideBelow: 'sm', cell: ({ waitMs }) => <Duration ms={waitMs} /> },
-    {
-      ...{ id: 'cost', header: t('expected'), width: 130, align: 'end' },
-      cell: ({ expectedCostPicoUsd, parts }) => (
-        <span title={t('parts', { price: usdOf(parts.pricePicoUsd), waiting: usdOf(parts.waitingPicoUsd), failing: usdOf(parts.failurePicoUsd) })}>
-          {usdOf(expectedCostPicoUsd)}
-        </span>
-      ),
-    },
-  ];
-  const excluded: readonly Column<Excluded>[] = [
-    { id: 'channel', header: t('channel'), width: 220, cell: ({ channel }) => <bdi className="truncate">{channel}</bdi> },
-    { id: 'because', header: t('because'), width: 'grow', cell: ({ because }) => because },
-    { id: 'until', header: t('until'), width: 130, hideBelow: 'sm', cell: ({ until }) => <Time iso={until} /> },
-  ];
+  const [candidates, excluded] = [useCandidateColumns(), useExcludedColumns()];
   return (
     <div className="flex flex-col gap-4">
       {plan.warnings.length > 0 && (
@@ -50,13 +31,101 @@ export function RoutePlan({ plan }: { readonly plan: RoutePlanView }) {
           { label: t('choice'), value: plan.because },
           { label: t('group'), value: `${plan.group} (${plan.preset})` },
           { label: t('surface'), value: plan.surface },
-          { label: t('order'), value: <bdi className="break-words">{plan.order.join(' → ') || t('none')}</bdi> },
+          {
+            label: t('order'),
+            value: <bdi className="break-words">{plan.order.join(' → ') || t('none')}</bdi>,
+          },
         ]}
       />
       <h3 className="text-sm font-medium">{t('candidates')}</h3>
-      <Table label={t('candidates')} columns={candidates} rows={plan.candidates} rowKey={({ channel, upstreamModel }) => `${channel} ${upstreamModel}`} empty={<Empty title={t('none')} />} />
+      <Table
+        label={t('candidates')}
+        columns={candidates}
+        rows={plan.candidates}
+        rowKey={({ channel, upstreamModel }) => `${channel} ${upstreamModel}`}
+        empty={<Empty title={t('none')} />}
+      />
       <h3 className="text-sm font-medium">{t('excluded')}</h3>
-      <Table label={t('excluded')} columns={excluded} rows={plan.exclusions} rowKey={({ channel, upstreamModel }) => `${channel} ${upstreamModel}`} empty={<Empty title={t('none')} />} />
+      <Table
+        label={t('excluded')}
+        columns={excluded}
+        rows={plan.exclusions}
+        rowKey={({ channel, upstreamModel }) => `${channel} ${upstreamModel}`}
+        empty={<Empty title={t('none')} />}
+      />
     </div>
   );
+}
+
+function useCandidateColumns(): readonly Column<Candidate>[] {
+  const t = useTexts(texts);
+  return [
+    {
+      id: 'channel',
+      header: t('channel'),
+      width: 'grow',
+      cell: ({ channel, upstreamModel }) => (
+        <bdi className="truncate" title={upstreamModel}>
+          {channel}
+        </bdi>
+      ),
+    },
+    { id: 'tier', header: t('tier'), width: 70, align: 'end', hideBelow: 'md', cell: ({ tier }) => tier },
+    {
+      id: 'share',
+      header: t('share'),
+      width: 80,
+      align: 'end',
+      cell: ({ share }) => <Percent value={share} />,
+    },
+    {
+      id: 'chance',
+      header: t('chance'),
+      width: 90,
+      align: 'end',
+      cell: ({ chance }) => <Percent value={chance} />,
+    },
+    {
+      id: 'wait',
+      header: t('wait'),
+      width: 90,
+      align: 'end',
+      hideBelow: 'sm',
+      cell: ({ waitMs }) => <Duration ms={waitMs} />,
+    },
+    {
+      ...{ id: 'cost', header: t('expected'), width: 130, align: 'end' },
+      cell: ({ expectedCostPicoUsd, parts }) => (
+        <span
+          title={t('parts', {
+            price: usdOf(parts.pricePicoUsd),
+            waiting: usdOf(parts.waitingPicoUsd),
+            failing: usdOf(parts.failurePicoUsd),
+          })}
+        >
+          {usdOf(expectedCostPicoUsd)}
+        </span>
+      ),
+    },
+  ];
+}
+
+function useExcludedColumns(): readonly Column<Excluded>[] {
+  const t = useTexts(texts);
+  return [
+    {
+      id: 'channel',
+      header: t('channel'),
+      width: 220,
+      cell: ({ channel }) => <bdi className="truncate">{channel}</bdi>,
+    },
+    { id: 'because', header: t('because'), width: 'grow', cell: ({ because }) => because },
+    {
+      id: 'until',
+      header: t('until'),
+      width: 130,
+      hideBelow: 'sm',
+      cell: ({ until }) => <Time iso={until} />,
+    },
+  ];
 }

@@ -31,7 +31,13 @@ function DryRun() {
   const [given] = useFilters(['key', 'model']);
   const [plan, setPlan] = useState<RoutePlanView | null>(null);
   const form = useForm({
-    initial: { key: given['key'] ?? '', model: given['model'] ?? '', surface: '', inputTokens: '', stream: true },
+    initial: {
+      key: given['key'] ?? '',
+      model: given['model'] ?? '',
+      surface: '',
+      inputTokens: '',
+      stream: true,
+    },
     submit: ({ key, model, surface, inputTokens, stream }) =>
       api.post<RoutePlanView>('/route/explain', {
         body: {
@@ -45,7 +51,10 @@ function DryRun() {
   return (
     <Section title={t('dry')} description={t('dry.text')}>
       <div className="flex flex-col gap-5">
-        <form onSubmit={(event) => void form.submit(event)} className="grid items-start gap-4 sm:grid-cols-2 lg:grid-cols-4">
+        <form
+          onSubmit={(event) => void form.submit(event)}
+          className="grid items-start gap-4 sm:grid-cols-2 lg:grid-cols-4"
+        >
           <Field label={t('key')} hint={t('key.hint')} required {...form.about('key')}>
             <Input {...form.text('key')} />
           </Field>
@@ -56,15 +65,24 @@ function DryRun() {
             <Select
               value={form.values.surface}
               onChange={(value) => form.set('surface', value)}
-              options={[{ value: '', label: t('usual') }, ...surfaces.map((value) => ({ value, label: value }))]}
+              options={[
+                { value: '', label: t('usual') },
+                ...surfaces.map((value) => ({ value, label: value })),
+              ]}
             />
           </Field>
           <Field label={t('inputTokens')} {...form.about('inputTokens')}>
             <Input {...form.text('inputTokens')} inputMode="numeric" placeholder="1000" />
           </Field>
-          <Switch checked={form.values.stream} onChange={(value) => form.set('stream', value)} label={t('stream')} />
+          <Switch
+            checked={form.values.stream}
+            onChange={(value) => form.set('stream', value)}
+            label={t('stream')}
+          />
           <div className="sm:col-span-2 lg:col-span-3">
-            <Button type="submit" variant="primary" busy={form.isBusy}>{t('ask')}</Button>
+            <Button type="submit" variant="primary" busy={form.isBusy}>
+              {t('ask')}
+            </Button>
           </div>
         </form>
         {form.problem !== null && <ErrorState error={form.problem} />}
@@ -87,10 +105,17 @@ function Replay() {
     <Section title={t('past')}>
       <div className="flex flex-col gap-5">
         <form onSubmit={(event) => void form.submit(event)} className="flex flex-wrap items-start gap-3">
-          <Field label={t('trace')} hint={t('trace.hint')} className="w-full sm:w-96" {...form.about('trace')}>
+          <Field
+            label={t('trace')}
+            hint={t('trace.hint')}
+            className="w-full sm:w-96"
+            {...form.about('trace')}
+          >
             <Input {...form.text('trace')} className="font-mono" />
           </Field>
-          <Button type="submit" busy={form.isBusy} className="sm:mt-6">{t('replay')}</Button>
+          <Button type="submit" busy={form.isBusy} className="sm:mt-6">
+            {t('replay')}
+          </Button>
         </form>
         {form.problem !== null && <ErrorState error={form.problem} />}
         {past !== null && <PastRoute past={past} />}

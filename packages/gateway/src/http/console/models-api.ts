@@ -1,4 +1,3 @@
-import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import type { AuditTools } from '../../admin/audit.ts';
 import {
@@ -10,22 +9,13 @@ import {
   outputPrice,
   perMillion,
 } from '../../admin/model-prices.ts';
-import {
-  isKnown,
-  listPriceOf,
-  type PriceTools,
-  readOperatorPrices,
-  removalOf,
-} from '../../admin/operator-prices.ts';
+import { listPriceOf, type PriceTools } from '../../admin/operator-prices.ts';
 import type { Actor } from '../../admin/people/actor.ts';
 import { priceDifferences } from '../../admin/price-differences.ts';
 import { listView, viewOf } from '../../admin/price-views.ts';
-import { listedPrice, setPrices } from '../../admin/set-prices.ts';
+import { readListed, readPriceBody, readRemoval } from '../../admin/price-wishes.ts';
+import { setPrices } from '../../admin/set-prices.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import { plainSource } from '../../config/plain-source.ts';
-import { readPriceObject } from '../../config/price-sheet.ts';
-import type { ConfigurationProblem } from '../../config/yaml-source.ts';
-import type { OperatorPrice } from '../../ports/configuration-store.ts';
 import type { Store } from '../../ports/store.ts';
 import {
   changesView,
@@ -38,7 +28,7 @@ import {
   priceQuery,
   priceRemoval,
 } from './contract/models.ts';
-import { answer, type ConsoleProblem, invalid, problem } from './frame/answer.ts';
+import { answer, invalid, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { page, readCursor } from './frame/pages.ts';
 
@@ -115,72 +105,40 @@ function readingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']):
 }
 
 function settingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']): void {
+  const change = { method: 'post', ...models, query: priceQuery, answer: changesView } as const;
   api.route(
-    {
-      ...{ method: 'post', path: '/prices', ...models, query: priceQuery, rawBody: priceDraft },
-      ...{ summary: 'Sets prices and costs, all or none', answer: changesView },
-    },
-    ({ actor, query, body }) =>
-      set(modelTools(actor), query.preview === 'true', (tools) => {
-        const sheet = readPriceObject(body);
-        const prices = sheet.ok ? readOperatorPrices(sheet.value, tools) : sheet;
-        return prices.ok ? prices : fail(problemsOf(prices.error));
-      }),
+    { ...change, path: '/prices', rawBody: priceDraft, summary: 'Sets prices and costs, all or none' },
+    ({ actor, query, body }) => set(modelTools(actor), query, (tools) => readPriceBody(body, tools)),
   );
   api.route(
     {
-      ...{ method: 'post', path: '/prices/remove', ...models, query: priceQuery, body: priceRemoval },
-      ...{
-        summary: 'Takes back what was set: the file or the list says the price again',
-        answer: changesView,
-      },
+      ...{ ...change, path: '/prices/remove', body: priceRemoval },
+      summary: 'Takes back what was set: the file or the list says the price again',
     },
     ({ actor, query, body: { model, channel = null, planned = false } }) =>
-      set(modelTools(actor), query.preview === 'true', (tools) => {
-        const problems: ConfigurationProblem[] = [];
-        const placed = { file: { source: plainSource({}, () => '') }, problems };
-        if (!isKnown(placed, tools.stored, { model, channel }, ['model'])) return fail(problemsOf(problems));
-        const removal = removalOf(tools, { model, channel }, null, planned);
-        return succeed(removal === null ? [] : [removal]);
-      }),
+      set(modelTools(actor), query, (tools) => readRemoval({ model, channel }, planned, tools)),
   );
   api.route(
-    {
-      ...{ method: 'post', path: '/prices/list', ...models, query: priceQuery, body: listWish },
-      ...{ summary: 'Sets the list prices of the catalogue', answer: changesView },
-    },
-    ({ actor, query, body }) =>
-      set(modelTools(actor), query.preview === 'true', (tools) => {
-        const prices = body.models.map((model) => listedPrice(tools, model));
-        const wrong = prices.flatMap((price, at) =>
-          price.ok ? [] : [{ field: `models.${at}`, message: price.error }],
-        );
-        return wrong.length > 0
-          ? fail(invalid(wrong))
-          : succeed(prices.flatMap((price) => (price.ok ? [price.value] : [])));
-      }),
+    { ...change, path: '/prices/list', body: listWish, summary: 'Sets the list prices of the catalogue' },
+    ({ actor, query, body }) => set(modelTools(actor), query, (tools) => readListed(body.models, tools)),
   );
 }
 
 async function set(
   tools: ModelTools,
-  isDry: boolean,
-  read: (tools: PriceTools) => Result<readonly OperatorPrice[], ConsoleProblem>,
+  { preview }: { readonly preview?: 'true' },
+  read: (tools: PriceTools) => ReturnType<typeof readPriceBody>,
 ) {
   const priceTools = { ...tools, stored: await tools.store.configuration.load() };
   const prices = read(priceTools);
-  if (!prices.ok) return prices.error;
-  const items = await setPrices(priceTools, prices.value, isDry);
-  if (!isDry) await tools.bringIn();
+  if (!prices.ok) return invalid(prices.error);
+  const items = await setPrices(priceTools, prices.value, preview === 'true');
+  if (preview === undefined) await tools.bringIn();
   return answer({ items, next: null });
 }
 
 async function pricesOf({ snapshot, store, nowMs }: ModelTools): Promise<ModelPrice[]> {
   return [...modelPrices(snapshot, await store.configuration.load(), nowMs)];
-}
-
-function problemsOf(problems: readonly ConfigurationProblem[]): ConsoleProblem {
-  return invalid(problems.map(({ path, message }) => ({ field: path, message })));
 }
 
 function itemOf(price: ModelPrice) {

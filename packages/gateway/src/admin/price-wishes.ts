@@ -1,0 +1,45 @@
+import { fail, type Result, succeed } from '@headgate/protocols';
+import { plainSource } from '../config/plain-source.ts';
+import { readPriceObject } from '../config/price-sheet.ts';
+import type { ConfigurationProblem } from '../config/yaml-source.ts';
+import type { OperatorPrice } from '../ports/configuration-store.ts';
+import type { FieldMistake } from './channels/channel-form.ts';
+import {
+  isKnown,
+  type PricePlace,
+  type PriceTools,
+  readOperatorPrices,
+  removalOf,
+} from './operator-prices.ts';
+import { listedPrice } from './set-prices.ts';
+
+type WishedPrices = Result<readonly OperatorPrice[], readonly FieldMistake[]>;
+
+/** Reads prices and costs as a body writes them; each member that is wrong is named. */
+export function readPriceBody(body: unknown, tools: PriceTools): WishedPrices {
+  const sheet = readPriceObject(body);
+  const prices = sheet.ok ? readOperatorPrices(sheet.value, tools) : sheet;
+  return prices.ok ? prices : fail(mistakesIn(prices.error));
+}
+
+/** The end of a price of the operator's; none where nothing was set. */
+export function readRemoval(place: PricePlace, onlyPlanned: boolean, tools: PriceTools): WishedPrices {
+  const problems: ConfigurationProblem[] = [];
+  const placed = { file: { source: plainSource({}, () => '') }, problems };
+  if (!isKnown(placed, tools.stored, place, ['model'])) return fail(mistakesIn(problems));
+  const removal = removalOf(tools, place, null, onlyPlanned);
+  return succeed(removal === null ? [] : [removal]);
+}
+
+/** The prices of these models as the catalogue lists them. */
+export function readListed(models: readonly string[], tools: PriceTools): WishedPrices {
+  const prices = models.map((model) => listedPrice(tools, model));
+  const wrong = prices.flatMap((price, at) =>
+    price.ok ? [] : [{ field: `models.${at}`, message: price.error }],
+  );
+  return wrong.length > 0 ? fail(wrong) : succeed(prices.flatMap((price) => (price.ok ? [price.value] : [])));
+}
+
+function mistakesIn(problems: readonly ConfigurationProblem[]): readonly FieldMistake[] {
+  return problems.map(({ path, message }) => ({ field: path, message }));
+}
