@@ -10,6 +10,7 @@ import {
   ScrollText,
   SlidersHorizontal,
   SquareTerminal,
+  Tags,
   Users,
   Wallet,
   Waypoints,
@@ -47,7 +48,7 @@ const sections: readonly {
     entries: [
       { to: '/channels', name: 'channels', icon: Waypoints, access: 'operator' },
       { to: '/groups', name: 'groups', icon: Boxes, access: 'operator' },
-      { to: '/models', name: 'models', icon: Boxes, access: 'operator' },
+      { to: '/models', name: 'models', icon: Tags, access: 'operator' },
       { to: '/routing', name: 'routing', icon: Route, access: 'operator' },
       { to: '/alerts', name: 'alerts', icon: BellRing, access: 'operator' },
       { to: '/webhooks', name: 'webhooks', icon: Webhook, access: 'operator' },
