@@ -21,7 +21,15 @@ const pages: readonly (readonly [path: string, role: Role])[] = [
   ['/playground', 'member'],
   ['/channels', 'operator'],
   ['/channels/new', 'operator'],
+  ['/people', 'operator'],
+  ['/audit', 'operator'],
+  ['/settings', 'operator'],
+  ['/profile', 'viewer'],
   ['/usage', 'anonymous'],
+  ['/sign-in', 'anonymous'],
+  ['/setup', 'anonymous'],
+  ['/invitation', 'anonymous'],
+  ['/password', 'anonymous'],
 ];
 
 const views: readonly View[] = [

@@ -1,5 +1,8 @@
-import { Tabs as TabParts } from '@base-ui/react/tabs';
+import { useState } from 'react';
+import { useTexts } from '../app/texts.ts';
 import { Copy } from './copy.tsx';
+import { Segments } from './segments.tsx';
+import * as texts from './texts.ts';
 
 /** Text for a machine, with a button that copies it. */
 export function Code({ children }: { readonly children: string }) {
@@ -23,24 +26,20 @@ export interface CodeSample {
 
 /** The same in several languages. */
 export function CodeTabs({ items }: { readonly items: readonly CodeSample[] }) {
+  const t = useTexts(texts);
+  const [chosen, setChosen] = useState(items[0]?.label);
+  const shown = items.find(({ label }) => label === chosen) ?? items[0];
   return (
-    <TabParts.Root defaultValue={items[0]?.label}>
-      <TabParts.List className="mb-2 flex flex-wrap gap-1">
-        {items.map(({ label }) => (
-          <TabParts.Tab
-            key={label}
-            value={label}
-            className="rounded-md px-2 py-1 text-soft hover:bg-hover data-[active]:bg-tint data-[active]:text-accent"
-          >
-            {label}
-          </TabParts.Tab>
-        ))}
-      </TabParts.List>
-      {items.map(({ label, code }) => (
-        <TabParts.Panel key={label} value={label}>
-          <Code>{code}</Code>
-        </TabParts.Panel>
-      ))}
-    </TabParts.Root>
+    <div className="flex min-w-0 flex-col items-start gap-2">
+      <Segments
+        label={t('language')}
+        value={shown?.label ?? ''}
+        options={items.map(({ label }) => ({ value: label, label }))}
+        onChange={setChosen}
+      />
+      <div className="w-full min-w-0">
+        <Code>{shown?.code ?? ''}</Code>
+      </div>
+    </div>
   );
 }

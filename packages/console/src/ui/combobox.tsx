@@ -1,125 +1,39 @@
-import { Combobox as ComboboxParts } from '@base-ui/react/combobox';
-import { Check, ChevronsUpDown, X } from 'lucide-react';
-import { useTexts } from '../app/texts.ts';
-import { classes } from './class.ts';
-import { type Choosable, controlClass, useField, useFieldLabel } from './field.tsx';
-import { popupClass } from './popup.ts';
-import * as texts from './texts.ts';
+import { lazy, Suspense } from 'react';
+import { type Choosable, Input } from './field.tsx';
 
-interface ComboboxProps {
+export interface ComboboxProps {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
   readonly options: readonly Choosable[];
   readonly placeholder?: string;
 }
 
-/** One of many, found by typing. */
-export function Combobox({ value, onChange, options, placeholder }: ComboboxProps) {
-  const field = { ...useField(), 'aria-label': useFieldLabel() };
-  const chosen = options.find((option) => option.value === value) ?? null;
-  return (
-    <ComboboxParts.Root
-      items={options}
-      value={chosen}
-      onValueChange={(option) => onChange(option?.value ?? null)}
-    >
-      <div className="relative">
-        <ComboboxParts.Input
-          {...field}
-          placeholder={placeholder}
-          className={classes(controlClass, 'h-8 pr-8')}
-        />
-        <ComboboxParts.Trigger
-          tabIndex={-1}
-          aria-hidden
-          className="absolute inset-y-0 right-0 px-2 text-soft"
-        >
-          <ChevronsUpDown size={14} />
-        </ComboboxParts.Trigger>
-      </div>
-      <Choices />
-    </ComboboxParts.Root>
-  );
-}
-
-interface MultiComboboxProps {
+export interface MultiComboboxProps {
   readonly values: readonly string[];
   readonly onChange: (values: string[]) => void;
   readonly options: readonly Choosable[];
   readonly placeholder?: string;
 }
 
-/** Some of many, each shown as a chip that can be taken away. */
-export function MultiCombobox({ values, onChange, options, placeholder }: MultiComboboxProps) {
-  const t = useTexts(texts);
-  const field = { ...useField(), 'aria-label': useFieldLabel() };
-  const chosen = values.map(
-    (value) => options.find((option) => option.value === value) ?? { value, label: value },
-  );
+const load = () => import('./combobox-parts.tsx');
+const ComboboxControl = lazy(async () => ({ default: (await load()).ComboboxControl }));
+const MultiComboboxControl = lazy(async () => ({ default: (await load()).MultiComboboxControl }));
+
+/** One of many, found by typing. It is fetched with the first one. */
+export function Combobox(props: ComboboxProps) {
+  const chosen = props.options.find(({ value }) => value === props.value);
   return (
-    <ComboboxParts.Root
-      multiple
-      items={options}
-      value={chosen}
-      onValueChange={(found) => onChange(found.map((option) => option.value))}
-      isItemEqualToValue={(one, other) => one.value === other.value}
-    >
-      <ComboboxParts.Chips
-        className={classes(
-          controlClass,
-          'flex min-h-8 flex-wrap items-center gap-1 px-1 py-0.5 focus-within:outline-2 focus-within:outline-accent',
-        )}
-      >
-        {chosen.map(({ value, label }) => (
-          <ComboboxParts.Chip
-            key={value}
-            className="inline-flex items-center gap-0.5 rounded-sm bg-hover pl-1.5 text-xs leading-5"
-          >
-            {label}
-            <ComboboxParts.ChipRemove
-              aria-label={t('remove', { label })}
-              className="p-1 text-soft hover:text-ink"
-            >
-              <X size={11} aria-hidden />
-            </ComboboxParts.ChipRemove>
-          </ComboboxParts.Chip>
-        ))}
-        <ComboboxParts.Input
-          {...field}
-          placeholder={chosen.length === 0 ? placeholder : ''}
-          className="min-w-8 flex-1 bg-transparent px-1.5 text-sm outline-none placeholder:text-faint"
-        />
-      </ComboboxParts.Chips>
-      <Choices />
-    </ComboboxParts.Root>
+    <Suspense fallback={<Input readOnly aria-busy value={chosen?.label ?? ''} />}>
+      <ComboboxControl {...props} />
+    </Suspense>
   );
 }
 
-function Choices() {
-  const t = useTexts(texts);
+/** Some of many, each shown as a chip that can be taken away. */
+export function MultiCombobox(props: MultiComboboxProps) {
   return (
-    <ComboboxParts.Portal>
-      <ComboboxParts.Positioner sideOffset={4} className="z-50">
-        <ComboboxParts.Popup className={classes(popupClass, 'w-(--anchor-width) min-w-48')}>
-          <ComboboxParts.Empty className="px-2 py-1.5 text-soft empty:hidden">
-            {t('nothingFound')}
-          </ComboboxParts.Empty>
-          <ComboboxParts.List>
-            {(option: Choosable) => (
-              <ComboboxParts.Item
-                key={option.value}
-                value={option}
-                className="flex cursor-pointer items-center gap-2 rounded-sm px-2 py-1 outline-none select-none data-[highlighted]:bg-hover"
-              >
-                <span className="min-w-0 flex-1 truncate">{option.label}</span>
-                <ComboboxParts.ItemIndicator>
-                  <Check size={14} className="text-accent" aria-hidden />
-                </ComboboxParts.ItemIndicator>
-              </ComboboxParts.Item>
-            )}
-          </ComboboxParts.List>
-        </ComboboxParts.Popup>
-      </ComboboxParts.Positioner>
-    </ComboboxParts.Portal>
+    <Suspense fallback={<Input readOnly aria-busy value={props.values.join(', ')} />}>
+      <MultiComboboxControl {...props} />
+    </Suspense>
   );
 }

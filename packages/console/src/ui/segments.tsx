@@ -8,10 +8,10 @@ interface SegmentsProps {
   readonly onChange: (value: string) => void;
 }
 
-/** One of two to four, all in sight. */
+/** One of a few, all in sight. */
 export function Segments({ label, value, options, onChange }: SegmentsProps) {
   return (
-    <fieldset className="flex rounded-md border border-line bg-sunken p-0.5">
+    <fieldset className="flex max-w-full overflow-x-auto rounded-md border border-line bg-sunken p-0.5 scrollbar-none">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <button

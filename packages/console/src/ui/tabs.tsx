@@ -1,6 +1,6 @@
-import { Tabs as TabParts } from '@base-ui/react/tabs';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useId } from 'react';
+import { classes } from './class.ts';
 
 interface TabItem {
   readonly id: string;
@@ -8,7 +8,7 @@ interface TabItem {
   readonly content: ReactNode;
 }
 
-/** Parts of a page of which one is shown; the address says which. */
+/** Parts of a page of which one is shown; the address says which. Arrows go from one to the next. */
 export function Tabs({
   items,
   param = 'tab',
@@ -17,34 +17,68 @@ export function Tabs({
   readonly param?: string;
 }) {
   const navigate = useNavigate();
+  const own = useId();
   const asked = useSearch({ strict: false })[param];
-  const first = items[0]?.id;
-  const value = items.some(({ id }) => id === asked) ? asked : first;
-  const choose = (id: string) =>
+  const at = Math.max(
+    0,
+    items.findIndex(({ id }) => id === asked),
+  );
+  const choose = (next: number) =>
     void navigate({
       to: '.',
-      search: (before) => ({ ...before, [param]: id === first ? undefined : id }),
+      search: (before) => ({ ...before, [param]: next === 0 ? undefined : items[next]?.id }),
       replace: true,
       resetScroll: false,
     });
+  const onKey = (event: KeyboardEvent<HTMLButtonElement>) => {
+    const step = stepOf(event.key, at);
+    if (step === null) return;
+    event.preventDefault();
+    const next = (step + items.length) % items.length;
+    choose(next);
+    event.currentTarget.parentElement?.querySelectorAll('button')[next]?.focus();
+  };
   return (
-    <TabParts.Root value={value} onValueChange={(id) => choose(String(id))}>
-      <TabParts.List className="mb-4 flex gap-4 overflow-x-auto border-b border-line scrollbar-none">
-        {items.map(({ id, label }) => (
-          <TabParts.Tab
+    <div>
+      <div role="tablist" className="mb-4 flex gap-4 overflow-x-auto border-b border-line scrollbar-none">
+        {items.map(({ id, label }, place) => (
+          <button
             key={id}
-            value={id}
-            className="px-0.5 py-2 whitespace-nowrap text-soft hover:text-ink focus-visible:outline-offset-[-2px] data-[active]:font-medium data-[active]:shadow-[inset_0_-2px_0_var(--color-accent)] data-[active]:text-ink"
+            type="button"
+            role="tab"
+            id={`${own}-${id}`}
+            aria-selected={place === at}
+            aria-controls={`${own}-panel`}
+            tabIndex={place === at ? 0 : -1}
+            onClick={() => choose(place)}
+            onKeyDown={onKey}
+            className={classes(
+              'px-0.5 py-2 whitespace-nowrap focus-visible:outline-offset-[-2px]',
+              place === at
+                ? 'font-medium text-ink shadow-[inset_0_-2px_0_var(--color-accent)]'
+                : 'text-soft hover:text-ink',
+            )}
           >
             {label}
-          </TabParts.Tab>
+          </button>
         ))}
-      </TabParts.List>
-      {items.map(({ id, content }) => (
-        <TabParts.Panel key={id} value={id} className="flex min-w-0 flex-col gap-5">
-          {content}
-        </TabParts.Panel>
-      ))}
-    </TabParts.Root>
+      </div>
+      <div
+        role="tabpanel"
+        id={`${own}-panel`}
+        aria-labelledby={`${own}-${items[at]?.id}`}
+        className="flex min-w-0 flex-col gap-5"
+      >
+        {items[at]?.content}
+      </div>
+    </div>
   );
+}
+
+/** The place that a key goes to, from behind the end for -1; null for a key that goes nowhere. */
+function stepOf(key: string, at: number): number | null {
+  if (key === 'ArrowRight') return at + 1;
+  if (key === 'ArrowLeft') return at - 1;
+  if (key === 'Home') return 0;
+  return key === 'End' ? -1 : null;
 }

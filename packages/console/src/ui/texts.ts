@@ -28,6 +28,7 @@ export const en = {
   rows_other: '{{count}} rows',
   showMore: 'More actions',
   actions: 'Actions',
+  language: 'Language of the example',
 };
 
 export const zh: Texts<typeof en> = {
@@ -58,4 +59,5 @@ export const zh: Texts<typeof en> = {
   rows_other: '{{count}} 行',
   showMore: '更多操作',
   actions: '操作',
+  language: '示例语言',
 };
