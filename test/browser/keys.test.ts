@@ -6,6 +6,11 @@ import { type House, openHouse, screenshot, settled, type View } from './support
 let house: House;
 const demoGroup = 'demo-completions';
 
+function demoKey(): string {
+  const { selfConfiguration } = house.gateway;
+  return selfConfiguration.kind === 'demo' ? selfConfiguration.keys.completions : '';
+}
+
 beforeAll(async () => {
   house = await openHouse();
   const { configuration } = house.gateway.store;
@@ -66,6 +71,21 @@ test('the playground makes a key by one click, streams, and tells trace, tokens 
   await page.context().close();
 });
 
+test('anybody sees the usage of a key that they paste, and a refusal in the words of the API', async () => {
+  const page = await house.openPage('anonymous', '/usage');
+  await page.getByLabel('Key', { exact: true }).fill('sk-wrong');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('The API refuses this key').waitFor();
+  await page.getByLabel('Key', { exact: true }).fill(demoKey());
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('Charges of 30 days').first().waitFor();
+  await screenshot(page, 'usage-of-key');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Forget the key' }).click();
+  await page.getByRole('button', { name: 'Show' }).waitFor();
+  await page.context().close();
+});
+
 test('a viewer makes and changes nothing, a stranger sees nothing', async () => {
   const viewer = await house.openPage('viewer', '/keys');
   expect(await viewer.getByRole('button', { name: 'New key' }).count()).toBe(0);
@@ -91,6 +111,12 @@ const cases = [
   '/keys/long?tab=settings',
   '/keys/long?tab=change',
   '/playground',
+  '/accounts',
+  '/accounts/demo',
+  '/accounts/demo?tab=change',
+  '/groups',
+  '/groups/demo-completions?tab=change',
+  '/usage',
 ].flatMap((path) => views.map((view) => ({ path, ...view })));
 
 test.each(cases)('$path is clean at $width px, $theme, $language', async ({ path, ...view }) => {

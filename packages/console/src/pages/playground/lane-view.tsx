@@ -2,6 +2,7 @@ import { useTexts } from '../../app/texts.ts';
 import { Code } from '../../ui/code.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Count, Duration, Money } from '../../ui/figures.tsx';
+import { Link } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import * as texts from './texts.ts';
 import type { LaneState } from './use-lane.ts';
@@ -91,9 +92,9 @@ function LaneFigures({ state: { end, input, output, charge, reason } }: { readon
         <div className="flex min-w-0 items-center gap-1.5">
           <dt className="text-soft">{t('trace')}</dt>
           <dd className="flex min-w-0 items-center gap-1">
-            <code className="truncate font-mono" data-trace>
+            <Link to="/calls/$id" params={{ id: end.traceId }} className="truncate font-mono" data-trace>
               {end.traceId}
-            </code>
+            </Link>
             <Copy text={end.traceId} />
           </dd>
         </div>
