@@ -28,7 +28,7 @@ import type { ConfigurationProblem } from './config/yaml-source.ts';
 import type { Environment, GivenSettings, Settings } from './config.ts';
 import { endStale } from './events/end-stale.ts';
 import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
-import { type Api, startApi } from './http/api.ts';
+import { type Api, startApi, sweepOften } from './http/api.ts';
 import { CallerAddresses } from './http/caller-address.ts';
 import { Callers } from './http/callers.ts';
 import { openConsole } from './http/console/open-console.ts';
@@ -251,8 +251,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
-  const sweeping = setInterval(() => gateway.watchdog.sweep(), sweepIntervalMs);
-  opened.defer(() => clearInterval(sweeping));
+  opened.defer(sweepOften(gateway.watchdog, sweepIntervalMs));
   status.start({ apiOrigin: api.origin, consoleOrigin: console.origin }, prober);
   configuration.watch();
   const everything = opened.move();

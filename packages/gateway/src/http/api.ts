@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Watchdog } from '../call/watchdog.ts';
 import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
@@ -251,4 +252,13 @@ function closeServer(server: Server, connections: ReadonlySet<LaneConnection>): 
     server.closeAllConnections();
     for (const { socket } of connections) socket.destroy();
   });
+}
+
+/**
+ * Looks at all deadlines so often, each time behind what has come: where the loop is late, or the machine stood still, bytes that wait to be
+ * read are not missing. Returns how to end it.
+ */
+export function sweepOften(watchdog: Pick<Watchdog, 'sweep'>, intervalMs: number): () => void {
+  const sweeping = setInterval(() => setImmediate(() => watchdog.sweep()), intervalMs);
+  return () => clearInterval(sweeping);
 }

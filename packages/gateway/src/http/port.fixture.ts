@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Watchdog } from '../call/watchdog.ts';
 import { uncounted } from '../ports/data-plane.ts';
-import { type Api, createPort, openPort, type Port, type PortOptions } from './api.ts';
+import { type Api, createPort, openPort, type Port, type PortOptions, sweepOften } from './api.ts';
 import type { Departure, Exchange } from './exchange.ts';
 
 /** One request as a handler saw it: whatever a lane could misread. */
@@ -73,13 +73,13 @@ export async function openTestPort(
   const watchdog = new Watchdog(testClock);
   const seen: Seen[] = [];
   const port = createTestPort(lane, options, watchdog, seen);
-  const sweeping = setInterval(() => watchdog.sweep(), 20);
+  const endSweeping = sweepOften(watchdog, 20);
   const api = await openPort(port, { host: '127.0.0.1', port: 0 });
   return {
     api,
     seen,
     async [Symbol.asyncDispose]() {
-      clearInterval(sweeping);
+      endSweeping();
       await api.close();
     },
   };
