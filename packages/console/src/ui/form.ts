@@ -45,7 +45,9 @@ export function useForm<Values extends Readonly<Record<string, unknown>>, Done =
       setBusy(true);
       setProblem(null);
       try {
-        onDone?.(await submit(values));
+        // A call that may be left out does not even work out what it would be given.
+        const done = await submit(values);
+        onDone?.(done);
       } catch (error) {
         setProblem(error);
       } finally {

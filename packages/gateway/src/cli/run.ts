@@ -15,6 +15,7 @@ import {
   printFailure,
   thrownFailure,
 } from './command.ts';
+import { consoleCommands } from './console-commands.ts';
 import { credentialsCommands } from './credentials-commands.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { eventsCommands } from './events-commands.ts';
@@ -40,6 +41,7 @@ const commands: readonly Command[] = [
   ...groupsCommands,
   ...keysCommands,
   ...channelsCommands,
+  ...consoleCommands,
   ...credentialsCommands,
   ...modelsCommands,
   ...pricesCommands,

@@ -73,7 +73,7 @@ function columnsOf(
     { id: 'account', header: t('account'), hideBelow: 'lg', cell: ({ account }) => account ?? '–' },
     {
       id: 'change',
-      header: '',
+      header: <span className="sr-only">{t('change')}</span>,
       width: 150,
       align: 'end',
       cell: (row) =>

@@ -20,7 +20,7 @@ export function NewPasswordFields({ password, repeated, onChange, error }: NewPa
           type="password"
           autoComplete="new-password"
           required
-          minLength={12}
+          minLength={10}
           value={password}
           onChange={(event) => onChange('password', event.target.value)}
         />

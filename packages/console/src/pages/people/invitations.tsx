@@ -29,7 +29,7 @@ export function Invitations({ accountId }: { readonly accountId?: string }) {
       },
       {
         id: 'withdraw',
-        header: '',
+        header: <span className="sr-only">{t('withdraw')}</span>,
         width: 110,
         align: 'end',
         cell: (row) => (

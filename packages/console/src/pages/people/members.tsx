@@ -109,7 +109,7 @@ function menuColumn(
   ];
   return {
     id: 'menu',
-    header: '',
+    header: <span className="sr-only">{t('actions')}</span>,
     width: 56,
     align: 'end',
     cell: (member) => <Menu groups={groupsOf(member)} />,

@@ -140,7 +140,13 @@ function columnsOf(
       hideBelow: 'md',
       cell: ({ lastSeenAt }) => (lastSeenAt === null ? t('never') : <Time iso={lastSeenAt} />),
     },
-    { id: 'menu', header: '', width: 56, align: 'end', cell: (person) => <Menu groups={menuOf(person)} /> },
+    {
+      id: 'menu',
+      header: <span className="sr-only">{t('actions')}</span>,
+      width: 56,
+      align: 'end',
+      cell: (person) => <Menu groups={menuOf(person)} />,
+    },
   ];
 }
 

@@ -54,7 +54,7 @@ export function SessionSection() {
       },
       {
         id: 'end',
-        header: '',
+        header: <span className="sr-only">{t('revoke')}</span>,
         width: 90,
         align: 'end',
         cell: ({ id, isThis }) =>

@@ -22,7 +22,7 @@ export function SetupPage() {
   const navigate = useNavigate();
   const onDone = () => {
     queries.clear();
-    void navigate({ to: '/', replace: true });
+    void navigate({ to: '/welcome', replace: true });
   };
   if (session.error !== null)
     return (

@@ -13,6 +13,20 @@ export const en = {
   setUpTitle: 'This gateway is set up',
   setUpDetail: 'Sign in to go on.',
   toSignIn: 'Go to sign-in',
+  welcomeTitle: 'From here to the first call',
+  welcomeDetail: 'Three steps. What is there already is done.',
+  done: 'Done',
+  open: 'To do',
+  'step.channel': 'A channel',
+  'about.channel':
+    'A provider, its credential, and the models that it serves: tested before it is saved. A gateway without configuration has simulated ones.',
+  'go.channel': 'Add a channel',
+  'step.key': 'A key',
+  'about.key': 'Callers name themselves by it. It is shown once, with lines to paste.',
+  'go.key': 'Make a key',
+  'step.call': 'A call',
+  'about.call': 'Write a prompt and see the answer stream; its entry is in the ledger a moment later.',
+  'go.call': 'Open the playground',
 };
 
 export const zh: Texts<typeof en> = {
@@ -28,4 +42,17 @@ export const zh: Texts<typeof en> = {
   setUpTitle: '此网关已完成设置',
   setUpDetail: '请登录以继续。',
   toSignIn: '前往登录',
+  welcomeTitle: '完成首次调用',
+  welcomeDetail: '三个步骤。已具备的即视为完成。',
+  done: '已完成',
+  open: '待完成',
+  'step.channel': '渠道',
+  'about.channel': '提供方、凭据以及所提供的模型：保存前会先测试。未配置的网关带有模拟渠道。',
+  'go.channel': '添加渠道',
+  'step.key': '密钥',
+  'about.key': '调用方以此表明身份。仅显示一次，并附可直接粘贴的代码。',
+  'go.key': '创建密钥',
+  'step.call': '调用',
+  'about.call': '输入提示并查看流式回答；片刻之后账本中便有记录。',
+  'go.call': '打开试验场',
 };
