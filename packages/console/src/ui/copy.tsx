@@ -28,7 +28,7 @@ export function Copy({ text, label }: { readonly text: string; readonly label?: 
 }
 
 /** Returns false where it could not be copied. Pages that came without TLS have no clipboard and select the text instead. */
-export async function copyText(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined)
     return navigator.clipboard.writeText(text).then(
       () => true,
