@@ -127,7 +127,12 @@ function Overview({ account }: { readonly account: OwnerView }) {
             { label: t('groups'), value: groups === null ? t('groupsInUse') : groups.join(', ') || '–' },
             {
               label: t('limits'),
-              value: <code className="text-xs">{JSON.stringify(account.limits) ?? '–'}</code>,
+              value:
+                account.limits === null ? (
+                  '–'
+                ) : (
+                  <code className="text-xs">{JSON.stringify(account.limits)}</code>
+                ),
             },
           ]}
         />

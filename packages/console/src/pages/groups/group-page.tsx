@@ -104,7 +104,10 @@ function Settings({ group }: { readonly group: GroupView }) {
             { label: t('hedging'), value: t(routing.hedging ? 'yes' : 'no') },
             { label: t('rescue'), value: t(routing.rescue === 'continue' ? 'yes' : 'no') },
             { label: t('timezone'), value: timezone },
-            { label: t('limits'), value: <code className="text-xs">{JSON.stringify(limits)}</code> },
+            {
+              label: t('limits'),
+              value: limits === null ? '–' : <code className="text-xs">{JSON.stringify(limits)}</code>,
+            },
             {
               label: t('keys'),
               value: (

@@ -116,11 +116,11 @@ function useColumns(): readonly Column<KeyItem>[] {
           lastUsedAt === null ? <span className="text-faint">{t('never')}</span> : <Time iso={lastUsedAt} />,
       },
       {
-        ...{ id: 'day', header: t('spend24h'), width: 90, align: 'end', hideBelow: 'md' },
+        ...{ id: 'day', header: t('spend24h'), width: 110, align: 'end', hideBelow: 'md' },
         cell: ({ spend24h }) => <Money usd={spend24h} />,
       },
       {
-        ...{ id: 'month', header: t('spend30d'), width: 90, align: 'end' },
+        ...{ id: 'month', header: t('spend30d'), width: 110, align: 'end' },
         cell: ({ spend30d }) => <Money usd={spend30d} />,
       },
       {
