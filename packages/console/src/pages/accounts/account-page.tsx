@@ -20,6 +20,7 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
+import { Members } from '../people/members.tsx';
 import { Adjust } from './adjust.tsx';
 import { ChangeAccount } from './change-account.tsx';
 import * as texts from './texts.ts';
@@ -58,6 +59,7 @@ export function AccountPage() {
   const tabs = [
     { id: 'overview', label: t('overview'), content: <Overview account={value} /> },
     { id: 'postings', label: t('postings'), content: <Postings id={id} /> },
+    { id: 'members', label: t('members'), content: <Members accountId={id} /> },
     ...(isOperator && !isDeclared ? [{ id: 'change', label: t('change'), content: change }] : []),
     { id: 'yaml', label: 'YAML', content: <Yaml id={id} /> },
   ];
