@@ -2,6 +2,7 @@ import type { LinkOptions } from '@tanstack/react-router';
 import {
   BellRing,
   Boxes,
+  HeartPulse,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -52,6 +53,7 @@ const sections: readonly {
       { to: '/routing', name: 'routing', icon: Route, access: 'operator' },
       { to: '/alerts', name: 'alerts', icon: BellRing, access: 'operator' },
       { to: '/webhooks', name: 'webhooks', icon: Webhook, access: 'operator' },
+      { to: '/incidents', name: 'incidents', icon: HeartPulse, access: 'operator' },
     ],
   },
   {

@@ -46,6 +46,7 @@ const inShell = [
   page('/profile', () => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
   page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), 'AlertsPage'),
   page('/webhooks', () => import('../pages/alerts/webhooks-page.tsx'), 'WebhooksPage'),
+  page('/incidents', () => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
 ] as const;
 const withoutShell = [
   barePage('/usage', () => import('../pages/usage/usage-page.tsx'), 'UsagePage'),

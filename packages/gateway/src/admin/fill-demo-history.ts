@@ -75,7 +75,8 @@ class HistoryCells {
     for (const attempt of attempts) {
       const isGood = attempt.result === 'answered';
       const isOwn = unbilledReason === 'refused_by_upstream' && attempt.n === attempts.length;
-      if (attempt.result === 'caller_gone' || isOwn) continue;
+      // A whole model that fails says nothing of one channel.
+      if (attempt.result === 'caller_gone' || isOwn || unbilledReason === 'upstream_failed') continue;
       this.#count(
         { kind: 'channel', name: attempt.channelId },
         finishedAtMs,
@@ -126,7 +127,7 @@ class HistoryCells {
     const place = [...(kind === 'model' ? models : channels).keys()].indexOf(name);
     const isHit = kind === 'channel' ? trouble?.channel === place : trouble?.model === place;
     if (trouble === undefined || !isHit) return { good: 2, bad: 0 };
-    return trouble.share === 1 ? { good: 0, bad: 2 } : { good: 1, bad: 1 };
+    return trouble.share === 1 ? { good: 0, bad: 2 } : { good: 6, bad: 2 };
   }
 }
 
