@@ -18,6 +18,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { useProof } from '../profile/proof.tsx';
 import { Credentials } from './credentials.tsx';
 import { EditChannel } from './edit-channel.tsx';
 import { ChannelState } from './states.tsx';
@@ -136,6 +137,7 @@ function Actions({ channel, path, etag }: ActionsProps) {
   const t = useTexts(texts);
   const navigate = useNavigate();
   const [open, setOpen] = useState<'test' | 'edit' | 'remove' | null>(null);
+  const { attempt, dialog } = useProof();
   const close = () => setOpen(null);
   const change = useChange<object, ChannelView>('POST', `${path}/switch`, { invalidates: ['/channels'] });
   const remove = useChange<never>('DELETE', path, { invalidates: ['/channels?'] });
@@ -166,6 +168,7 @@ function Actions({ channel, path, etag }: ActionsProps) {
           ]}
         />
       )}
+      {dialog}
       {open === 'test' && <TryChannel channel={channel} path={path} onClose={close} />}
       {open === 'edit' && <EditChannel channel={channel} path={path} etag={etag} onClose={close} />}
       <Confirm
@@ -175,11 +178,13 @@ function Actions({ channel, path, etag }: ActionsProps) {
         description={t('remove.text')}
         confirmLabel={t('remove')}
         name={id}
-        onConfirm={async () => {
-          await remove.mutateAsync({ etag });
-          toast.success(t('removed', { id }));
-          await navigate({ to: '/channels' });
-        }}
+        onConfirm={() =>
+          attempt(async () => {
+            await remove.mutateAsync({ etag });
+            toast.success(t('removed', { id }));
+            await navigate({ to: '/channels' });
+          })
+        }
       />
     </>
   );

@@ -11,6 +11,7 @@ import { Field, Input } from '../../ui/field.tsx';
 import { Time } from '../../ui/figures.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Section } from '../../ui/page.tsx';
+import { ProofFor, useProof } from '../profile/proof.tsx';
 import { useLift } from './targets.tsx';
 import * as texts from './texts.ts';
 
@@ -27,6 +28,7 @@ export function Credentials({ channel, path }: CredentialsProps) {
   const lift = useLift(path);
   const [writing, setWriting] = useState<CredentialRow | 'new' | null>(null);
   const [revoked, setRevoked] = useState<CredentialRow | null>(null);
+  const { attempt, dialog } = useProof();
   const revoke = useChange<never>('DELETE', '/credentials', { invalidates: ['/channels'] });
   if (!channel.takesCredential) return null;
   return (
@@ -75,6 +77,7 @@ export function Credentials({ channel, path }: CredentialsProps) {
           </li>
         ))}
       </ul>
+      {dialog}
       {writing !== null && <WriteSecret path={path} credential={writing} onClose={() => setWriting(null)} />}
       <Confirm
         open={revoked !== null}
@@ -82,7 +85,9 @@ export function Credentials({ channel, path }: CredentialsProps) {
         title={t('revoke.title', { id: revoked?.name ?? '' })}
         description={t('revoke.text')}
         confirmLabel={t('revoke')}
-        onConfirm={() => revoke.mutateAsync({ path: `/credentials/${revoked?.id ?? ''}` })}
+        onConfirm={() =>
+          attempt(async () => revoke.mutateAsync({ path: `/credentials/${revoked?.id ?? ''}` }))
+        }
       />
     </Section>
   );
@@ -132,6 +137,7 @@ function WriteSecret({ path, credential, onClose }: WriteSecretProps) {
         </Field>
         {form.problem !== null && <ErrorState error={form.problem} />}
       </form>
+      <ProofFor problem={form.problem} again={form.submit} />
     </Dialog>
   );
 }

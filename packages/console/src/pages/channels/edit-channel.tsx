@@ -8,6 +8,7 @@ import { ErrorState } from '../../ui/error-state.tsx';
 import { Field, Input, TextArea } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
 import { toast } from '../../ui/toast.tsx';
+import { ProofFor } from '../profile/proof.tsx';
 import { OptionFields } from './option-fields.tsx';
 import * as texts from './texts.ts';
 import { formOf, linesOf, optionsOf } from './written.ts';
@@ -64,6 +65,7 @@ export function EditChannel({ channel, path, etag, onClose }: EditChannelProps) 
         <OptionFields form={fields} />
         {form.problem !== null && <ErrorState error={form.problem} />}
       </form>
+      <ProofFor problem={form.problem} again={form.submit} />
     </Dialog>
   );
 }

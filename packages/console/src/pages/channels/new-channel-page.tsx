@@ -11,6 +11,7 @@ import { useForm } from '../../ui/form.ts';
 import { Link } from '../../ui/link.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { ProofFor } from '../profile/proof.tsx';
 import { ConnectionFields } from './connection-fields.tsx';
 import { ConnectionTest } from './connection-test.tsx';
 import { type ChosenModels, DiscoveredModels, modelsOf } from './discovered-models.tsx';
@@ -46,54 +47,58 @@ function NewChannel({ preset, onBack }: { readonly preset: PresetView; readonly 
   const { form, test } = useDraft({ preset, chosen, more, askModel, onTrial: setTrial });
   const fields = form as never as Parameters<typeof OptionFields>[0]['form'];
   return (
-    <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-6">
-      <Section
-        title={t('connect')}
-        actions={
-          <Button variant="ghost" onClick={onBack}>
-            {t('pick')}
-          </Button>
-        }
-      >
-        <div className="flex flex-col gap-4">
-          <Field label={t('id')} hint={t('id.hint')} required {...form.about('id')} className="md:max-w-80">
-            <Input {...form.text('id')} />
-          </Field>
-          <ConnectionFields form={fields} preset={preset} />
-          <div className="flex flex-wrap items-end gap-3">
-            <Field label={t('askModel')} hint={t('askModel.hint')} className="w-full md:w-96">
-              <Input value={askModel} onChange={(event) => setAskModel(event.target.value)} />
-            </Field>
-            <Button busy={test.isBusy} onClick={() => void test.submit()} className="md:mb-5">
-              {t('testConnection')}
+    <>
+      <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-6">
+        <Section
+          title={t('connect')}
+          actions={
+            <Button variant="ghost" onClick={onBack}>
+              {t('pick')}
             </Button>
+          }
+        >
+          <div className="flex flex-col gap-4">
+            <Field label={t('id')} hint={t('id.hint')} required {...form.about('id')} className="md:max-w-80">
+              <Input {...form.text('id')} />
+            </Field>
+            <ConnectionFields form={fields} preset={preset} />
+            <div className="flex flex-wrap items-end gap-3">
+              <Field label={t('askModel')} hint={t('askModel.hint')} className="w-full md:w-96">
+                <Input value={askModel} onChange={(event) => setAskModel(event.target.value)} />
+              </Field>
+              <Button busy={test.isBusy} onClick={() => void test.submit()} className="md:mb-5">
+                {t('testConnection')}
+              </Button>
+            </div>
+            {test.problem !== null && <ErrorState error={test.problem} />}
+            {trial !== null && <ConnectionTest trial={trial} />}
           </div>
-          {test.problem !== null && <ErrorState error={test.problem} />}
-          {trial !== null && <ConnectionTest trial={trial} />}
+        </Section>
+        <Section title={t('serve')} description={t('serve.hint')}>
+          <DiscoveredModels
+            models={trial?.models ?? []}
+            chosen={chosen}
+            onChange={setChosen}
+            more={more}
+            onMore={setMore}
+          />
+        </Section>
+        <details>
+          <summary className="cursor-pointer text-sm font-medium">{t('options')}</summary>
+          <div className="pt-4">
+            <OptionFields form={fields} />
+          </div>
+        </details>
+        {form.problem !== null && <ErrorState error={form.problem} />}
+        <div>
+          <Button type="submit" variant="primary" busy={form.isBusy}>
+            {t('create')}
+          </Button>
         </div>
-      </Section>
-      <Section title={t('serve')} description={t('serve.hint')}>
-        <DiscoveredModels
-          models={trial?.models ?? []}
-          chosen={chosen}
-          onChange={setChosen}
-          more={more}
-          onMore={setMore}
-        />
-      </Section>
-      <details>
-        <summary className="cursor-pointer text-sm font-medium">{t('options')}</summary>
-        <div className="pt-4">
-          <OptionFields form={fields} />
-        </div>
-      </details>
-      {form.problem !== null && <ErrorState error={form.problem} />}
-      <div>
-        <Button type="submit" variant="primary" busy={form.isBusy}>
-          {t('create')}
-        </Button>
-      </div>
-    </form>
+      </form>
+      <ProofFor problem={form.problem} again={form.submit} />
+      <ProofFor problem={test.problem} again={test.submit} />
+    </>
   );
 }
 

@@ -19,7 +19,7 @@ export interface WrittenForm extends Record<string, string | boolean> {
   allowPrivate: boolean;
 }
 
-export const emptyForm: WrittenForm = {
+const emptyForm: WrittenForm = {
   ...{ baseUrl: '', keptIn: 'sealed', secret: '', place: '', alias: '', priority: '', maxConcurrency: '' },
   ...{ hangUp: '', proxy: '', headers: '', connect: '', firstContent: '', stall: '', total: '' },
   allowPrivate: false,

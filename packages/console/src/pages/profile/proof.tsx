@@ -36,6 +36,20 @@ export function useProof() {
   return { attempt, dialog };
 }
 
+interface ProofForProps {
+  readonly problem: unknown;
+  /** Sends it again. */
+  readonly again: () => Promise<void>;
+}
+
+/** The same for a form: stands beside it, never within, and sends it again once the person has proven themself. */
+export function ProofFor({ problem, again }: ProofForProps) {
+  const [dismissed, setDismissed] = useState<unknown>(null);
+  const isWanted = problem instanceof Problem && problem.code === 'reauthentication_required';
+  if (!isWanted || problem === dismissed) return null;
+  return <ProofDialog onClose={() => setDismissed(problem)} onProven={() => void again()} />;
+}
+
 function ProofDialog({ onClose, onProven }: { readonly onClose: () => void; readonly onProven: () => void }) {
   const t = useTexts(texts);
   const form = useForm({
