@@ -7,11 +7,12 @@ import { chatRequest, RawConnection } from './support/raw-http.ts';
 
 /**
  * How far a call may travel in our own code, from the bytes of its caller to the end of its answer: a whole answer, passed
- * through, on the main thread. They may only be lowered.
+ * through, on the main thread. They may only be lowered, or raised by a commit that says for what: the count for the status page and
+ * for whoever follows calls live took four files, seven functions and eighteen invocations.
  */
-const filesMax = 79;
-const functionsMax = 525;
-const invocationsMax = 960;
+const filesMax = 83;
+const functionsMax = 532;
+const invocationsMax = 978;
 const allocatedKibMax = 60;
 
 /** The counts of the shorter run are taken from those of the longer one, so that starts and first times are in neither. */
