@@ -1,5 +1,8 @@
+import type { SignInWays } from '@headgate/gateway/console';
+import { Fingerprint } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import { useGet } from '../../api/hooks.ts';
 import { Problem } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -8,6 +11,7 @@ import { Field, Input } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { hasPasskeys, proveByPasskey, wasCancelled } from '../sign-in/passkey.ts';
 import * as texts from './texts.ts';
 
 /**
@@ -52,11 +56,14 @@ export function ProofFor({ problem, again }: ProofForProps) {
 
 function ProofDialog({ onClose, onProven }: { readonly onClose: () => void; readonly onProven: () => void }) {
   const t = useTexts(texts);
+  const ways = useGet<SignInWays>('/sign-in/ways');
   const form = useForm({
     initial: { password: '' },
     submit: (body) => api.post('/session/proof', { body }),
     onDone: onProven,
   });
+  const byPasskey = () =>
+    proveByPasskey().then(onProven, (error: unknown) => wasCancelled(error) || toast.error(error));
   return (
     <Dialog open onClose={onClose} title={t('proveTitle')} description={t('proveDetail')}>
       <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">
@@ -77,6 +84,11 @@ function ProofDialog({ onClose, onProven }: { readonly onClose: () => void; read
         <Button type="submit" variant="primary" busy={form.isBusy}>
           {t('prove')}
         </Button>
+        {ways.data !== undefined && hasPasskeys(ways.data) && (
+          <Button icon={Fingerprint} onClick={() => void byPasskey()}>
+            {t('proveByPasskey')}
+          </Button>
+        )}
       </form>
     </Dialog>
   );

@@ -80,6 +80,7 @@ export const en = {
   proveTitle: 'Prove that it is you',
   proveDetail: 'Enter your password once more to go on.',
   prove: 'Go on',
+  proveByPasskey: 'Use a passkey',
   yourPassword: 'Your password',
 };
 
@@ -162,5 +163,6 @@ export const zh: Texts<typeof en> = {
   proveTitle: '请确认是您本人',
   proveDetail: '请再次输入密码以继续。',
   prove: '继续',
+  proveByPasskey: '使用通行密钥',
   yourPassword: '您的密码',
 };

@@ -39,7 +39,7 @@ export interface StrongerParts {
 }
 
 /** The path below the console's origin that a provider sends people back to. */
-export const providerCallback = '/api/v1/session/provider/callback';
+const providerCallback = '/api/v1/session/provider/callback';
 
 /** Puts together all that signing in takes. */
 export function openStronger(parts: StrongerParts): StrongerTools {
