@@ -39,7 +39,7 @@ beforeAll(async () => {
   const help = async (...words: string[]) =>
     (await runCommand([...words, '--help'], { dataDir: root })).stdout;
   const overview = await help();
-  const names = matches(overview, /^ {2}([a-z]+(?: [a-z]+)*)(?= |$)/gm).filter((name) => !/^\d/.test(name));
+  const names = matches(overview, /^ {2}([a-z]+(?: [a-z-]+)*)(?= |$)/gm).filter((name) => !/^\d/.test(name));
   commands = new Map(
     await Promise.all(
       names.map(

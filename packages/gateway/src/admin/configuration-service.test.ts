@@ -143,7 +143,8 @@ describe('a start without configuration', () => {
   test('keeps the keys of a demo readable by their owner, and the printed calls working from start to start', async () => {
     const first = await started();
     const second = await started();
-    expect(second.selfConfiguration).toEqual(first.selfConfiguration);
+    expect(first.selfConfiguration).toMatchObject({ isNew: true });
+    expect(second.selfConfiguration).toEqual({ ...first.selfConfiguration, isNew: false });
     expect(second.catalogue.current.revision).toBe(first.catalogue.current.revision);
     expect(statSync(join(directory, 'data', 'demo-keys.json')).mode & 0o777).toBe(0o600);
   });

@@ -87,7 +87,7 @@ function note(
 }
 
 /** Finds a credential by its id, or by a beginning that only one id has. */
-export function findCredential(
+function findCredential(
   { credentials }: StoredConfiguration,
   given: string,
 ): Result<StoredCredential, string> {

@@ -29,7 +29,7 @@ export interface ScriptedTrouble {
   readonly model: number | null;
 }
 
-export const scriptedTroubles: readonly ScriptedTrouble[] = [
+const scriptedTroubles: readonly ScriptedTrouble[] = [
   { daysAgo: 9, fromHour: 10.25, toHour: 11.25, share: 1, channel: 1, model: null },
   { daysAgo: 3, fromHour: 14, toHour: 14.75, share: 0.34, channel: null, model: 1 },
 ];

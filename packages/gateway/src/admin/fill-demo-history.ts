@@ -27,7 +27,7 @@ export interface HistoryParts {
  * Fills the ledger and the status page of a demo with two weeks that never were, by the way that real calls take: the ledger's
  * own entry, and the cells that calls are counted in. Calls meanwhile keep their turns.
  */
-export async function fillDemoHistory({ store, catalogue, nowMs, signal }: HistoryParts): Promise<void> {
+async function fillDemoHistory({ store, catalogue, nowMs, signal }: HistoryParts): Promise<void> {
   const cells = new HistoryCells(catalogue, nowMs);
   let written = 0;
   for (const entry of demoHistory(catalogue, nowMs, seededChance(seed))) {

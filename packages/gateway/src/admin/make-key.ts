@@ -82,7 +82,7 @@ export async function createKey(tools: KeyTools, given: unknown): Promise<Result
 }
 
 /** Groups that keys of an account may be made in: all for operators, else those that the account names, or has keys in already. */
-export function groupsFor(
+function groupsFor(
   accountId: string,
   { unbounded }: Pick<KeyTools, 'unbounded'>,
   { accounts, groups, groupsInUse }: KeyChoices,
@@ -101,7 +101,7 @@ function pastExpiry({ expires }: LimitPatch, nowMs: number): readonly LimitMista
  * The bounds of a member are those of its account: no budget and no rate above the account's own. Those who administer the account may, as its
  * own limits hold in any case.
  */
-export function keyBoundMistakes(
+function keyBoundMistakes(
   patch: LimitPatch,
   accountId: string,
   { unbounded }: Pick<KeyTools, 'unbounded'>,

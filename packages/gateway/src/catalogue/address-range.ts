@@ -5,7 +5,7 @@ const oneAddress = z.union([z.ipv4(), z.ipv6()]);
 const oneRange = z.union([z.cidrv4(), z.cidrv6()]);
 
 /** An address, or the range of those that begin alike (RFC 4632, RFC 4291 §2.3), without a zone. */
-export const addressRange = z
+const addressRange = z
   .string('must be an address or a range such as 203.0.113.0/24')
   .refine(
     (text) => oneAddress.safeParse(text).success || oneRange.safeParse(text).success,

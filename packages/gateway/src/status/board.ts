@@ -18,7 +18,7 @@ import { concerns, incidentsOf, subjectKey } from './incidents.ts';
 import { callsMin, severityOf } from './machine.ts';
 import { addSpread, quantile, readSpread, type Spread } from './spread.ts';
 
-export const daysShown = 90;
+const daysShown = 90;
 /** The day is shown in pieces of a quarter of an hour. */
 export const slotMs = 3 * cellMs;
 const incidentsMax = 60;

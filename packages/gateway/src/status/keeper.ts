@@ -201,7 +201,7 @@ function allSubjects({ models, channels }: Catalogue): readonly Subject[] {
 }
 
 /** The public may know of these: models that are offered, by their ids, and channels that are listed, by their aliases. */
-export function listedSubjects({ models, channels }: Catalogue): readonly ListedSubject[] {
+function listedSubjects({ models, channels }: Catalogue): readonly ListedSubject[] {
   const offered = [...models.values()].filter(
     ({ isOffered, listed, targets }) => isOffered && listed && targets.some(({ channel }) => channel.enabled),
   );

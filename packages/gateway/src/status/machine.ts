@@ -16,7 +16,7 @@ export const cellsToEnter = 2;
 const cellsToLeave = 3;
 const cellsToForget = 2;
 
-export const knownStates = [
+const knownStates = [
   'operational',
   'degraded',
   'partial',

@@ -45,7 +45,7 @@ export function bucketOf(timeMs: number): number {
 }
 
 /** The middle of a bucket, in milliseconds. */
-export function middleOf(bucket: number): number {
+function middleOf(bucket: number): number {
   return bucketRatio ** bucket;
 }
 

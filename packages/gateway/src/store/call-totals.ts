@@ -100,7 +100,7 @@ function ofSums(query: CallQuery, firstMs: number, lastMs: number): RawBuilder<u
 }
 
 /** True of sums of facets whose calls pass; where all do, none is looked up. */
-export function ofFacets(query: CallQuery): RawBuilder<unknown> {
+function ofFacets(query: CallQuery): RawBuilder<unknown> {
   const condition = facetPasses(query, 'summed');
   return condition === null ? sql`true` : sql`facet in (select id from facets where ${condition})`;
 }

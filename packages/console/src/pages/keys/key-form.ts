@@ -122,7 +122,7 @@ export function listIn(text: string): readonly string[] {
 }
 
 /** `2027-01-31T12:00`, as `<input type="datetime-local">` has it. */
-export function localTime(iso: string): string {
+function localTime(iso: string): string {
   const at = new Date(iso);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -74,7 +74,7 @@ export function useLane() {
   return { state, send, stop, clear };
 }
 
-export type Lane = ReturnType<typeof useLane>;
+type Lane = ReturnType<typeof useLane>;
 
 function withPiece(state: LaneState, piece: PlayPiece): LaneState {
   switch (piece.kind) {

@@ -5,7 +5,7 @@ import type { ListedKey, SpentBudget } from '../../ports/key-directory.ts';
 import type { KeyItem, KeyView } from './contract/keys.ts';
 import type { BudgetView } from './contract/owners.ts';
 
-export function isoTime(timeMs: number | null): string | null {
+function isoTime(timeMs: number | null): string | null {
   return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 

@@ -24,7 +24,7 @@ import { inTransaction } from './database.ts';
 import { StatusIncidents } from './status-incidents.ts';
 
 /** Shown, and kept: the first day is a whole one. */
-export const daysShown = 90;
+const daysShown = 90;
 const daysKeptMs = (daysShown + 1) * dayMs;
 /** A subject that nobody has measured for so long has no incident any more. */
 const goneMs = dayMs;
