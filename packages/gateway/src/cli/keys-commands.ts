@@ -118,8 +118,6 @@ function showKey({ output }: CommandContext, { key, record }: NewKey, notes: rea
   return 'ok';
 }
 
-/** Commands take the beginning of an id, too. */
-const idCharsMax = 24;
 const nameCharsMax = 18;
 
 function list(context: CommandContext): Promise<ExitReason> {
@@ -132,7 +130,8 @@ function list(context: CommandContext): Promise<ExitReason> {
         : fittingTable(
             keys,
             {
-              id: ({ id }) => cut(id, idCharsMax),
+              // It is copied into other commands, so it is whole however wide it is.
+              id: ({ id }) => id,
               key: ({ hint }) => hint,
               state: (key) => keyState(key, clock.now(), color),
               expires: ({ expiresAtMs }) => (expiresAtMs === null ? '–' : isoDay(expiresAtMs)),

@@ -81,7 +81,7 @@ describe('the command line', () => {
     expect(overview.code).toBe(0);
     for (const { code, meaning } of Object.values(exitCodes))
       expect(overview.out).toContain(`${code}  ${meaning}`);
-    const names = [...overview.out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)\b.*? {2}/gm)].map(
+    const names = [...overview.out.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?)\b.*? {2}/gm)].map(
       ([, name = '']) => name,
     );
     expect(names.length).toBeGreaterThan(12);
@@ -181,7 +181,7 @@ describe('keys', () => {
 
 test('help at every level: of all, of a family, of a command', async () => {
   const overview = (await headgate('--help')).out;
-  const names = [...overview.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)(?= )/gm)].map(([, name = '']) => name);
+  const names = [...overview.matchAll(/^ {2}([a-z]+(?: [a-z-]+)?)(?= )/gm)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(15);
   for (const name of names) {
     const [family = ''] = name.split(' ');
@@ -462,7 +462,10 @@ test('commands that read the ledger start no thread', async () => {
 test('commands that do not go on until they are told to stop ask for no signal', async () => {
   const asks: string[] = [];
   for (const line of ['spend', 'ledger verify', 'channels list', 'calls tail', 'channels list --watch'])
-    await headgate(line, {}, undefined, '', () => (asks.push(line), AbortSignal.abort()));
+    await headgate(line, {}, undefined, '', () => {
+      asks.push(line);
+      return AbortSignal.abort();
+    });
   expect(asks).toEqual(['calls tail', 'channels list --watch']);
 });
 

@@ -155,6 +155,5 @@ export const configurationSchema = z.strictObject({
   keys: z.record(identifier, key).exactOptional().describe('Keys of callers.'),
 });
 
-type SiblingShape = z.infer<typeof sibling>;
 export type ConfigurationShape = z.infer<typeof configurationSchema>;
 export type KeyShape = z.infer<typeof key>;

@@ -16,12 +16,7 @@ export const cellsToEnter = 2;
 const cellsToLeave = 3;
 const cellsToForget = 2;
 
-const knownStates = [
-  'operational',
-  'degraded',
-  'partial',
-  'outage',
-] as const satisfies readonly KnownState[];
+const knownStates = ['operational', 'degraded', 'partial', 'outage'] as const satisfies readonly KnownState[];
 
 /** A state machine remembers this of the cells it has seen. */
 export interface MachineState {

@@ -1,6 +1,6 @@
 import type { AdjustmentView, DeclarationView, OwnerView, SpendView } from '@headgate/gateway/console';
 import { Minus, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useCursorList, useGet, useTagged } from '../../api/hooks.ts';
 import { usePathId } from '../../app/path.ts';
 import { useSession } from '../../app/session.tsx';
@@ -20,10 +20,12 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
-import { Members } from '../people/members.tsx';
 import { Adjust } from './adjust.tsx';
 import { ChangeAccount } from './change-account.tsx';
 import * as texts from './texts.ts';
+
+/** Few who look at an account look at its people, so they come when they are asked for. */
+const Members = lazy(async () => ({ default: (await import('../people/members.tsx')).Members }));
 
 /** One account: its money, its budgets, what it was charged, and its postings. */
 export function AccountPage() {
@@ -59,7 +61,15 @@ export function AccountPage() {
   const tabs = [
     { id: 'overview', label: t('overview'), content: <Overview account={value} /> },
     { id: 'postings', label: t('postings'), content: <Postings id={id} /> },
-    { id: 'members', label: t('members'), content: <Members accountId={id} /> },
+    {
+      id: 'members',
+      label: t('members'),
+      content: (
+        <Suspense fallback={<Skeleton />}>
+          <Members accountId={id} />
+        </Suspense>
+      ),
+    },
     ...(isOperator && !isDeclared ? [{ id: 'change', label: t('change'), content: change }] : []),
     { id: 'yaml', label: 'YAML', content: <Yaml id={id} /> },
   ];

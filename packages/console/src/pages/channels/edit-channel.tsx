@@ -90,5 +90,5 @@ function modelsOfLines(text: string, served: Served): Served {
 }
 
 function recordOf(value: unknown): Served {
-  return typeof value === 'object' && value !== null ? ({ ...value } as Served) : {};
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

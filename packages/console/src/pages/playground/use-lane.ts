@@ -74,8 +74,6 @@ export function useLane() {
   return { state, send, stop, clear };
 }
 
-type Lane = ReturnType<typeof useLane>;
-
 function withPiece(state: LaneState, piece: PlayPiece): LaneState {
   switch (piece.kind) {
     case 'text':
