@@ -251,7 +251,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
-  opened.defer(sweepOften(gateway.watchdog, sweepIntervalMs));
+  opened.defer(sweepOften(gateway.watchdog, systemClock, sweepIntervalMs));
   status.start({ apiOrigin: api.origin, consoleOrigin: console.origin }, prober);
   configuration.watch();
   const everything = opened.move();

@@ -15,12 +15,14 @@ export function Brand({ name = 'Headgate', isSimulated = false }: BrandProps) {
   return (
     <span className="flex min-w-0 items-center gap-2 font-semibold">
       <img src={icon} alt="" width={20} height={20} />
-      <span className="truncate">{name}</span>
-      {isSimulated && (
-        <span title={t('simulatedDetail')}>
-          <Badge tone="warn">{t('simulated')}</Badge>
-        </span>
-      )}
+      <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="max-w-full truncate">{name}</span>
+        {isSimulated && (
+          <span title={t('simulatedDetail')}>
+            <Badge tone="warn">{t('simulated')}</Badge>
+          </span>
+        )}
+      </span>
     </span>
   );
 }

@@ -32,9 +32,9 @@ export class Watchdog implements TimeOuts {
     last.index = index;
   }
 
-  sweep(): void {
-    const now = this.#clock.monotonic();
-    const expired = this.#guards.filter((watched) => Math.min(watched.expiresAt, this.endsAt) <= now);
+  /** `asOfMs`: a moment of the clock; now if left out. */
+  sweep(asOfMs: number = this.#clock.monotonic()): void {
+    const expired = this.#guards.filter((watched) => Math.min(watched.expiresAt, this.endsAt) <= asOfMs);
     for (const watched of expired) {
       if (watched.index === -1) continue;
       this.release(watched);

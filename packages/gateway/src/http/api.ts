@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Watchdog } from '../call/watchdog.ts';
+import type { Clock } from '../ports/clock.ts';
 import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
@@ -255,10 +256,18 @@ function closeServer(server: Server, connections: ReadonlySet<LaneConnection>): 
 }
 
 /**
- * Looks at all deadlines so often, each time behind what has come: where the loop is late, or the machine stood still, bytes that wait to be
- * read are not missing. Returns how to end it.
+ * Looks at all deadlines so often, each time behind what had come by then: where the loop is late, or the machine stood still, bytes that
+ * wait to be read are not missing. Returns how to end it.
  */
-export function sweepOften(watchdog: Pick<Watchdog, 'sweep'>, intervalMs: number): () => void {
-  const sweeping = setInterval(() => setImmediate(() => watchdog.sweep()), intervalMs);
+export function sweepOften(
+  watchdog: Pick<Watchdog, 'sweep'>,
+  clock: Pick<Clock, 'monotonic'>,
+  intervalMs: number,
+): () => void {
+  const sweeping = setInterval(() => {
+    const asOfMs = clock.monotonic();
+    // The loop reads between its timers and this.
+    setImmediate(() => watchdog.sweep(asOfMs));
+  }, intervalMs);
   return () => clearInterval(sweeping);
 }

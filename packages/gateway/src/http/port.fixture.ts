@@ -73,7 +73,7 @@ export async function openTestPort(
   const watchdog = new Watchdog(testClock);
   const seen: Seen[] = [];
   const port = createTestPort(lane, options, watchdog, seen);
-  const endSweeping = sweepOften(watchdog, 20);
+  const endSweeping = sweepOften(watchdog, testClock, 20);
   const api = await openPort(port, { host: '127.0.0.1', port: 0 });
   return {
     api,
