@@ -29,8 +29,7 @@ const linesMax = 4_000;
 const usualIntervalMs = 200;
 /** How often it is looked for runs of other processes, living and dead. */
 const othersIntervalMs = 1_000;
-const pollMs = 20;
-const replayStepMs = 250;
+const [pollMs, replayStepMs] = [20, 250];
 
 /** The feeder's place in the journal of a run. */
 interface Feeding {
@@ -92,13 +91,13 @@ export class Feeder {
 
   /** Makes this process a run, whose journal is fed from now on. */
   begin(): BegunRun {
-    const { file, now, intervalMs = usualIntervalMs } = this.#options;
+    const { file, now } = this.#options;
     const progress = Progress.create();
     const run = beginRun(this.#database, file, now());
     this.#own = { run, progress: new Progress(progress) };
     // Whoever can take the lock takes this process for dead.
     this.#anchors = [...this.#anchors, anchorAt(runFile(file, run.id))];
-    this.#tickIn(intervalMs);
+    this.#tickIn(this.#options.intervalMs ?? usualIntervalMs);
     return { directory: run.directory, progress, anchors: this.#anchors };
   }
 
@@ -169,11 +168,8 @@ export class Feeder {
     const salvaged: Salvaged[] = [];
     for (const id of this.#dead.keys()) {
       const before = salvaged.length;
-      for (
-        let step = this.#feed(id, { isDead: true });
-        step.kind !== 'end';
-        step = this.#feed(id, { isDead: true })
-      ) {
+      const feed = () => this.#feed(id, { isDead: true });
+      for (let step = feed(); step.kind !== 'end'; step = feed()) {
         if (step.kind === 'later') throw this.#trouble.cause;
         if (step.kind === 'damaged') {
           const skipped = this.#skip(id, step.damage);
@@ -208,28 +204,33 @@ export class Feeder {
   }
 
   #tickIn(delayMs: number): void {
+    const { intervalMs = usualIntervalMs } = this.#options;
     this.#timer = setTimeout(() => {
+      const began = performance.now();
       // A change of configuration that is under way on this connection has its turn first.
-      const isBehind = !this.#database.isTransaction && this.#tick();
-      this.#tickIn(isBehind ? 0 : (this.#options.intervalMs ?? usualIntervalMs));
+      const did = this.#database.isTransaction ? 'nothing' : this.#tick();
+      // Whoever else waits for the lock of the store looks only now and then, and would hardly find it free between two steps in a row.
+      this.#tickIn({ fed: 0, made: performance.now() - began + pollMs, nothing: intervalMs }[did]);
     }, delayMs).unref();
   }
 
-  #tick(): boolean {
-    if (this.#trouble.hasStopped || this.#own === null) return false;
+  /** `fed`: there is more to feed. `made`: there is more to make of what was fed. */
+  #tick(): 'fed' | 'made' | 'nothing' {
+    if (this.#trouble.hasStopped || this.#own === null) return 'nothing';
     try {
       if (this.#hold()) {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
         const isBehind = this.#feedRound(looksAround).length > 0;
-        if (this.#trouble.isFailing) return false;
+        if (this.#trouble.isFailing) return 'nothing';
+        if (isBehind) return 'fed';
         // While nothing else is done.
-        return isBehind || this.#makers.some((maker) => maker.step());
+        return this.#makers.some((maker) => maker.step()) ? 'made' : 'nothing';
       }
       this.#own.progress.feed(this.#books.fedOf(this.#own.run.id) ?? 0);
     } catch (error) {
       this.#trouble.fail(error);
     }
-    return false;
+    return 'nothing';
   }
 
   /** A transaction of each journal that has something to feed. Returns the runs that are still behind. */

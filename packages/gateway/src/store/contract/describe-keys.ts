@@ -53,7 +53,12 @@ export function describeKeys(createSite: () => StoreSite): void {
     await add('late', { expiresAtMs: nowMs - 1 });
     await store.configuration.setKeyStatus('off', 'disabled');
     await store.configuration.setKeyStatus('gone', 'revoked');
-    await store.configuration.rotateKey('old', { ...sampleKey('new'), name: 'new' }, nowMs + 60_000, nowMs);
+    await store.configuration.rotateKey(
+      'old',
+      { ...sampleKey('new'), name: 'new' },
+      nowMs + 3_600_000,
+      nowMs,
+    );
     await store.configuration.rotateKey('over', { ...sampleKey('next'), name: 'next' }, nowMs - 1, nowMs);
     const listed = await store.keys.list('all', { accountId: 'account-1' }, 'name', 100, null);
     const states = Object.fromEntries(listed.map(({ name, state }) => [name, state]));
