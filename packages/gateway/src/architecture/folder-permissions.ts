@@ -14,7 +14,7 @@ const console = 'packages/console/src';
 const contract = `${gateway}/http/console/contract/index.ts`;
 const inGateway = (...folders: readonly string[]) => folders.map((folder) => `${gateway}/${folder}`);
 
-/** What draws the console. */
+/** The libraries that draw the console. */
 const drawing = ['react', '@base-ui/react', '@tanstack/react-router', 'lucide-react'];
 
 /** Decisions without I/O. */

@@ -64,7 +64,7 @@ export function describeConsoleChannels(createSite: () => StoreSite): void {
     expect(await remove('mine')).toBe(true);
     const after = await store.configuration.load();
     expect([after.channels, after.models, after.credentials]).toEqual([[], [], []]);
-    // What comes back under its name begins anew.
+    // A channel that comes back under its name begins anew.
     expect(await put(channelOf('mine', ['gamma']), ['gamma'])).toBe(true);
     expect((await store.configuration.load()).channels).toMatchObject([
       { id: 'mine', priority: sample?.priority },

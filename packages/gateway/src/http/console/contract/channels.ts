@@ -190,7 +190,7 @@ const plainPrice = z.strictObject({ input: usdText, output: usdText });
 
 const causes = Object.keys(connectionCauses) as [keyof typeof connectionCauses];
 
-/** What a channel that was tried answered. */
+/** The answer of a channel that was tried. */
 export const trialView = z
   .strictObject({
     works: z.boolean(),

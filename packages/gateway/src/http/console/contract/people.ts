@@ -91,7 +91,7 @@ export const invitationMadeView = z
   .meta({ id: 'InvitationMadeView' });
 export type InvitationMadeView = z.infer<typeof invitationMadeView>;
 
-/** What somebody is invited to, as who has the link sees it. */
+/** An invitation, as who has the link sees it. */
 export const invitedView = z
   .strictObject({
     deployment: z.string(),

@@ -18,7 +18,7 @@ export const settingView = z
   .meta({ id: 'SettingView' });
 export type SettingView = z.infer<typeof settingView>;
 
-/** What is configured, and where. It is changed there, and holds from the next start on. */
+/** The settings, and where each is configured. They are changed there, and hold from the next start on. */
 export const settingsView = z
   .strictObject({ file: z.string().nullable(), items: z.array(settingView) })
   .meta({ id: 'SettingsView' });
