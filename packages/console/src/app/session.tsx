@@ -1,5 +1,6 @@
 import type { SessionView } from '@headgate/gateway/console';
-import { createContext, type ReactNode, use } from 'react';
+import { createContext, type ReactNode, use, useLayoutEffect } from 'react';
+import { showCurrency } from '../ui/money.ts';
 import { Choice, useChoice } from './choice.ts';
 import { recall, remember } from './tab-storage.ts';
 
@@ -68,6 +69,14 @@ export function useSession(): Session {
   const session = use(SessionContext);
   if (session === null) throw new Error('useSession needs a page inside of the shell.');
   return session;
+}
+
+/** Amounts are shown in the deployment's currency from here on; before the page is painted, so that none of them changes under one's eyes. */
+export function useCurrencyOf(deployment: SessionView['deployment'] | undefined): void {
+  useLayoutEffect(() => {
+    if (deployment !== undefined)
+      showCurrency({ code: deployment.currency, perUsd: deployment.currencyPerUsd });
+  }, [deployment]);
 }
 
 export function chooseAccount(id: string | null): void {

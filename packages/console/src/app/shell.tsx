@@ -9,7 +9,7 @@ import { ErrorState } from '../ui/error-state.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Brand } from './brand.tsx';
 import { adoptLanguage } from './language.ts';
-import { SessionProvider } from './session.tsx';
+import { SessionProvider, useCurrencyOf } from './session.tsx';
 import * as texts from './shell-texts.ts';
 import { Sidebar } from './sidebar.tsx';
 import { goToSignIn } from './sign-in-place.ts';
@@ -24,6 +24,7 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 /** The frame of all pages of who is signed in: navigation, palette, and who they are. */
 export function Shell() {
   const session = useGet<SessionView>('/session', {}, { staleMs: 60_000 });
+  useCurrencyOf(session.data?.deployment);
   const pages = useRouter();
   const person = session.data?.person;
   useEffect(() => {

@@ -5,6 +5,7 @@ import { useChoice } from '../app/choice.ts';
 import { type Language, useLanguage } from '../app/language.ts';
 import { useTexts } from '../app/texts.ts';
 import { theme } from '../app/theme.ts';
+import { shortMoneyText, shownCurrency } from './money.ts';
 import { compactText, durationText, percentText } from './numbers.ts';
 import * as texts from './texts.ts';
 
@@ -180,7 +181,7 @@ function valueText(value: number | null, unit: ChartUnit, language: Language): s
   if (value === null) return '–';
   if (unit === 'ms') return durationText(value);
   if (unit === 'percent') return percentText(value);
-  return unit === 'usd' ? `$${compactText(value, language)}` : compactText(value, language);
+  return unit === 'usd' ? shortMoneyText(value, shownCurrency.get(), language) : compactText(value, language);
 }
 
 const dayS = 86_400;

@@ -1,14 +1,8 @@
 import { useEffect, useReducer } from 'react';
+import { useChoice } from '../app/choice.ts';
 import { useLanguage } from '../app/language.ts';
-import {
-  absoluteText,
-  compactText,
-  countText,
-  durationText,
-  moneyText,
-  percentText,
-  relativeText,
-} from './numbers.ts';
+import { moneyText, shownCurrency, usdText } from './money.ts';
+import { absoluteText, compactText, countText, durationText, percentText, relativeText } from './numbers.ts';
 
 const nothing = (
   <span className="text-faint" aria-hidden>
@@ -16,16 +10,42 @@ const nothing = (
   </span>
 );
 
-/** An amount in dollars, exact when pointed at. */
+/** An amount, given in dollars, as the deployment shows it; pointed at, it is exact and in dollars. */
 export function Money({
   usd,
-  precision,
+  precision = 'auto',
 }: {
   readonly usd: string | null | undefined;
+  /** `full`: exact, in dollars. */
   readonly precision?: 'auto' | 'full';
 }) {
+  const currency = useChoice(shownCurrency);
+  const language = useLanguage();
   if (usd === null || usd === undefined) return nothing;
-  return <span title={moneyText(usd, 'full')}>{moneyText(usd, precision)}</span>;
+  const exact = usdText(usd);
+  return (
+    <span title={exact} className="whitespace-nowrap">
+      {precision === 'full' ? exact : moneyText(usd, currency, language)}
+    </span>
+  );
+}
+
+/** Stands for the amount while the sentence around it is made; no text has it. */
+const place = '\u0000';
+
+/** An amount within a sentence: `say` puts it in its place. */
+export function MoneyIn({
+  say,
+  ...money
+}: Parameters<typeof Money>[0] & { readonly say: (amount: string) => string }) {
+  const [before, after] = say(place).split(place);
+  return (
+    <>
+      {before}
+      <Money {...money} />
+      {after}
+    </>
+  );
 }
 
 /** A number of things. */

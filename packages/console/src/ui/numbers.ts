@@ -13,30 +13,6 @@ export function compactText(value: number, language: Language): string {
   return new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
 }
 
-/**
- * An amount of dollars, given as a decimal text, with the precision that it deserves: cents from one dollar on, three significant
- * digits below, and never a digit that was not there. The text is cut and never made a float.
- */
-export function moneyText(usd: string, precision: 'auto' | 'full' = 'auto'): string {
-  const [, sign = '', whole = '0', part = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(usd) ?? [];
-  const digits = precision === 'full' ? part : roundedPart(whole, part);
-  const carried = digits === null ? [String(BigInt(whole) + 1n), '00'] : [whole, digits];
-  const [units = '0', rest = ''] = carried;
-  const cents = rest.padEnd(2, '0');
-  return `${sign === '-' ? '−' : ''}$${countText(units)}.${cents}`;
-}
-
-/** The digits after the point, rounded half up; null where they carry into the whole. */
-function roundedPart(whole: string, part: string): string | null {
-  const firstDigit = part.search(/[1-9]/);
-  const kept = whole !== '0' || firstDigit === -1 ? 2 : Math.max(2, Math.min(9, firstDigit + 3));
-  if (part.length <= kept) return part;
-  const rounded = BigInt(part.slice(0, kept)) + (part.charCodeAt(kept) >= 53 ? 1n : 0n);
-  const text = String(rounded).padStart(kept, '0');
-  if (text.length > kept) return null;
-  return text.length > 2 ? text.slice(0, 2) + text.slice(2).replace(/0+$/, '') : text;
-}
-
 /** A time that something took: 340 ms, 1.24 s, 2 min 5 s. */
 export function durationText(ms: number): string {
   if (ms > 0 && ms < 1) return '< 1 ms';

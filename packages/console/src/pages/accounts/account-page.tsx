@@ -11,7 +11,7 @@ import { Code } from '../../ui/code.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Count, Money, Time } from '../../ui/figures.tsx';
+import { Count, Money, MoneyIn, Time } from '../../ui/figures.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -101,7 +101,11 @@ function Overview({ account }: { readonly account: OwnerView }) {
         <Stat
           label={t('available')}
           value={money?.available == null ? t('unlimited') : <Money usd={money.available} />}
-          detail={money?.creditLimit == null ? null : t('withCredit', { amount: money.creditLimit })}
+          detail={
+            money?.creditLimit && (
+              <MoneyIn usd={money.creditLimit} say={(amount) => t('withCredit', { amount })} />
+            )
+          }
         />
         <Stat label={t('held')} value={<Money usd={money?.leased} />} detail={t('heldHint')} />
         <Stat

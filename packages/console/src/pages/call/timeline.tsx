@@ -2,8 +2,8 @@ import type { CallAttemptView, CallView } from '@headgate/gateway/console';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { classes } from '../../ui/class.ts';
-import { Money } from '../../ui/figures.tsx';
-import { durationText, moneyText } from '../../ui/numbers.ts';
+import { Money, MoneyIn } from '../../ui/figures.tsx';
+import { durationText } from '../../ui/numbers.ts';
 import * as texts from './texts.ts';
 import { useWords } from './words.ts';
 
@@ -86,7 +86,9 @@ function TryDetail({ attempt }: { readonly attempt: CallAttemptView }) {
       {words.join(' · ')} · <Money usd={cost} />
       {detail !== null && detail !== undefined && <p className="text-bad">{detail}</p>}
       {statedCost !== null && statedCost !== undefined && (
-        <p>{t('stated', { cost: moneyText(statedCost, 'full') })}</p>
+        <p>
+          <MoneyIn usd={statedCost} precision="full" say={(cost) => t('stated', { cost })} />
+        </p>
       )}
     </div>
   );

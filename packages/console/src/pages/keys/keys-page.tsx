@@ -11,6 +11,7 @@ import { Select } from '../../ui/field.tsx';
 import { Money, Time } from '../../ui/figures.tsx';
 import { type Filter, FilterBar, useFilters } from '../../ui/filters.tsx';
 import { Meter } from '../../ui/meter.tsx';
+import { usdText } from '../../ui/money.ts';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { KeyStateDot, keyStates, tightestOf } from './key-state.tsx';
@@ -139,7 +140,7 @@ function UsedBudget({ budgets }: Pick<KeyItem, 'budgets'>) {
   const { span, spent, amount } = tightest;
   const label = t('usedOf', { span: t(`budget.${span}`) });
   return (
-    <span className="flex items-center gap-2" title={`${spent} / ${amount} USD`}>
+    <span className="flex items-center gap-2" title={`${usdText(spent)} / ${usdText(amount)}`}>
       <Meter value={Number(spent)} max={Number(amount)} label={label} />
     </span>
   );

@@ -9,10 +9,10 @@ import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Count, Money } from '../../ui/figures.tsx';
+import { Count, Money, MoneyIn } from '../../ui/figures.tsx';
 import { FilterBar, type FilterValues } from '../../ui/filters.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { countText, moneyText } from '../../ui/numbers.ts';
+import { countText } from '../../ui/numbers.ts';
 import { Page } from '../../ui/page.tsx';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -105,7 +105,7 @@ function Sums({ query }: { readonly query: FilterValues }) {
         {...common}
         label={t('spent')}
         value={<Money usd={data?.charge} />}
-        detail={data?.cost === undefined ? undefined : t('costOf', { cost: moneyText(data.cost) })}
+        detail={data?.cost && <MoneyIn usd={data.cost} say={(cost) => t('costOf', { cost })} />}
       />
     </Stats>
   );

@@ -1,8 +1,8 @@
 import type { OverviewView } from '@headgate/gateway/console';
 import { useLanguage } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
-import { Count, Duration, Money, Percent } from '../../ui/figures.tsx';
-import { compactText, countText, durationText, moneyText, percentText } from '../../ui/numbers.ts';
+import { Count, Duration, Money, MoneyIn, Percent } from '../../ui/figures.tsx';
+import { compactText, countText, durationText, percentText } from '../../ui/numbers.ts';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import * as texts from './texts.ts';
 
@@ -38,7 +38,7 @@ export function Totals({ overview }: { readonly overview: OverviewView }) {
           totals.cost === undefined ? (
             <Change now={Number(totals.charge)} before={Number(before.charge)} />
           ) : (
-            t('margin', { cost: moneyText(totals.cost) })
+            <MoneyIn usd={totals.cost} say={(cost) => t('margin', { cost })} />
           )
         }
         spark={points.map(({ charge }) => Number(charge))}

@@ -2,7 +2,7 @@ import type { PastRouteView } from '@headgate/gateway/console';
 import { useTexts } from '../../app/texts.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Duration, Percent, Time } from '../../ui/figures.tsx';
+import { Duration, Money, Percent, Time } from '../../ui/figures.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { usdOf } from './route-plan.tsx';
 import * as texts from './texts.ts';
@@ -29,7 +29,7 @@ export function PastRoute({ past }: { readonly past: PastRouteView }) {
                 value: (
                   <span className="tabular-nums">
                     {t('share')} <Percent value={share} /> · {t('chance')} <Percent value={chance} /> ·{' '}
-                    {usdOf(expectedCostPicoUsd)}
+                    <Money usd={usdOf(expectedCostPicoUsd)} />
                   </span>
                 ),
               })),

@@ -2,7 +2,8 @@ import type { RoutePlanView } from '@headgate/gateway/console';
 import { useTexts } from '../../app/texts.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Facts } from '../../ui/facts.tsx';
-import { Duration, Percent, Time } from '../../ui/figures.tsx';
+import { Duration, Money, Percent, Time } from '../../ui/figures.tsx';
+import { usdText } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import * as texts from './texts.ts';
@@ -10,9 +11,9 @@ import * as texts from './texts.ts';
 type Candidate = RoutePlanView['candidates'][number];
 type Excluded = RoutePlanView['exclusions'][number];
 
-/** Pico-dollars in dollars, to as many digits as say something. */
+/** Pico-dollars in dollars. */
 export function usdOf(picoUsd: number): string {
-  return `$${(picoUsd / 1e12).toPrecision(3)}`;
+  return (picoUsd / 1e12).toFixed(12);
 }
 
 /** A plan with the scores of its candidates, and why the others are left out. */
@@ -98,12 +99,12 @@ function useCandidateColumns(): readonly Column<Candidate>[] {
       cell: ({ expectedCostPicoUsd, parts }) => (
         <span
           title={t('parts', {
-            price: usdOf(parts.pricePicoUsd),
-            waiting: usdOf(parts.waitingPicoUsd),
-            failing: usdOf(parts.failurePicoUsd),
+            price: usdText(usdOf(parts.pricePicoUsd)),
+            waiting: usdText(usdOf(parts.waitingPicoUsd)),
+            failing: usdText(usdOf(parts.failurePicoUsd)),
           })}
         >
-          {usdOf(expectedCostPicoUsd)}
+          <Money usd={usdOf(expectedCostPicoUsd)} />
         </span>
       ),
     },

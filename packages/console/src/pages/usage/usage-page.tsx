@@ -2,6 +2,7 @@ import type { SessionView } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useGet } from '../../api/hooks.ts';
 import { BarePage } from '../../app/bare-page.tsx';
+import { useCurrencyOf } from '../../app/session.tsx';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
@@ -58,6 +59,7 @@ function PasteKey({ isBusy, mayAsk, onKey }: PasteKeyProps) {
 export function UsagePage() {
   const t = useTexts(texts);
   const session = useGet<SessionView>('/session', {}, { staleMs: 60_000 });
+  useCurrencyOf(session.data?.deployment);
   const [found, setFound] = useState<Found | null>(null);
   const [problem, setProblem] = useState<UsageRefusal | null>(null);
   const [isBusy, setBusy] = useState(false);
