@@ -30,6 +30,8 @@ const usualIntervalMs = 200;
 /** How often it is looked for runs of other processes, living and dead. */
 const othersIntervalMs = 1_000;
 const [pollMs, replayStepMs] = [20, 250];
+/** A transaction that took so much, about half of what one may take, has probably left more behind. */
+const plentyBytes = 128 * 1024;
 
 /** The feeder's place in the journal of a run. */
 interface Feeding {
@@ -40,7 +42,7 @@ interface Feeding {
 
 /** `later`: the store cannot be written just now, or never again. */
 type Step =
-  | { readonly kind: 'fed'; readonly lines: number }
+  | { readonly kind: 'fed'; readonly lines: number; readonly isPlenty: boolean }
   | { readonly kind: 'end' | 'later' }
   | { readonly kind: 'damaged'; readonly damage: Damage };
 
@@ -78,6 +80,8 @@ export class Feeder {
   #lock: DatabaseSync | null = null;
   #timer: NodeJS.Timeout | null = null;
   #lookedAroundAt = 0;
+  /** Other processes whose journals were not fed to their end when it was last looked. */
+  #busyOthers: readonly bigint[] = [];
 
   constructor(options: FeederOptions) {
     this.#options = options;
@@ -120,7 +124,10 @@ export class Feeder {
   catchUpStep(known: Targets | null): CatchUpStep {
     const targets = this.#hold() ? null : (known ?? this.#arrivals.ends(this.#own));
     try {
-      const behind = targets === null ? this.#feedRound(true) : this.#arrivals.shortOf(targets);
+      const behind =
+        targets === null
+          ? [...this.#feedRound(true)].filter(([, { kind }]) => kind !== 'end').map(([id]) => id)
+          : this.#arrivals.shortOf(targets);
       const isHopeless = this.#trouble.isFailing || behind.every((id) => this.#trouble.isDamaged(id));
       return { asOfMs: behind.length === 0 ? null : this.#arrivals.fedAtMs(behind), isHopeless, targets };
     } finally {
@@ -220,9 +227,10 @@ export class Feeder {
     try {
       if (this.#hold()) {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
-        const isBehind = this.#feedRound(looksAround).length > 0;
+        const steps = [...this.#feedRound(looksAround).values()];
         if (this.#trouble.isFailing) return 'nothing';
-        if (isBehind) return 'fed';
+        // What has come meanwhile waits for more: a transaction costs as much as dozens of calls.
+        if (steps.some((step) => step.kind === 'fed' && step.isPlenty)) return 'fed';
         // While nothing else is done.
         return this.#makers.some((maker) => maker.step()) ? 'made' : 'nothing';
       }
@@ -233,16 +241,18 @@ export class Feeder {
     return 'nothing';
   }
 
-  /** A transaction of each journal that has something to feed. Returns the runs that are still behind. */
-  #feedRound(looksAround: boolean): readonly bigint[] {
+  /** A transaction of each journal that has something to feed, by its run. */
+  #feedRound(looksAround: boolean): ReadonlyMap<bigint, Step> {
     const own = this.#own;
     const steps = new Map<bigint, Step>();
     if (own !== null) steps.set(own.run.id, this.#feed(own.run.id, { until: own.progress.durable }));
     if (looksAround) {
       this.#lookedAroundAt = performance.now();
       this.#takeTheDead();
-      for (const { id } of this.#knownOthers()) if (!this.#dead.has(id)) steps.set(id, this.#feed(id, {}));
     }
+    const others = looksAround ? this.#knownOthers().map(({ id }) => id) : this.#busyOthers;
+    for (const id of others) if (!this.#dead.has(id)) steps.set(id, this.#feed(id, {}));
+    this.#busyOthers = others.filter((id) => steps.get(id)?.kind === 'fed');
     for (const id of this.#dead.keys()) {
       const step = this.#feed(id, { isDead: true });
       steps.set(id, step);
@@ -256,7 +266,7 @@ export class Feeder {
     }
     for (const [id, step] of steps)
       if (step.kind === 'damaged') this.#trouble.report(id, step.damage, id === own?.run.id);
-    return [...steps].filter(([, { kind }]) => kind !== 'end').map(([id]) => id);
+    return steps;
   }
 
   #feed(id: bigint, extent: Extent): Step {
@@ -271,8 +281,9 @@ export class Feeder {
         return isMissing && id === this.#own?.run.id
           ? { kind: 'later' }
           : { kind: 'damaged', damage: passage };
+      const isPlenty = passage.end - feeding.place >= plentyBytes || extent.isDead === true;
       this.#carry(feeding, passage);
-      return { kind: 'fed', lines: passage.lines.length };
+      return { kind: 'fed', lines: passage.lines.length, isPlenty };
     } catch (error) {
       this.#trouble.fail(error);
       this.#findPlace(id);

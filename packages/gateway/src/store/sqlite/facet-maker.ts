@@ -37,16 +37,15 @@ export class FacetMaker {
     this.#statements = prepareStatements(database);
     this.#found = new RowWriter(database, 'faceted_calls (facet, trace_id)', 2, 'ON CONFLICT DO NOTHING');
     this.#tagged = new RowWriter(database, 'tagged_calls (tag, trace_id)', 2, 'ON CONFLICT DO NOTHING');
-    this.#sums = new SumTable(database, 'facet_sums', ['span', 'start_ms', 'facet'], facetSums);
-    const bucket = ['span', 'start_ms', 'account_id', 'bucket'];
-    this.#times = new SumTable(database, 'ttft_sums', bucket, ['calls']);
+    this.#sums = new SumTable(database, 'facet_sums', ['facet'], facetSums);
+    this.#times = new SumTable(database, 'ttft_sums', ['account_id', 'bucket'], ['calls']);
     this.#writers = [this.#found, this.#tagged, this.#sums, this.#times];
   }
 
   /** True when there is more to do. */
   step(): boolean {
-    // Another process may have come further meanwhile, so both are asked again within the transaction.
-    if (this.#dueRows(this.#place()).length + this.#rowsBehind(this.#place()).length === 0) return false;
+    // Another process may have come further meanwhile, so they are read within the transaction.
+    if (this.#statements.some.get(this.#place()) === undefined) return false;
     try {
       // A loss of power that takes some of it away takes its place away, too.
       this.#database.exec('PRAGMA synchronous = NORMAL');
@@ -61,28 +60,21 @@ export class FacetMaker {
 
   #take(): boolean {
     const place = this.#place();
-    const behind = this.#rowsBehind(place);
-    const taken = [...this.#dueRows(place), ...behind].filter(({ status }) => status !== 'open');
+    const behind = this.#statements.behind.all(place);
+    // Calls that were open when they were come by, and have ended.
+    const due = this.#statements.due.all(place);
+    const taken = [...due, ...behind].filter(({ status }) => status !== 'open');
     for (const row of taken) this.#count(row, textOf(row['trace_id']));
     for (const writer of this.#writers) writer.write();
     this.#statements.done.run(JSON.stringify(taken.map((row) => textOf(row['trace_id']))));
     const last = behind.at(-1);
     if (last !== undefined) this.#statements.move.run(textOf(last['trace_id']));
-    return taken.length + behind.length > 0;
+    return Math.max(behind.length, due.length) === stepCalls;
   }
 
   /** The place is kept by trace id: `VACUUM` numbers rows anew, in their order. */
   #place(): bigint {
     return wholeOf(this.#statements.place.get()?.['place']);
-  }
-
-  /** Calls that were open when they were come by, and have ended. */
-  #dueRows(place: bigint): readonly Row[] {
-    return this.#statements.due.all(place);
-  }
-
-  #rowsBehind(place: bigint): readonly Row[] {
-    return this.#statements.behind.all(place);
   }
 
   #count(row: Row, traceId: string): void {
@@ -110,15 +102,12 @@ export class FacetMaker {
       cost,
       unknown,
     ];
-    const startedAt = Number(row['started_at_ms']);
-    for (const [span, lengthMs] of Object.entries(spanMs)) {
-      const start = startOf(startedAt, lengthMs);
-      this.#sums.add([span, start, facet], amounts);
-      if (row['ttft_ms'] === null) continue;
-      const bucket = bucketOf(Number(row['ttft_ms']));
-      for (const account of [textOf(row['account_id']), ''])
-        this.#times.add([span, start, account, bucket], [1n]);
-    }
+    const hour = startOf(Number(row['started_at_ms']), spanMs.hour);
+    this.#sums.add(hour, [facet], amounts);
+    if (row['ttft_ms'] === null) return;
+    const bucket = bucketOf(Number(row['ttft_ms']));
+    this.#times.add(hour, [textOf(row['account_id']), bucket], [1n]);
+    this.#times.add(hour, ['', bucket], [1n]);
   }
 
   #facetOf(row: Row): bigint {
@@ -140,13 +129,19 @@ export class FacetMaker {
   }
 }
 
-/** Adds to rows of sums, each once for a transaction. */
+interface Sum {
+  readonly startMs: number;
+  readonly identity: readonly Cell[];
+  readonly amounts: bigint[];
+}
+
+/** Adds to rows of sums by hour and by day, each once for a transaction. */
 class SumTable {
   readonly #rows: RowWriter;
-  #sums = new Map<string, { readonly identity: readonly Cell[]; readonly amounts: bigint[] }>();
+  #hours = new Map<string, Sum>();
 
   constructor(database: DatabaseSync, table: string, identity: readonly string[], summed: readonly string[]) {
-    const columns = [...identity, ...summed];
+    const columns = ['span', 'start_ms', ...identity, ...summed];
     this.#rows = new RowWriter(
       database,
       `${table} (${columns.join(', ')})`,
@@ -155,23 +150,37 @@ class SumTable {
     );
   }
 
-  add(identity: readonly Cell[], amounts: readonly bigint[]): void {
-    const name = identity.join('\n');
-    const sum = this.#sums.get(name);
-    if (sum === undefined) this.#sums.set(name, { identity, amounts: [...amounts] });
-    else for (const [at, amount] of amounts.entries()) sum.amounts[at] = (sum.amounts[at] ?? 0n) + amount;
+  add(hourMs: number, identity: readonly Cell[], amounts: readonly bigint[]): void {
+    addTo(this.#hours, { startMs: hourMs, identity, amounts });
   }
 
   write(): void {
-    for (const { identity, amounts } of this.#sums.values()) this.#rows.add(...identity, ...amounts);
+    const days = new Map<string, Sum>();
+    for (const { startMs, identity, amounts } of this.#hours.values())
+      addTo(days, { startMs: startOf(startMs, spanMs.day), identity, amounts });
+    for (const [span, sums] of Object.entries({ hour: this.#hours, day: days }))
+      for (const { startMs, identity, amounts } of sums.values())
+        this.#rows.add(span, startMs, ...identity, ...amounts);
     this.#rows.write();
     this.drop();
   }
 
   drop(): void {
-    this.#sums = new Map();
+    this.#hours = new Map();
     this.#rows.drop();
   }
+}
+
+function addTo(
+  sums: Map<string, Sum>,
+  { startMs, identity, amounts }: Omit<Sum, 'amounts'> & { readonly amounts: readonly bigint[] },
+): void {
+  const name = `${startMs} ${identity.join(' ')}`;
+  const sum = sums.get(name);
+  if (sum === undefined) sums.set(name, { startMs, identity, amounts: [...amounts] });
+  else
+    for (let at = 0; at < amounts.length; at++)
+      sum.amounts[at] = (sum.amounts[at] ?? 0n) + (amounts[at] ?? 0n);
 }
 
 function prepareStatements(database: DatabaseSync) {
@@ -183,6 +192,8 @@ function prepareStatements(database: DatabaseSync) {
     move: database.prepare(
       'INSERT INTO facet_place (id, trace_id) VALUES (1, ?) ON CONFLICT DO UPDATE SET trace_id = excluded.trace_id',
     ),
+    some: database.prepare(`SELECT 1 FROM calls WHERE rowid > ?1
+      UNION ALL SELECT 1 FROM facets_due CROSS JOIN calls USING (trace_id) WHERE status <> 'open' LIMIT 1`),
     behind: database.prepare(`SELECT ${read} FROM calls WHERE rowid > ? ORDER BY rowid LIMIT ${stepCalls}`),
     due: database.prepare(`SELECT ${read} FROM facets_due CROSS JOIN calls USING (trace_id)
       WHERE calls.rowid <= ? AND status <> 'open' LIMIT ${stepCalls}`),
