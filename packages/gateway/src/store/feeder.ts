@@ -1,5 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Damage, LedgerAlarm, Recovery, Salvaged } from '../ports/store.ts';
@@ -7,10 +6,10 @@ import { type Anchor, anchorAt, lossOf, storeAnchors } from './anchors.ts';
 import { Arrivals } from './arrivals.ts';
 import { type CatchUpStep, catchUpBy, type Targets } from './catch-up.ts';
 import { FeederTrouble, StrangeStoreError } from './feeder-trouble.ts';
-import { segmentName } from './journal/format.ts';
+import { type Feeding, Feedings } from './feedings.ts';
 import type { BegunRun } from './journal/ledger.ts';
 import { Progress } from './journal/progress.ts';
-import { type Extent, JournalReader, type Passage } from './journal/reader.ts';
+import type { Extent, Passage } from './journal/reader.ts';
 import { Books } from './sqlite/books.ts';
 import { type Maker, makersOf } from './sqlite/makers.ts';
 import {
@@ -32,13 +31,6 @@ const othersIntervalMs = 1_000;
 const [pollMs, replayStepMs] = [20, 250];
 /** A transaction that took so much, about half of what one may take, has probably left more behind. */
 const plentyBytes = 128 * 1024;
-
-/** The feeder's place in the journal of a run. */
-interface Feeding {
-  readonly id: bigint;
-  readonly reader: JournalReader;
-  place: number;
-}
 
 /** `later`: the store cannot be written just now, or never again. */
 type Step =
@@ -71,7 +63,7 @@ export class Feeder {
   readonly #books: Books;
   readonly #makers: readonly Maker[];
   readonly #arrivals: Arrivals;
-  readonly #feedings = new Map<bigint, Feeding>();
+  readonly #feedings: Feedings;
   /** Locks of runs whose processes are dead, until all of them is fed. */
   readonly #dead = new Map<bigint, DatabaseSync>();
   readonly #trouble: FeederTrouble;
@@ -87,6 +79,7 @@ export class Feeder {
     this.#options = options;
     this.#database = options.database;
     this.#books = new Books(options.database);
+    this.#feedings = new Feedings(options, this.#books);
     this.#makers = makersOf(options.database);
     this.#arrivals = new Arrivals(options);
     this.#trouble = new FeederTrouble(options, () => this.#own?.progress ?? null);
@@ -229,7 +222,7 @@ export class Feeder {
         const looksAround = performance.now() - this.#lookedAroundAt >= othersIntervalMs;
         const steps = [...this.#feedRound(looksAround).values()];
         if (this.#trouble.isFailing) return 'nothing';
-        // What has come meanwhile waits for more: a transaction costs as much as dozens of calls.
+        // Lines that have come meanwhile wait for more: a transaction costs as much as dozens of calls.
         if (steps.some((step) => step.kind === 'fed' && step.isPlenty)) return 'fed';
         // While nothing else is done.
         return this.#makers.some((maker) => maker.step()) ? 'made' : 'nothing';
@@ -272,7 +265,7 @@ export class Feeder {
   #feed(id: bigint, extent: Extent): Step {
     if (!this.#isAnchored() || !this.#trouble.mayFeed()) return { kind: 'later' };
     try {
-      const feeding = this.#feedingOf(id);
+      const feeding = this.#feedings.of(id);
       const passage = feeding.reader.read(feeding.place, linesMax, extent);
       const isMissing = passage !== null && 'detail' in passage && !existsSync(passage.file);
       if (id === this.#own?.run.id) this.#trouble.miss(isMissing ? passage : null);
@@ -303,13 +296,13 @@ export class Feeder {
 
   /** The store knows how far a journal is fed: further, when another process has fed it; less, when it is not the store that was fed. */
   #findPlace(id: bigint): void {
-    const feeding = this.#feedings.get(id);
+    const feeding = this.#feedings.known(id);
     if (feeding === undefined || this.#trouble.hasStopped) return;
     try {
       const fed = this.#books.fedOf(id);
       if (fed !== null && fed >= feeding.place) feeding.place = fed;
       else if (id === this.#own?.run.id) this.#trouble.fail(new StrangeStoreError());
-      else this.#forget(id);
+      else this.#feedings.forget(id);
     } catch (error) {
       this.#trouble.fail(error);
     }
@@ -325,18 +318,12 @@ export class Feeder {
     this.#trouble.isFailing = false;
     if (feeding.id === this.#own?.run.id) this.#own.progress.feed(passage.end);
     for (const alarm of alarms) this.#options.onAlarm(alarm);
-    if (isBeginning && this.#isAnchored()) this.#removeBefore(feeding, passage.segment);
-  }
-
-  #removeBefore({ id, reader }: Feeding, segment: number): void {
-    const directory = journalDirectory(this.#options.file, id);
-    for (const start of reader.starts())
-      if (start < segment) rmSync(join(directory, segmentName(start)), { force: true });
+    if (isBeginning && this.#isAnchored()) this.#feedings.removeBefore(feeding, passage.segment);
   }
 
   /** Goes on behind damage with what can still be read of it. */
   #skip(id: bigint, damage: Damage): Salvaged {
-    const feeding = this.#feedingOf(id);
+    const feeding = this.#feedings.of(id);
     const passage = feeding.reader.salvage(feeding.place);
     const bytesSkipped = passage.end - feeding.place;
     if (bytesSkipped > 0) this.#carry(feeding, passage);
@@ -349,7 +336,7 @@ export class Feeder {
     const lock = this.#dead.get(id);
     const { file } = this.#options;
     const interrupted = this.#books.retire(id, this.#options.now());
-    this.#forget(id);
+    this.#feedings.forget(id);
     const directory = journalDirectory(file, id);
     if (keepsJournal) renameSync(directory, `${directory}.damaged`);
     this.#dead.delete(id);
@@ -360,24 +347,8 @@ export class Feeder {
   /** Ends this process's run in order. Calls that it leaves open are ended by the next start, which says how many there were. */
   #end({ id, lock }: Run): void {
     this.#books.end(id, this.#options.now());
-    this.#forget(id);
+    this.#feedings.forget(id);
     removeRun(this.#options.file, id, lock);
-  }
-
-  #feedingOf(id: bigint): Feeding {
-    const known = this.#feedings.get(id);
-    if (known !== undefined) return known;
-    const reader = new JournalReader(journalDirectory(this.#options.file, id));
-    const place = this.#books.fedOf(id) ?? reader.starts()[0] ?? 0;
-    this.#books.adopt(id, place, this.#options.now());
-    const feeding = { id, reader, place };
-    this.#feedings.set(id, feeding);
-    return feeding;
-  }
-
-  #forget(id: bigint): void {
-    this.#feedings.get(id)?.reader.close();
-    this.#feedings.delete(id);
   }
 
   /** True when this process is the feeder, which it becomes when no other is. */
@@ -387,7 +358,7 @@ export class Feeder {
   }
 
   #letGo(): void {
-    for (const id of [...this.#feedings.keys()]) this.#forget(id);
+    this.#feedings.forgetAll();
     for (const lock of this.#dead.values()) lock.close();
     this.#dead.clear();
     this.#lock?.close();
