@@ -17,6 +17,8 @@ const pages: readonly (readonly [path: string, role: Role])[] = [
   ['/webhooks', 'operator'],
   ['/keys', 'member'],
   ['/ledger', 'member'],
+  ['/spend', 'viewer'],
+  ['/spend', 'operator'],
   ['/ledger', 'operator'],
   ['/playground', 'member'],
   ['/channels', 'operator'],

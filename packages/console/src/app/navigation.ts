@@ -2,6 +2,7 @@ import type { LinkOptions } from '@tanstack/react-router';
 import {
   BellRing,
   Boxes,
+  Coins,
   HeartPulse,
   KeyRound,
   LayoutDashboard,
@@ -40,6 +41,7 @@ const sections: readonly {
       { to: '/', name: 'overview', icon: LayoutDashboard, access: 'viewer' },
       { to: '/keys', name: 'keys', icon: KeyRound, access: 'viewer' },
       { to: '/ledger', name: 'ledger', icon: ReceiptText, access: 'viewer' },
+      { to: '/spend', name: 'spend', icon: Coins, access: 'viewer' },
       { to: '/playground', name: 'playground', icon: SquareTerminal, access: 'viewer' },
       { to: '/accounts', name: 'accounts', icon: Wallet, access: 'viewer' },
     ],

@@ -31,6 +31,7 @@ const inShell = [
   page('/models/$id', () => import('../pages/models/model-page.tsx'), 'ModelPage'),
   page('/routing', () => import('../pages/routing/routing-page.tsx'), 'RoutingPage'),
   page('/ledger', () => import('../pages/ledger/ledger-page.tsx'), 'LedgerPage'),
+  page('/spend', () => import('../pages/spend/spend-page.tsx'), 'SpendPage'),
   page('/calls/$id', () => import('../pages/call/call-page.tsx'), 'CallPage'),
   page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   page('/keys/$id', () => import('../pages/keys/key-page.tsx'), 'KeyPage'),

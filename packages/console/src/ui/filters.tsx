@@ -14,6 +14,8 @@ export interface Filter {
   readonly kind: 'select' | 'text';
   /** For `select`; all of them stand beneath "All". */
   readonly options?: readonly Choosable[];
+  /** Names the choice that holds where nothing is chosen: everything, if left out. */
+  readonly usual?: string;
 }
 
 export type FilterValues = Readonly<Record<string, string | undefined>>;
@@ -52,7 +54,10 @@ export function FilterBar({ filters }: { readonly filters: readonly Filter[] }) 
             aria-label={filter.label}
             value={values[filter.name] ?? ''}
             onChange={(value) => change({ [filter.name]: value || undefined })}
-            options={[{ value: '', label: `${filter.label}: ${t('all')}` }, ...(filter.options ?? [])]}
+            options={[
+              { value: '', label: filter.usual ?? `${filter.label}: ${t('all')}` },
+              ...(filter.options ?? []),
+            ]}
             className={classes(
               'max-w-48',
               values[filter.name] && '[&>select]:border-accent [&>select]:text-accent',
@@ -98,7 +103,7 @@ function TextFilter({ filter: { name, label }, value, onChange }: TextFilterProp
       placeholder={label}
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
-      className={classes(controlClass, 'h-8 max-w-44')}
+      className={classes(controlClass, 'h-8 max-w-40 sm:max-w-44')}
     />
   );
 }

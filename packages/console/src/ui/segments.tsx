@@ -11,7 +11,7 @@ interface SegmentsProps {
 /** One of a few, all in sight. */
 export function Segments({ label, value, options, onChange }: SegmentsProps) {
   return (
-    <fieldset className="flex max-w-full overflow-x-auto rounded-md border border-line bg-sunken p-0.5 scrollbar-none">
+    <fieldset className="flex max-w-full min-w-0 overflow-x-auto rounded-md border border-line bg-sunken p-0.5 scrollbar-none">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <button

@@ -1,7 +1,7 @@
 import { counted } from '../admin/banner.ts';
+import { spendCsv, totalSpend } from '../admin/spend.ts';
 import { formatNanoUsd, nanoUsd } from '../money/money.ts';
 import { type CallFilter, type Spend, type SpendDimension, spendDimensions } from '../ports/call-reports.ts';
-import { csvText } from '../ports/csv.ts';
 import { callFilterOptions, readCallFilter, readCount } from './call-filter.ts';
 import { type CommandContext, command, type ExitReason, printFailure, printResult } from './command.ts';
 import { behindText } from './ledger-commands.ts';
@@ -54,7 +54,7 @@ function showSpend(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async ({ store }) => {
     const asOfMs = await store.catchUp();
     const rows = await store.calls.spend(by, filter.value);
-    if (options['csv'] !== undefined) output.write(csvOf(by, rows));
+    if (options['csv'] !== undefined) output.write(spendCsv(by, rows, true));
     else
       printResult(
         output,
@@ -62,29 +62,13 @@ function showSpend(context: CommandContext): Promise<ExitReason> {
           by,
           since: new Date(filter.value.fromMs).toISOString(),
           spend: rows.map(viewOf),
-          total: viewOf(totalOf(rows)),
+          total: viewOf(totalSpend(rows)),
         },
         textOf(by, rows, filter.value, limit, output.color),
       );
     if (asOfMs !== null) output.writeError(`${behindText(asOfMs)}\n`);
     return 'ok';
   });
-}
-
-function totalOf(rows: readonly Spend[]): Spend {
-  const sum = (read: (row: Spend) => number) => rows.reduce((total, row) => total + read(row), 0);
-  const amount = (read: (row: Spend) => bigint) =>
-    nanoUsd(rows.reduce((total, row) => total + read(row), 0n));
-  return {
-    name: null,
-    calls: sum(({ calls }) => calls),
-    billedCalls: sum(({ billedCalls }) => billedCalls),
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    chargeNanoUsd: amount(({ chargeNanoUsd }) => chargeNanoUsd),
-    costNanoUsd: amount(({ costNanoUsd }) => costNanoUsd),
-    unknownCosts: sum(({ unknownCosts }) => unknownCosts),
-  };
 }
 
 /** Amounts both ways: decimals for people, integers for programs. */
@@ -100,31 +84,6 @@ function viewOf(row: Spend): object {
   };
 }
 
-function csvOf(by: SpendDimension, rows: readonly Spend[]): string {
-  const titles = [
-    by,
-    'calls',
-    'billed_calls',
-    'input_tokens',
-    'output_tokens',
-    'charge_usd',
-    'cost_usd',
-    'margin_usd',
-    'unknown_costs',
-  ];
-  return csvText(
-    titles,
-    rows.map((row) => [
-      row.name,
-      ...[row.calls, row.billedCalls, row.inputTokens, row.outputTokens],
-      ...[row.chargeNanoUsd, row.costNanoUsd, nanoUsd(row.chargeNanoUsd - row.costNanoUsd)].map(
-        formatNanoUsd,
-      ),
-      row.unknownCosts,
-    ]),
-  );
-}
-
 function textOf(
   by: SpendDimension,
   rows: readonly Spend[],
@@ -137,13 +96,13 @@ function textOf(
   );
   const period = `${from} UTC${to === null ? '' : ` to ${to} UTC`}`;
   if (rows.length === 0) return `There are no such calls since ${period}.`;
-  const sum = totalOf(rows);
+  const sum = totalSpend(rows);
   // Four digits would show nothing but zeros of the first calls there are.
   const digits = sum.chargeNanoUsd + sum.costNanoUsd < littleNanoUsd ? 6 : 4;
   const rest = rows.slice(limit);
   const shown = rows.slice(0, limit).map((row) => cellsOf(row.name ?? nameless(by), row, digits));
   const others =
-    rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalOf(rest), digits)];
+    rest.length === 0 ? [] : [cellsOf(`${counted(rest.length, 'other')}`, totalSpend(rest), digits)];
   const total = rows.length === 1 ? [] : [cellsOf('all', sum, digits)];
   const columns = [by, ...['calls', 'tokens', 'charge $', 'cost $', 'margin $', '%'].map(right)];
   const note =

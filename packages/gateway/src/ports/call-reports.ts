@@ -6,6 +6,8 @@ export interface CallFilter extends EntryFilter {
   readonly fromMs: number;
   /** Only those that were billed, or only those that were not. */
   readonly billed?: boolean;
+  /** Only those of these accounts: what whoever asks may see. */
+  readonly accountIds?: readonly string[];
 }
 
 export const spendDimensions = ['key', 'group', 'account', 'model', 'channel', 'day', 'tag'] as const;

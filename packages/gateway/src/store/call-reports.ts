@@ -109,7 +109,7 @@ function textIn({ keyId, tag }: CallFilter): string {
 }
 
 function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuilder<unknown> {
-  const { accountId, keyId, channelId, tag, status, fromMs, toMs, billed } = filter;
+  const { keyId, channelId, tag, status, fromMs, toMs, billed } = filter;
   const isSpan = keyId === undefined;
   const conditions = [
     sql`started_at_ms >= ${BigInt(fromMs)}`,
@@ -117,7 +117,7 @@ function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuil
     ...(toMs === undefined ? [] : [sql`started_at_ms < ${BigInt(toMs)}`]),
     ...(toMs === undefined || !isSpan ? [] : [sql`trace_id < ${traceAt(toMs + traceSlackMs)}`]),
     ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
-    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ...ofAccounts(filter),
     ...(channelId === undefined ? [] : [sql`channel_id = ${channelId}`]),
     ...(filter.model === undefined ? [] : [sql`${sql.ref(model)} = ${filter.model}`]),
     ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
@@ -125,6 +125,15 @@ function matches(filter: CallFilter, model = modelColumn(filter.model)): RawBuil
     ...(billed === undefined ? [] : [billedIs(billed)]),
   ];
   return sql.join(conditions, sql` and `);
+}
+
+function ofAccounts({ accountId, accountIds }: CallFilter): readonly RawBuilder<unknown>[] {
+  return [
+    ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+    ...(accountIds === undefined
+      ? []
+      : [sql`account_id in (select value from json_each(${JSON.stringify(accountIds)}))`]),
+  ];
 }
 
 /** A call that has not ended is neither. */
@@ -139,10 +148,11 @@ export function traceAt(timeMs: number): string {
 }
 
 function isWanted(record: LedgerRecord, filter: CallFilter): boolean {
-  const { accountId, keyId, channelId, model, tag, status, billed } = filter;
+  const { accountId, accountIds, keyId, channelId, model, tag, status, billed } = filter;
   const isBilled = record.unbilledReason === null;
   return (
     record.accountId === (accountId ?? record.accountId) &&
+    (accountIds?.includes(record.accountId) ?? true) &&
     record.keyId === (keyId ?? record.keyId) &&
     record.channelId === (channelId ?? record.channelId) &&
     isOfModel(record, model) &&
@@ -189,12 +199,12 @@ function bySlot(
   firstMs: number,
   lastMs: number,
 ): RawBuilder<unknown> {
-  const { accountId, keyId, model } = filter;
+  const { keyId, model } = filter;
   const where = sql.join(
     [
       sql`slot_start_ms >= ${BigInt(firstMs)} and slot_start_ms < ${BigInt(lastMs)}`,
       ...(keyId === undefined ? [] : [sql`key_id = ${keyId}`]),
-      ...(accountId === undefined ? [] : [sql`account_id = ${accountId}`]),
+      ...ofAccounts(filter),
     ],
     sql` and `,
   );

@@ -91,6 +91,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
       reader: { isOperator: scope === 'all', nameOf: (id) => keyOf(id)?.name ?? id },
     }),
     overview: (scope) => ({ store, nowMs: clock.now(), isOperator: scope === 'all', keyOf }),
+    spend: (scope) => ({ store, nowMs: clock.now(), isOperator: scope === 'all', keyOf }),
     live,
     restart,
     statusTools: (actor) => ({

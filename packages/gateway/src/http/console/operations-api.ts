@@ -20,6 +20,7 @@ import { type SecuritySources, securityApi } from './security-api.ts';
 import { type SessionSources, sessionApi } from './session-api.ts';
 import { type SettingsSources, settingsApi } from './settings-api.ts';
 import { type SignInSources, signInApi } from './sign-in-api.ts';
+import { type SpendSources, spendApi } from './spend-api.ts';
 import { type StatusSources, statusApi } from './status-api.ts';
 
 /** The sources of all answers. */
@@ -33,6 +34,7 @@ export interface ApiSources
     AuditSources,
     CallSources,
     OverviewSources,
+    SpendSources,
     StatusSources,
     KeySources,
     GroupSources,
@@ -65,6 +67,7 @@ export function operationsApi(
   routeApi(api, sources);
   callsApi(api, sources);
   overviewApi(api, sources);
+  spendApi(api, sources);
   liveApi(api, sources, findPerson);
   channelsApi(api, sources);
   modelsApi(api, sources);

@@ -15,4 +15,5 @@ export type * from './security.ts';
 export type * from './session.ts';
 export type * from './settings.ts';
 export type * from './sign-in.ts';
+export type * from './spend.ts';
 export type * from './status.ts';

@@ -7,7 +7,9 @@ import { problem, problemResponse } from './problem.ts';
 /** A question of a test, and its answer. */
 export interface AskedRoute {
   readonly status: number;
+  /** Empty where the answer is no JSON. */
   readonly json: Readonly<Record<string, unknown>>;
+  readonly text: string;
   readonly headers: Headers;
 }
 
@@ -49,7 +51,8 @@ export function testApi(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json = text === '' ? {} : (JSON.parse(text) as AskedRoute['json']); // Answers are objects.
-    return { status: response.status, json, headers: response.headers };
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const json = isJson ? (JSON.parse(text) as AskedRoute['json']) : {}; // Answers are objects.
+    return { status: response.status, json, text, headers: response.headers };
   };
 }
