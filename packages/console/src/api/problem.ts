@@ -54,6 +54,11 @@ export function offlineProblem(): Problem {
   return new Problem({ status: 0, code: 'offline', title: 'The gateway did not answer' });
 }
 
+/** What went wrong, in words. */
+export function wordsOf(problem: unknown): string {
+  return problem instanceof Error ? problem.message : String(problem);
+}
+
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

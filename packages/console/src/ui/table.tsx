@@ -1,23 +1,12 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { CursorList } from '../api/hooks.ts';
 import { useTexts } from '../app/texts.ts';
-import { classes } from './class.ts';
 import { ErrorState } from './error-state.tsx';
-import { PlainLink } from './link.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { type Column, type TableModel, useTableModel, useWidth } from './table-model.ts';
+import { cellClass, Rows } from './table-rows.tsx';
 import * as texts from './texts.ts';
 
 export type { Column } from './table-model.ts';
@@ -40,10 +29,9 @@ interface TableProps<Row extends object> {
   readonly error?: unknown;
 }
 
-const rowHeight = 37;
 const skeletonRows = 8;
 
-/** Rows and columns, of which only those are drawn that can be seen. Arrows, Home and End go from row to row, Enter opens. */
+/** Rows and columns. */
 export function Table<Row extends object>(props: TableProps<Row>) {
   const { label, query } = props;
   const t = useTexts(texts);
@@ -74,7 +62,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
           {isLoading ? (
             <SkeletonRows columns={model.columns.length} />
           ) : (
-            <Rows {...props} model={model} place={place} />
+            <Rows model={model} place={place} query={query} rowKey={props.rowKey} rowLink={props.rowLink} />
           )}
         </table>
       )}
@@ -87,145 +75,12 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   );
 }
 
-interface RowsProps<Row extends object> extends TableProps<Row> {
-  readonly model: TableModel<Row>;
-  readonly place: RefObject<HTMLDivElement | null>;
-}
-
-function Rows<Row extends object>({ model, place, query, rowKey, rowLink }: RowsProps<Row>) {
-  const count = model.rows.length;
-  const [focused, setFocused] = useState(0);
-  const current = Math.min(focused, count - 1);
-  const offset = useOffset(place);
-  const virtual = useWindowVirtualizer({
-    count,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-    scrollMargin: offset,
-    getItemKey: (index) => {
-      const row = model.rows[index];
-      return row === undefined ? index : rowKey(row);
-    },
-  });
-  const items = virtual.getVirtualItems();
-  useNextPage(query, items.at(-1)?.index ?? 0, count);
-  const go = (index: number) => {
-    const next = Math.min(count - 1, Math.max(0, index));
-    setFocused(next);
-    virtual.scrollToIndex(next);
-    // The row may have to be drawn first.
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() =>
-        place.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus(),
-      ),
-    );
-  };
-  const before = (items[0]?.start ?? offset) - offset;
-  const after = virtual.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
-  return (
-    <tbody onKeyDown={(event) => onArrow(event, current, count, go)}>
-      <Gap height={before} columns={model.columns.length} />
-      {items.map(({ index }) => {
-        const row = model.rows[index];
-        if (row === undefined) return null;
-        return (
-          <tr
-            key={rowKey(row)}
-            ref={virtual.measureElement}
-            data-index={index}
-            aria-rowindex={index + 2}
-            className={classes('relative', rowLink && 'hover:bg-hover focus-within:bg-hover')}
-          >
-            {model.columns.map((column, at) => (
-              <td
-                key={column.id}
-                className={cellClass(column.align, 'border-b border-line py-2 [&_button]:-my-1')}
-              >
-                {at === 0 && rowLink !== undefined ? (
-                  <RowLink
-                    {...rowLink(row)}
-                    tabIndex={index === current ? 0 : -1}
-                    onFocus={() => setFocused(index)}
-                  >
-                    {column.cell(row)}
-                  </RowLink>
-                ) : (
-                  column.cell(row)
-                )}
-              </td>
-            ))}
-          </tr>
-        );
-      })}
-      <Gap height={after} columns={model.columns.length} />
-    </tbody>
-  );
-}
-
-type RowLinkProps = LinkOptions & {
-  readonly tabIndex: number;
-  readonly onFocus: () => void;
-  readonly children: ReactNode;
-};
-
-/** A link that reaches over all of its row. */
-function RowLink(props: RowLinkProps) {
-  return (
-    <PlainLink
-      {...props}
-      className="outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:outline-solid focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-    />
-  );
-}
-
-/** Asks for the next page when its rows will soon be in sight. */
-function useNextPage(
-  query: Pick<CursorList<object>, 'hasNextPage' | 'isFetching' | 'fetchNextPage'> | undefined,
-  lastSeen: number,
-  count: number,
-): void {
-  useEffect(() => {
-    if (query?.hasNextPage && !query.isFetching && lastSeen >= count - 20) void query.fetchNextPage();
-  }, [query, lastSeen, count]);
-}
-
 const noRows: readonly never[] = [];
 
 function useRows<Row extends object>({ rows, query }: TableProps<Row>): readonly Row[] {
   const pages = query?.data?.pages;
   const fetched = useMemo(() => pages?.flatMap(({ items }) => items), [pages]);
   return rows ?? fetched ?? noRows;
-}
-
-/** How far below the top of the page the table begins. */
-function useOffset(place: { readonly current: HTMLElement | null }): number {
-  const [offset, setOffset] = useState(0);
-  const measure = useCallback(() => {
-    if (place.current !== null) setOffset(place.current.getBoundingClientRect().top + window.scrollY);
-  }, [place]);
-  useEffect(() => {
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [measure]);
-  return offset;
-}
-
-function onArrow(event: KeyboardEvent, current: number, count: number, go: (index: number) => void): void {
-  const targets: Readonly<Record<string, number>> = {
-    ArrowDown: current + 1,
-    ArrowUp: current - 1,
-    Home: 0,
-    End: count - 1,
-    PageDown: current + 10,
-    PageUp: current - 10,
-  };
-  const target = targets[event.key];
-  // Keys in a control inside of a row are the control's.
-  if (target === undefined || !(event.target as HTMLElement).matches('a')) return;
-  event.preventDefault();
-  go(target);
 }
 
 function Head<Row extends object>({ model }: { readonly model: TableModel<Row> }) {
@@ -265,20 +120,6 @@ function Head<Row extends object>({ model }: { readonly model: TableModel<Row> }
         })}
       </tr>
     </thead>
-  );
-}
-
-function cellClass(align: 'end' | undefined, more: string): string {
-  return classes('truncate px-3', align === 'end' ? 'text-right' : 'text-left', more);
-}
-
-/** Stands for the rows that are not drawn. */
-function Gap({ height, columns }: { readonly height: number; readonly columns: number }) {
-  if (height <= 0) return null;
-  return (
-    <tr aria-hidden>
-      <td colSpan={columns} style={{ height }} />
-    </tr>
   );
 }
 

@@ -21,11 +21,12 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
 import { Adjust } from './adjust.tsx';
-import { ChangeAccount } from './change-account.tsx';
 import * as texts from './texts.ts';
 
 /** Few who look at an account look at its people, so they come when they are asked for. */
 const Members = lazy(async () => ({ default: (await import('../people/members.tsx')).Members }));
+
+const ChangeAccount = lazy(async () => ({ default: (await import('./change-account.tsx')).ChangeAccount }));
 
 /** One account: its money, its budgets, what it was charged, and its postings. */
 export function AccountPage() {
@@ -57,7 +58,11 @@ export function AccountPage() {
       </Button>
     </>
   );
-  const change = <ChangeAccount key={etag} account={value} etag={etag} />;
+  const change = (
+    <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+      <ChangeAccount key={etag} account={value} etag={etag} />
+    </Suspense>
+  );
   const tabs = [
     { id: 'overview', label: t('overview'), content: <Overview account={value} /> },
     { id: 'postings', label: t('postings'), content: <Postings id={id} /> },

@@ -2,6 +2,7 @@ import type { AccountItem } from '@headgate/gateway/console';
 import { Plus, Wallet } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useChange, useCursorList } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { useSession } from '../../app/session.tsx';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -15,7 +16,6 @@ import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { wordsOf } from '../keys/make-key.tsx';
 import * as texts from './texts.ts';
 
 /** Who pays: all accounts for an operator, their own for everybody else. */

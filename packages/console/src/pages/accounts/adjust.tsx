@@ -1,7 +1,7 @@
 import type { AdjustedView } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useChange } from '../../api/hooks.ts';
-import { Problem } from '../../api/problem.ts';
+import { Problem, wordsOf } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,7 +10,6 @@ import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { wordsOf } from '../keys/make-key.tsx';
 import * as texts from './texts.ts';
 
 interface AdjustProps {

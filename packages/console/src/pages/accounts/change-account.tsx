@@ -1,5 +1,6 @@
 import type { KeyChoicesView, OwnerView } from '@headgate/gateway/console';
 import { useChange, useGet } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { MultiCombobox } from '../../ui/combobox.tsx';
@@ -9,7 +10,6 @@ import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { wordsOf } from '../keys/make-key.tsx';
 import { LimitFields, limitPatch, limitValues } from './limit-fields.tsx';
 import * as texts from './texts.ts';
 

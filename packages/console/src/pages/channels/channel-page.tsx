@@ -1,7 +1,7 @@
 import type { ChannelView } from '@headgate/gateway/console';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useChange, useTagged } from '../../api/hooks.ts';
 import { usePathId } from '../../app/path.ts';
 import { useTexts } from '../../app/texts.ts';
@@ -20,12 +20,12 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useProof } from '../profile/proof.tsx';
 import { Credentials } from './credentials.tsx';
-import { EditChannel } from './edit-channel.tsx';
 import { ChannelState } from './states.tsx';
 import { Targets } from './targets.tsx';
 import * as texts from './texts.ts';
-import { TryChannel } from './try-channel.tsx';
 
+const TryChannel = lazy(async () => ({ default: (await import('./try-channel.tsx')).TryChannel }));
+const EditChannel = lazy(async () => ({ default: (await import('./edit-channel.tsx')).EditChannel }));
 const standingMs = 5_000;
 
 /** One channel: how it stands, its circuits and credentials, and what can be done about it. */
@@ -169,8 +169,10 @@ function Actions({ channel, path, etag }: ActionsProps) {
         />
       )}
       {dialog}
-      {open === 'test' && <TryChannel channel={channel} path={path} onClose={close} />}
-      {open === 'edit' && <EditChannel channel={channel} path={path} etag={etag} onClose={close} />}
+      <Suspense>
+        {open === 'test' && <TryChannel channel={channel} path={path} onClose={close} />}
+        {open === 'edit' && <EditChannel channel={channel} path={path} etag={etag} onClose={close} />}
+      </Suspense>
       <Confirm
         open={open === 'remove'}
         onClose={close}

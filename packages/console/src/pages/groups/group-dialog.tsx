@@ -1,11 +1,11 @@
 import type { GroupView } from '@headgate/gateway/console';
 import { useChange } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { wordsOf } from '../keys/make-key.tsx';
 import { draftOf, GroupFields, type GroupFormValues, newGroup } from './group-fields.tsx';
 import * as texts from './texts.ts';
 

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useChange, useGet, useTagged } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { usePathId } from '../../app/path.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,7 +20,6 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
-import { wordsOf } from '../keys/make-key.tsx';
 import { formOfGroup, GroupFields, type GroupFormValues, patchOf } from './group-fields.tsx';
 import * as texts from './texts.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyChoicesView, KeyView } from '@headgate/gateway/console';
 import { useChange } from '../../api/hooks.ts';
-import { Problem } from '../../api/problem.ts';
+import { Problem, wordsOf } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { useForm } from '../../ui/form.ts';
@@ -9,7 +9,6 @@ import { Section } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { formOfKey, type KeyFormValues, patchOf } from './key-form.ts';
-import { wordsOf } from './make-key.tsx';
 import * as texts from './texts.ts';
 
 interface ChangeKeyProps {

@@ -1,7 +1,8 @@
 import type { KeyChoicesView, KeyView, MadeKeyView } from '@headgate/gateway/console';
 import { Ban, Power, PowerOff, RotateCw } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useChange } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -10,8 +11,9 @@ import { Field, Select } from '../../ui/field.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { MadeKey, wordsOf } from './make-key.tsx';
 import * as texts from './texts.ts';
+
+const MadeKey = lazy(async () => ({ default: (await import('./make-key.tsx')).MadeKey }));
 
 interface KeyActionsProps {
   readonly keyView: KeyView;
@@ -68,7 +70,11 @@ export function KeyActions({ keyView, choices }: KeyActionsProps) {
         danger
         onConfirm={() => turn('revoke')}
       />
-      {made !== null && <MadeKey made={made} choices={choices} onClose={() => setMade(null)} />}
+      {made !== null && (
+        <Suspense>
+          <MadeKey made={made} choices={choices} onClose={() => setMade(null)} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { MultiCombobox } from '../../ui/combobox.tsx';
 import { Field, Input, Select } from '../../ui/field.tsx';
 import type { useForm } from '../../ui/form.ts';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { budgetNames, type KeyFormValues, rateNames } from './key-form.ts';
+import { budgetNames, type KeyFormValues, modelsOf, rateNames } from './key-form.ts';
 import * as texts from './texts.ts';
 
 export type KeyForm = ReturnType<typeof useForm<KeyFormValues, unknown>>;
@@ -102,10 +102,4 @@ function Belonging({ form, choices }: Omit<KeyFieldsProps, 'isNew'>) {
       </Field>
     </div>
   );
-}
-
-/** Models that keys of a group may call. */
-export function modelsOf(group: string, { groups, models }: KeyChoicesView): readonly string[] {
-  const own = groups.find(({ id }) => id === group)?.models ?? null;
-  return models.map(({ id }) => id).filter((id) => own === null || own.includes(id));
 }

@@ -1,4 +1,4 @@
-import type { KeyView } from '@headgate/gateway/console';
+import type { KeyChoicesView, KeyView } from '@headgate/gateway/console';
 
 /** The values of the form of a key: text as it is typed, by the names that the API's mistakes have. */
 export interface KeyFormValues extends Readonly<Record<string, unknown>> {
@@ -53,6 +53,12 @@ export function formOfKey(key: KeyView): KeyFormValues {
     ...amounts,
     ...Object.fromEntries<string>(rates),
   };
+}
+
+/** Models that keys of a group may call. */
+export function modelsOf(group: string, { groups, models }: KeyChoicesView): readonly string[] {
+  const own = groups.find(({ id }) => id === group)?.models ?? null;
+  return models.map(({ id }) => id).filter((id) => own === null || own.includes(id));
 }
 
 /** The body that makes a key: what is empty is left out. */

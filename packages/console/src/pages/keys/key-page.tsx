@@ -1,4 +1,5 @@
 import type { DeclarationView, KeyChoicesView, KeyUsageView, KeyView } from '@headgate/gateway/console';
+import { lazy, Suspense } from 'react';
 import { useGet, useTagged } from '../../api/hooks.ts';
 import { usePathId } from '../../app/path.ts';
 import { useSession } from '../../app/session.tsx';
@@ -17,13 +18,13 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from './budget-bars.tsx';
-import { ChangeKey } from './change-key.tsx';
 import { KeyActions } from './key-actions.tsx';
-import { modelsOf } from './key-fields.tsx';
-import { rateNames } from './key-form.ts';
+import { modelsOf, rateNames } from './key-form.ts';
 import { KeyStateDot } from './key-state.tsx';
 import { KeySnippets } from './secret-once.tsx';
 import * as texts from './texts.ts';
+
+const ChangeKey = lazy(async () => ({ default: (await import('./change-key.tsx')).ChangeKey }));
 
 /** One key: what it has spent, what it may, how it is used. */
 export function KeyPage() {
@@ -54,7 +55,11 @@ export function KeyPage() {
       ? [
           {
             ...{ id: 'change', label: t('change') },
-            content: <ChangeKey key={etag} keyView={value} etag={etag} choices={choices.data} />,
+            content: (
+              <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+                <ChangeKey key={etag} keyView={value} etag={etag} choices={choices.data} />
+              </Suspense>
+            ),
           },
         ]
       : []),

@@ -1,6 +1,6 @@
 import type { KeyChoicesView, KeyItem } from '@headgate/gateway/console';
 import { KeyRound, Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCursorList, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../app/session.tsx';
 import { useTexts } from '../../app/texts.ts';
@@ -15,9 +15,9 @@ import { usdText } from '../../ui/money.ts';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { KeyStateDot, keyStates, tightestOf } from './key-state.tsx';
-import { MakeKey } from './make-key.tsx';
 import * as texts from './texts.ts';
 
+const MakeKey = lazy(async () => ({ default: (await import('./make-key.tsx')).MakeKey }));
 const orders = ['-created', 'name', '-lastUsed', '-spend30d'] as const;
 
 /** All keys that the person may see. */
@@ -66,7 +66,11 @@ export function KeysPage() {
           )
         }
       />
-      <MakeKey open={isMaking} onClose={() => setMaking(false)} />
+      {isMaking && (
+        <Suspense>
+          <MakeKey onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { KeyChoicesView, MadeKeyView } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useChange, useGet } from '../../api/hooks.ts';
+import { wordsOf } from '../../api/problem.ts';
 import { useSession } from '../../app/session.tsx';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,30 +10,25 @@ import { ErrorState } from '../../ui/error-state.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { KeyFields, modelsOf } from './key-fields.tsx';
-import { draftOf, emptyKey, type KeyFormValues } from './key-form.ts';
+import { KeyFields } from './key-fields.tsx';
+import { draftOf, emptyKey, type KeyFormValues, modelsOf } from './key-form.ts';
 import { SecretOnce } from './secret-once.tsx';
 import * as texts from './texts.ts';
 
 interface MakeKeyProps {
-  readonly open: boolean;
   readonly onClose: () => void;
 }
 
 /** Makes a key: the form first, and behind it the secret, which stays until it is closed by hand. */
-export function MakeKey({ open, onClose }: MakeKeyProps) {
+export function MakeKey({ onClose }: MakeKeyProps) {
   const t = useTexts(texts);
   const [made, setMade] = useState<MadeKeyView | null>(null);
-  const choices = useGet<KeyChoicesView>('/keys/choices', {}, { enabled: open });
-  const close = () => {
-    setMade(null);
-    onClose();
-  };
-  if (made !== null) return <MadeKey made={made} choices={choices.data} onClose={close} />;
+  const choices = useGet<KeyChoicesView>('/keys/choices');
+  if (made !== null) return <MadeKey made={made} choices={choices.data} onClose={onClose} />;
   if (choices.data !== undefined)
-    return open ? <DraftOfKey choices={choices.data} onClose={close} onMade={setMade} /> : null;
+    return <DraftOfKey choices={choices.data} onClose={onClose} onMade={setMade} />;
   return (
-    <Dialog open={open} onClose={close} title={t('makeTitle')} size="md">
+    <Dialog open onClose={onClose} title={t('makeTitle')} size="md">
       {choices.error ? (
         <ErrorState error={choices.error} onRetry={() => void choices.refetch()} />
       ) : (
@@ -81,10 +77,6 @@ function DraftOfKey({ choices, onClose, onMade }: DraftOfKeyProps) {
       </form>
     </Dialog>
   );
-}
-
-export function wordsOf(problem: unknown): string {
-  return problem instanceof Error ? problem.message : String(problem);
 }
 
 /** The account that the pages are narrowed to, or the first one that keys may be made in, and its first group. */

@@ -1,6 +1,6 @@
 import type { RecoveryCodesView, SecurityView, TotpProposalView } from '@headgate/gateway/console';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useGet } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
@@ -13,7 +13,8 @@ import { toast } from '../../ui/toast.tsx';
 import { useProof } from './proof.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 import * as texts from './texts.ts';
-import { TotpDialog } from './totp-dialog.tsx';
+
+const TotpDialog = lazy(async () => ({ default: (await import('./totp-dialog.tsx')).TotpDialog }));
 
 /** The authenticator app, and the codes that stand in for it. */
 export function TotpSection() {
@@ -50,15 +51,17 @@ export function TotpSection() {
       <TotpState security={security.data} onSetUp={begin} onAsk={setAsks} />
       {proof.dialog}
       {proposal !== null && (
-        <TotpDialog
-          proposal={proposal}
-          onClose={() => setProposal(null)}
-          onConfirmed={(recoveryCodes) => {
-            setProposal(null);
-            setCodes(recoveryCodes);
-            void refresh();
-          }}
-        />
+        <Suspense>
+          <TotpDialog
+            proposal={proposal}
+            onClose={() => setProposal(null)}
+            onConfirmed={(recoveryCodes) => {
+              setProposal(null);
+              setCodes(recoveryCodes);
+              void refresh();
+            }}
+          />
+        </Suspense>
       )}
       {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
       <Confirm
