@@ -54,7 +54,7 @@ export function offlineProblem(): Problem {
   return new Problem({ status: 0, code: 'offline', title: 'The gateway did not answer' });
 }
 
-/** What went wrong, in words. */
+/** Says in words why something failed. */
 export function wordsOf(problem: unknown): string {
   return problem instanceof Error ? problem.message : String(problem);
 }

@@ -13,7 +13,7 @@ interface RowsProps<Row extends object> {
   readonly rowLink?: ((row: Row) => LinkOptions) | undefined;
 }
 
-/** So many rows are drawn as they are; of more, those that can be seen, by code that short tables need not wait for. */
+/** A table up to this length draws each row; a longer one draws those in sight, by code that short tables need not wait for. */
 const plainRowsMax = 60;
 
 const VirtualRows = lazy(async () => ({ default: (await import('./virtual-rows.tsx')).VirtualRows }));
