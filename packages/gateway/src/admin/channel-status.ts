@@ -1,4 +1,4 @@
-import type { Catalogue, Channel } from '../catalogue/catalogue.ts';
+import type { Catalogue, Channel, Model, Target } from '../catalogue/catalogue.ts';
 import type { Router } from '../route/router.ts';
 import type { TargetStatus } from '../route/status.ts';
 
@@ -30,29 +30,56 @@ export interface ChannelStatus {
   readonly models: readonly ServedModelStatus[];
 }
 
+/** A model that a channel serves, and its target there. */
+export interface ServedTarget {
+  readonly model: Model;
+  readonly target: Target;
+}
+
+/** The models of each channel, in the order of the catalogue. */
+export function servedTargets({
+  models,
+}: Pick<Catalogue, 'models'>): ReadonlyMap<Channel, readonly ServedTarget[]> {
+  const served = new Map<Channel, ServedTarget[]>();
+  for (const model of models.values()) {
+    for (const target of model.targets) {
+      const known = served.get(target.channel);
+      if (known === undefined) served.set(target.channel, [{ model, target }]);
+      else known.push({ model, target });
+    }
+  }
+  return served;
+}
+
 /** Every channel of the catalogue, in its order. */
 export function channelStatuses(
-  { channels, models }: Pick<Catalogue, 'channels' | 'models'>,
+  catalogue: Pick<Catalogue, 'channels' | 'models'>,
   router: Pick<Router, 'status'>,
   nowMs: number,
 ): readonly ChannelStatus[] {
-  const served = new Map<Channel, ServedModelStatus[]>();
-  for (const model of models.values()) {
-    for (const target of model.targets) {
-      const { channel, upstreamModel } = target;
-      const status = { model: model.id, upstreamModel, ...router.status(target, nowMs) };
-      const known = served.get(channel);
-      if (known === undefined) served.set(channel, [status]);
-      else known.push(status);
-    }
-  }
-  return [...channels.values()].map((channel) => channelStatus(channel, served.get(channel) ?? []));
+  const served = servedTargets(catalogue);
+  return [...catalogue.channels.values()].map((channel) =>
+    channelStatus(channel, served.get(channel) ?? [], router, nowMs),
+  );
 }
 
 /** Calls that fade count less with every minute; below this there are none to speak of. */
 const callsMin = 0.5;
 
-function channelStatus(channel: Channel, models: readonly ServedModelStatus[]): ChannelStatus {
+/** One channel, which serves these. */
+export function channelStatus(
+  channel: Channel,
+  served: readonly ServedTarget[],
+  router: Pick<Router, 'status'>,
+  nowMs: number,
+): ChannelStatus {
+  const models = served.map(
+    ({ model, target }): ServedModelStatus => ({
+      model: model.id,
+      upstreamModel: target.upstreamModel,
+      ...router.status(target, nowMs),
+    }),
+  );
   const sum = (read: (model: ServedModelStatus) => number) =>
     models.reduce((total, model) => total + read(model), 0);
   const [good, bad] = [sum((model) => model.good), sum((model) => model.bad)];

@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { type ChannelFailure, failuresKept } from '../ports/channel-history.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { CallEntry } from '../ports/ledger.ts';
+import type { AttemptEntry, CallEntry } from '../ports/ledger.ts';
 import { type CellCounts, cellMs, dayMs, type Subject } from '../ports/status.ts';
 import type { Store } from '../ports/store.ts';
+import { sumOfFaults } from '../status/faults.ts';
 import { judgeDelayMs } from '../status/judge.ts';
 import { addValue, type Spread, writeSpread } from '../status/spread.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -41,7 +43,8 @@ async function fillDemoHistory({ store, catalogue, nowMs, signal }: HistoryParts
   const firstMs = nowMs - (nowMs % dayMs) - (days - 1) * dayMs;
   for (let day = firstMs; day <= nowMs && !signal.aborted; day += dayMs) {
     const endMs = Math.min(day + dayMs, nowMs - (nowMs % cellMs));
-    await store.status.add(cells.between(day, endMs), endMs);
+    const failures = endMs + dayMs > nowMs ? cells.failures : [];
+    await store.status.add(cells.between(day, endMs), endMs, failures);
     await store.status.judge(cells.subjects, endMs + judgeDelayMs);
   }
 }
@@ -49,6 +52,8 @@ async function fillDemoHistory({ store, catalogue, nowMs, signal }: HistoryParts
 /** The cells of the history: its calls, and beside them the probes that a cell with few calls is judged by. */
 class HistoryCells {
   readonly subjects: readonly Subject[];
+  /** The last ones of each channel, oldest first. */
+  failures: readonly ChannelFailure[] = [];
   readonly #catalogue: Catalogue;
   readonly #endMs: number;
   readonly #cells = new Map<string, CellCounts & { readonly values: Spread }>();
@@ -63,15 +68,8 @@ class HistoryCells {
     ];
   }
 
-  add({
-    attempts,
-    finishedAtMs,
-    unbilledReason,
-    modelRequested,
-    stream,
-    ttftMs,
-    overheadUs,
-  }: CallEntry): void {
+  add(entry: CallEntry): void {
+    const { attempts, finishedAtMs, unbilledReason, modelRequested, stream, ttftMs, overheadUs } = entry;
     for (const attempt of attempts) {
       const isGood = attempt.result === 'answered';
       const isOwn = unbilledReason === 'refused_by_upstream' && attempt.n === attempts.length;
@@ -83,11 +81,20 @@ class HistoryCells {
         isGood,
         stream ? attempt.ttftMs : null,
       );
+      if (!isGood) this.#failed(entry, attempt);
     }
     const isBad = unbilledReason === 'upstream_failed';
     if (unbilledReason !== null && !isBad) return;
     this.#count({ kind: 'model', name: modelRequested }, finishedAtMs, !isBad, stream ? ttftMs : null);
     this.#count({ kind: 'gateway', name: '' }, finishedAtMs, !isBad, overheadUs);
+  }
+
+  #failed({ traceId, finishedAtMs: atMs, modelRequested: model }: CallEntry, attempt: AttemptEntry): void {
+    const { channelId, upstreamModel, detail: words } = attempt;
+    const failure = { channelId, atMs, traceId, model, upstreamModel, kind: 'server-error', words } as const;
+    const own = this.failures.filter((each) => each.channelId === channelId);
+    const oldest = own.length < failuresKept ? undefined : own[0];
+    this.failures = [...this.failures.filter((each) => each !== oldest), failure];
   }
 
   between(fromMs: number, toMs: number): readonly CellCounts[] {
@@ -100,12 +107,20 @@ class HistoryCells {
   #count(subject: Subject, atMs: number, isGood: boolean, value: number | null): void {
     const startMs = atMs - (atMs % cellMs);
     const key = `${subject.kind} ${subject.name} ${startMs}`;
-    const before = this.#cells.get(key) ?? { ...subject, startMs, ...nothing, values: new Map() };
+    const before: CellCounts & { readonly values: Spread } = this.#cells.get(key) ?? {
+      ...subject,
+      startMs,
+      ...nothing,
+      values: new Map(),
+    };
     if (isGood && value !== null) addValue(before.values, value);
     this.#cells.set(key, {
       ...before,
       good: before.good + (isGood ? 1 : 0),
       bad: before.bad + (isGood ? 0 : 1),
+      ...(isGood || subject.kind !== 'channel'
+        ? {}
+        : { faults: sumOfFaults(before.faults ?? '', 'server-error:1') }),
     });
   }
 

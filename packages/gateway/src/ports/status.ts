@@ -1,3 +1,5 @@
+import type { ChannelFailure } from './channel-history.ts';
+
 /** Something whose state is measured: a model, a channel, or the gateway's own part of all calls, whose name is empty. */
 export type SubjectKind = 'model' | 'channel' | 'gateway';
 
@@ -24,6 +26,8 @@ export interface SubjectCounts {
 /** Counts of a cell, or an increment of them. */
 export interface CellCounts extends Subject, SubjectCounts {
   readonly startMs: number;
+  /** How often a channel failed in which way, written as a spread is: `kind:count`. Left out where it did not. */
+  readonly faults?: string;
 }
 
 /** Counts of a day, which begins at midnight UTC. */
@@ -147,8 +151,8 @@ export interface StatusFile {
 
 /** Keeps what is measured, of all processes that share the store. */
 export interface StatusStore {
-  /** Adds increments to cells. */
-  add(increments: readonly CellCounts[], nowMs: number): Promise<void>;
+  /** Adds increments to cells, and failures to those of their channels. */
+  add(increments: readonly CellCounts[], nowMs: number, failures?: readonly ChannelFailure[]): Promise<void>;
   /** Judges all cells that have ended, and opens and closes incidents. True when a cell was judged. */
   judge(subjects: readonly Subject[], nowMs: number): Promise<boolean>;
   /** The counts of one cell, of all processes. */

@@ -3,6 +3,7 @@ import type { AuditStore } from './audit.ts';
 import type { CallClaims } from './call-claims.ts';
 import type { CallReports } from './call-reports.ts';
 import type { CallSearch } from './call-search.ts';
+import type { ChannelHistory } from './channel-history.ts';
 import type { ConfigurationStore } from './configuration-store.ts';
 import type { CreateClaims } from './create-claims.ts';
 import type { EventStore } from './events.ts';
@@ -111,6 +112,7 @@ export interface Store {
   readonly routerStates: RouterStateStore;
   readonly events: EventStore;
   readonly status: StatusStore;
+  readonly channelHistory: ChannelHistory;
   readonly claims: CallClaims;
   readonly audit: AuditStore;
   /** Creates of the console that their askers have named. */

@@ -323,7 +323,8 @@ export function rowOf(outcome: Outcome, isBegun = isCommitted(outcome)): Outcome
   return outcomeTable[caseOf(outcome, isBegun)];
 }
 
-function caseOf(outcome: Outcome, isBegun: boolean): OutcomeCase {
+/** The line of the table that an outcome is of. */
+export function caseOf(outcome: Outcome, isBegun = isCommitted(outcome)): OutcomeCase {
   switch (outcome.kind) {
     case 'answered':
     case 'outrun':

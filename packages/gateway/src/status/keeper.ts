@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isListed } from '../catalogue/listing.ts';
+import type { ChannelFailure } from '../ports/channel-history.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Observer } from '../ports/observer.ts';
 import {
@@ -43,6 +44,7 @@ export class StatusKeeper {
   readonly #startedAtMs: number;
   #probes: StatusProbes | null = null;
   #unsaved: CellCounts[] = [];
+  #unsavedFailures: readonly ChannelFailure[] = [];
   #savedAtMs: number;
   #judgedToMs = 0;
   #listed: { readonly catalogue: Catalogue; readonly subjects: readonly ListedSubject[] } | null = null;
@@ -139,13 +141,15 @@ export class StatusKeeper {
   async #save(): Promise<void> {
     this.#savedAtMs = this.#options.clock.now();
     this.#unsaved = [...this.#unsaved, ...this.#tally.take()].slice(-unsavedMax);
-    if (this.#unsaved.length === 0) return;
-    const saving = this.#unsaved;
-    this.#unsaved = [];
+    this.#unsavedFailures = [...this.#unsavedFailures, ...this.#tally.takeFailures()].slice(-unsavedMax);
+    const [saving, failures] = [this.#unsaved, this.#unsavedFailures];
+    if (saving.length + failures.length === 0) return;
+    [this.#unsaved, this.#unsavedFailures] = [[], []];
     try {
-      await this.#options.store.add(saving, this.#savedAtMs);
+      await this.#options.store.add(saving, this.#savedAtMs, failures);
     } catch (error) {
       this.#unsaved = [...saving, ...this.#unsaved];
+      this.#unsavedFailures = [...failures, ...this.#unsavedFailures];
       throw error;
     }
   }

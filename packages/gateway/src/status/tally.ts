@@ -1,6 +1,9 @@
+import { type ChannelFailure, failuresKept } from '../ports/channel-history.ts';
 import type { CallEntry } from '../ports/ledger.ts';
 import type { EndedAttempt } from '../ports/observer.ts';
 import { type CellCounts, cellMs, type Subject, type SubjectKind } from '../ports/status.ts';
+import { caseOf, rowOf } from '../route/outcomes.ts';
+import { type Faults, writeFaults } from './faults.ts';
 import { addValue, type Spread, writeSpread } from './spread.ts';
 import { type Verdict, verdictOnChannel, verdictOnModel } from './verdict.ts';
 
@@ -12,6 +15,8 @@ interface Tally {
   probesGood: number;
   probesBad: number;
   readonly spread: Spread;
+  /** Null until there is one. */
+  faults: Faults | null;
 }
 
 /** Subjects that are counted at a time; calls of others are not. The catalogue has far fewer. */
@@ -29,16 +34,25 @@ export class StatusTally {
   } satisfies Record<SubjectKind, Map<string, Tally>>;
   /** Cells that another one has followed since they were last taken. */
   #ended: CellCounts[] = [];
+  /** The last ones of each channel since they were last taken, oldest first. */
+  #failures = new Map<string, ChannelFailure[]>();
 
   /** `isKnown`: the model is one of the catalogue, and no word that a caller made up. */
   callFinished(entry: CallEntry, attempts: readonly EndedAttempt[], isKnown: boolean): void {
     const nowMs = entry.finishedAtMs;
-    for (const { target, outcome, ttftMs } of attempts) {
+    for (let at = 0; at < attempts.length; at++) {
+      const attempt = attempts[at];
+      if (attempt === undefined) continue;
+      const { target, outcome, ttftMs } = attempt;
       const verdict = entry.unbilledReason === 'token_count' ? null : verdictOnChannel(outcome);
-      if (verdict === null) continue;
+      if (verdict === null) {
+        if (rowOf(outcome).health.kind === 'missing') this.#failed(entry, attempt, at);
+        continue;
+      }
       const tally = this.#at('channel', target.channel.id, nowMs);
       count(tally, verdict);
       if (verdict === 'good' && entry.stream && ttftMs !== null) addTo(tally, ttftMs);
+      if (verdict === 'bad') this.#failed(entry, attempt, at, tally);
     }
     if (!isKnown) return;
     const verdict = verdictOnModel(entry, attempts.at(-1)?.outcome);
@@ -70,6 +84,38 @@ export class StatusTally {
     return taken;
   }
 
+  /** The failures of channels since they were last asked for. */
+  takeFailures(): readonly ChannelFailure[] {
+    const taken = [...this.#failures.values()].flat();
+    this.#failures.clear();
+    return taken;
+  }
+
+  #failed(entry: CallEntry, { target, outcome }: EndedAttempt, at: number, tally: Tally | null = null): void {
+    const kind = caseOf(outcome);
+    if (tally !== null) {
+      tally.faults ??= new Map();
+      tally.faults.set(kind, (tally.faults.get(kind) ?? 0) + 1);
+    }
+    const channelId = target.channel.id;
+    const known = this.#failures.get(channelId);
+    if (known === undefined && this.#failures.size >= subjectsMax) return;
+    const failures = known ?? [];
+    if (known === undefined) this.#failures.set(channelId, failures);
+    const { traceId, finishedAtMs: atMs, modelRequested: model, attempts } = entry;
+    const { upstreamModel } = target;
+    failures.push({
+      channelId,
+      atMs,
+      traceId,
+      model,
+      upstreamModel,
+      kind,
+      words: attempts[at]?.detail ?? null,
+    });
+    if (failures.length > failuresKept) failures.shift();
+  }
+
   /** Null where there are too many. */
   #at(kind: SubjectKind, name: string, nowMs: number): Tally | null {
     const running = this.#running[kind];
@@ -78,7 +124,9 @@ export class StatusTally {
     if (found?.startMs === startMs) return found;
     if (found !== undefined) this.#ended.push(cellOf(kind, name, found));
     else if (running.size >= subjectsMax) return null;
-    const begun = { startMs, good: 0, bad: 0, probesGood: 0, probesBad: 0, spread: new Map() };
+    const begun: Tally = {
+      ...{ startMs, good: 0, bad: 0, probesGood: 0, probesBad: 0, spread: new Map(), faults: null },
+    };
     running.set(name, begun);
     return begun;
   }
@@ -94,6 +142,7 @@ function addTo(tally: Tally | null, value: number): void {
   if (tally !== null) addValue(tally.spread, value);
 }
 
-function cellOf(kind: SubjectKind, name: string, { spread, ...counts }: Tally): CellCounts {
-  return { kind, name, ...counts, spread: writeSpread(spread) };
+function cellOf(kind: SubjectKind, name: string, { spread, faults, ...counts }: Tally): CellCounts {
+  const cell = { kind, name, ...counts, spread: writeSpread(spread) };
+  return faults === null ? cell : { ...cell, faults: writeFaults(faults) };
 }

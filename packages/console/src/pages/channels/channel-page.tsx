@@ -20,13 +20,17 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useProof } from '../profile/proof.tsx';
 import { Credentials } from './credentials.tsx';
+import { Failures } from './failures.tsx';
+import { ChannelHistory } from './history.tsx';
+import { useLiveChannel } from './live-channels.ts';
 import { ChannelState } from './states.tsx';
 import { Targets } from './targets.tsx';
 import * as texts from './texts.ts';
 
 const TryChannel = lazy(async () => ({ default: (await import('./try-channel.tsx')).TryChannel }));
 const EditChannel = lazy(async () => ({ default: (await import('./edit-channel.tsx')).EditChannel }));
-const standingMs = 5_000;
+/** The stream tells of calls of its own process; what other processes do is seen by asking. */
+const standingMs = 20_000;
 
 /** One channel: how it stands, its circuits and credentials, and what can be done about it. */
 export function ChannelPage() {
@@ -34,6 +38,7 @@ export function ChannelPage() {
   const id = usePathId();
   const path = `/channels/${encodeURIComponent(id)}`;
   const channel = useTagged<ChannelView>(path, { refetchMs: standingMs });
+  useLiveChannel(id, path);
   const back = <Link to="/channels">{t('back')}</Link>;
   if (channel.error && channel.data === undefined)
     return (
@@ -57,8 +62,10 @@ export function ChannelPage() {
     >
       <Notices channel={value} />
       <Standing channel={value} />
+      <ChannelHistory path={path} />
       <Targets channel={value} path={path} />
       <Credentials channel={value} path={path} />
+      <Failures path={path} />
       <Section title={t('source')}>
         <Facts
           items={[

@@ -1,4 +1,9 @@
-import type { ChannelCosts, ChannelItem, ChannelPage as ChannelListPage } from '@headgate/gateway/console';
+import type {
+  ChannelCosts,
+  ChannelCourses,
+  ChannelItem,
+  ChannelPage as ChannelListPage,
+} from '@headgate/gateway/console';
 import { Waypoints } from 'lucide-react';
 import { useMemo } from 'react';
 import { useCursorList, useGet } from '../../api/hooks.ts';
@@ -9,13 +14,16 @@ import { Count, Duration, Money, Percent, Time } from '../../ui/figures.tsx';
 import { FilterBar, useFilters } from '../../ui/filters.tsx';
 import { ButtonLink } from '../../ui/link.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Spark } from '../../ui/spark.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import * as historyTexts from './history-texts.ts';
+import { useLiveList } from './live-channels.ts';
 import { ChannelState } from './states.tsx';
 import * as texts from './texts.ts';
 
 const states = ['down', 'degraded', 'draining', 'up', 'off'] as const;
-/** Standing changes by the second; what it costs does not. */
-const [standingMs, costsMs] = [5_000, 60_000];
+/** The stream tells of calls of its own process; what other processes do is seen by asking. What it costs, and its day, move slowly. */
+const [standingMs, costsMs, coursesMs] = [20_000, 60_000, 300_000];
 
 /** Every channel, with how it stands. */
 export function ChannelsPage() {
@@ -23,7 +31,9 @@ export function ChannelsPage() {
   const [values] = useFilters(['search', 'state', 'model']);
   const query = useCursorList<ChannelItem, ChannelListPage>('/channels', values, { refetchMs: standingMs });
   const costs = useGet<ChannelCosts>('/channel-costs', { hours: '24' }, { refetchMs: costsMs });
-  const columns = useColumns(costs.data);
+  const courses = useGet<ChannelCourses>('/channel-courses', {}, { refetchMs: coursesMs });
+  useLiveList();
+  const columns = useColumns(costs.data, courses.data);
   const counts = query.data?.pages[0]?.counts;
   const isFiltered = Object.keys(values).length > 0;
   const make = (
@@ -66,10 +76,15 @@ export function ChannelsPage() {
   );
 }
 
-function useColumns(costs: ChannelCosts | undefined): readonly Column<ChannelItem>[] {
+function useColumns(
+  costs: ChannelCosts | undefined,
+  courses: ChannelCourses | undefined,
+): readonly Column<ChannelItem>[] {
   const t = useTexts(texts);
+  const ofHistory = useTexts(historyTexts);
   return useMemo(() => {
     const costOf = new Map(costs?.items.map(({ id, cost }) => [id, cost]));
+    const courseOf = new Map(courses?.items.map(({ id, success }) => [id, success]));
     return [
       { id: 'state', header: t('state'), width: 110, cell: ({ state }) => <ChannelState state={state} /> },
       { id: 'channel', header: t('channel'), width: 'grow', cell: (row) => <NameOf row={row} /> },
@@ -83,6 +98,13 @@ function useColumns(costs: ChannelCosts | undefined): readonly Column<ChannelIte
       {
         ...{ id: 'success', header: t('success'), width: 80, align: 'end' },
         cell: ({ success }) => <Percent value={success} />,
+      },
+      {
+        ...{ id: 'course', header: ofHistory('course'), width: 100, hideBelow: 'lg' },
+        cell: ({ id }) => {
+          const course = courseOf.get(id);
+          return course === undefined ? '–' : <Spark values={course} />;
+        },
       },
       {
         ...{ id: 'ttft', header: t('ttft'), width: 100, align: 'end', hideBelow: 'md' },
@@ -117,7 +139,7 @@ function useColumns(costs: ChannelCosts | undefined): readonly Column<ChannelIte
           ),
       },
     ];
-  }, [t, costs]);
+  }, [t, ofHistory, costs, courses]);
 }
 
 function NameOf({ row: { id, source, simulated, problems } }: { readonly row: ChannelItem }) {

@@ -3,7 +3,12 @@ import type { Catalogue, Channel, Target } from '../../catalogue/catalogue.ts';
 import { describeSource } from '../../catalogue/secret-source.ts';
 import type { StoredConfiguration } from '../../ports/configuration-store.ts';
 import type { Router } from '../../route/router.ts';
-import { type ChannelState, type ChannelStatus, channelStatuses } from '../channel-status.ts';
+import {
+  type ChannelState,
+  type ChannelStatus,
+  channelStatus,
+  type ServedTarget,
+} from '../channel-status.ts';
 import { outputPrice, perMillion } from '../model-prices.ts';
 import { formOf } from './channel-form.ts';
 
@@ -21,42 +26,31 @@ export interface ChannelFilter {
   readonly model?: string;
 }
 
-type ListedChannel = ReturnType<typeof itemOf>;
+/** A channel of a list, and beside it the models that it is found by. */
+export type ListedChannel = ReturnType<typeof itemOf> & { readonly serves: readonly string[] };
 
-/** The channels that fit, by id, and how many of each state there are in all. */
-export function listChannels(
-  { catalogue, problems, router, nowMs }: ChannelSight,
+/** The channels of a list that fit. */
+export function fittingChannels(
+  items: readonly ListedChannel[],
   { search, state, model }: ChannelFilter,
-): {
-  readonly items: readonly ListedChannel[];
-  readonly counts: Readonly<Record<ChannelState, number>>;
-} {
-  const counts = { down: 0, degraded: 0, draining: 0, up: 0, off: 0 };
-  const words = search?.toLowerCase();
-  const lacking = Map.groupBy(problems.filter(isOfChannel), ({ subject }) => subject);
-  const items: ListedChannel[] = [];
-  for (const status of channelStatuses(catalogue, router, nowMs)) {
-    counts[status.state]++;
-    const channel = catalogue.channels.get(status.id);
-    if (channel === undefined || (state !== undefined && status.state !== state)) continue;
-    if (model !== undefined && !status.models.some((served) => served.model === model)) continue;
-    const { alias, provider } = channel;
-    const named = `${status.id}\n${alias}\n${provider.id}\n${provider.name}`.toLowerCase();
-    if (words === undefined || named.includes(words))
-      items.push(itemOf(channel, status, lacking.get(status.id) ?? []));
-  }
-  return { items: items.sort((a, b) => (a.id < b.id ? -1 : 1)), counts };
+): readonly ListedChannel[] {
+  const words = search?.toLowerCase() ?? '';
+  return items.filter(
+    (item) =>
+      (state === undefined || item.state === state) &&
+      (model === undefined || item.serves.includes(model)) &&
+      `${item.id}\n${item.alias}\n${item.provider}\n${item.providerName}`.toLowerCase().includes(words),
+  );
 }
 
 /** Models and keys may have the name of a channel. */
-function isOfChannel({ kind }: CatalogueProblem): boolean {
+export function isOfChannel({ kind }: CatalogueProblem): boolean {
   return kind === 'missing-credential' || kind === 'incomplete-address' || kind === 'unknown-provider';
 }
 
-function itemOf(channel: Channel, status: ChannelStatus, problems: readonly CatalogueProblem[]) {
-  const { lastFailure, sinceMs, state, success, ttftMs, inFlight } = status;
+export function itemOf(channel: Channel, status: ChannelStatus, problems: readonly CatalogueProblem[]) {
   return {
-    id: channel.id,
+    ...standingOf(status),
     alias: channel.alias,
     provider: channel.provider.id,
     providerName: channel.provider.name,
@@ -66,15 +60,30 @@ function itemOf(channel: Channel, status: ChannelStatus, problems: readonly Cata
     drain: channel.drain,
     priority: channel.priority,
     maxConcurrency: channel.maxConcurrency,
-    ...{ state, success, ttftMs, inFlight },
+    problems: problems.map(({ detail }) => detail),
+  };
+}
+
+/** The part of a channel that moves with its calls. */
+export function standingOf({
+  id,
+  lastFailure,
+  sinceMs,
+  state,
+  success,
+  ttftMs,
+  inFlight,
+  models,
+}: ChannelStatus) {
+  return {
+    ...{ id, state, success, ttftMs, inFlight },
     since: timeOf(sinceMs),
-    models: status.models.length,
-    modelsOut: status.models.filter((served) => served.state !== 'serving').length,
+    models: models.length,
+    modelsOut: models.filter((served) => served.state !== 'serving').length,
     lastFailure:
       lastFailure === null
         ? null
         : { at: isoTime(lastFailure.atMs), model: lastFailure.model, words: lastFailure.words },
-    problems: problems.map(({ detail }) => detail),
   };
 }
 
@@ -84,18 +93,7 @@ export function viewChannel(id: string, sight: ChannelSight, stored: StoredConfi
   const declared = stored.channels.find((each) => each.id === id);
   if (channel === undefined || declared === undefined) return null;
   const targets = targetsOf(sight.catalogue, channel);
-  // Its own models are enough: a thousand other channels are not looked at.
-  const own = {
-    channels: new Map([[id, channel]]),
-    models: new Map(
-      targets.map(({ model }) => [
-        model.id,
-        { ...model, targets: model.targets.filter(({ channel: each }) => each === channel) },
-      ]),
-    ),
-  };
-  const [status] = channelStatuses(own, sight.router, sight.nowMs);
-  if (status === undefined) return null;
+  const status = channelStatus(channel, targets, sight.router, sight.nowMs);
   const problems = sight.problems.filter((each) => isOfChannel(each) && each.subject === id);
   return {
     ...itemOf(channel, status, problems),
@@ -122,7 +120,7 @@ export function viewChannel(id: string, sight: ChannelSight, stored: StoredConfi
   };
 }
 
-function targetsOf({ models }: Catalogue, channel: Channel) {
+function targetsOf({ models }: Catalogue, channel: Channel): readonly ServedTarget[] {
   return [...models.values()].flatMap((model) =>
     model.targets.flatMap((target) => (target.channel === channel ? [{ model, target }] : [])),
   );
@@ -138,7 +136,7 @@ function costOf(target: Target | undefined) {
 /** The places that a channel names, and the secrets that the store keeps for it; and what keeps calls from each. */
 function credentialsOf(
   channel: Channel,
-  targets: ReturnType<typeof targetsOf>,
+  targets: readonly ServedTarget[],
   declared: StoredConfiguration['channels'][number],
   stored: StoredConfiguration,
   sight: ChannelSight,
@@ -169,7 +167,7 @@ function credentialsOf(
   }));
 }
 
-function blocksOf(targets: ReturnType<typeof targetsOf>, { router, nowMs }: ChannelSight) {
+function blocksOf(targets: readonly ServedTarget[], { router, nowMs }: ChannelSight) {
   const all = targets.flatMap(({ model, target }) => {
     const words = router.status(target, nowMs).lastFailure?.words ?? null;
     return router.slotStatuses(target, nowMs).flatMap(({ credentialId, refusedUntilMs, limitedUntilMs }) => {

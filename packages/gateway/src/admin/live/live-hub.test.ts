@@ -134,3 +134,35 @@ test('there are only so many readers, and all are told when the process goes', (
   hub.close();
   expect(readers.every(({ ends }) => ends[0] === 'restart')).toBe(true);
 });
+
+test('readers of channels are told once a second how those stand that calls were sent to, and nobody else is', () => {
+  const { hub, pass } = openHub();
+  const asked: string[][] = [];
+  hub.tellStandings((ids) => {
+    asked.push([...ids]);
+    return asked.at(-1)?.map((id) => ({ id })) ?? [];
+  });
+  const member = join(hub, ['account-1']);
+  hub.callEnded(call(1));
+  pass(4);
+  expect(asked).toEqual([]);
+  const idle = join(hub, 'all', ['calls']);
+  pass(4);
+  expect(asked).toEqual([]);
+  const operator = join(hub, 'all');
+  const [first] = call(2).attempts;
+  hub.callEnded(call(2));
+  hub.callEnded(call(3));
+  hub.serviceChanged({ kind: 'back', afterMs: 1 } as never, 'other', 'm');
+  pass(3);
+  expect(operator.of('channels')).toMatchObject([{ items: [{ channelId: 'other' }] }]);
+  pass(1);
+  expect(asked).toEqual([[first?.channelId, 'other'].toSorted((a) => (a === 'other' ? -1 : 1))]);
+  expect(operator.of('channels').at(-1)).toMatchObject({
+    standings: expect.arrayContaining([{ id: 'other' }]) as unknown,
+  });
+  pass(4);
+  expect(asked).toHaveLength(2);
+  expect(asked[1]).toEqual([]);
+  expect([...member.of('channels'), ...idle.of('channels')]).toEqual([]);
+});

@@ -14,6 +14,9 @@ const endedMax = 2_000;
 /** Calls that a frame lists. */
 const listedMax = 25;
 const changesMax = 100;
+/** The name of the audience that sees all accounts. */
+const everybody = '*';
+const touchedMax = 2_000;
 const frameMs = 250;
 /** A frame of rates each second. */
 const framesOfRates = 4;
@@ -35,6 +38,9 @@ export interface LiveReader {
   send(frame: LiveFrame): void;
   end(reason: LiveEnd): void;
 }
+
+/** How these channels stand, as many as may be told of at once. */
+type StandingsOf = (channelIds: Iterable<string>) => readonly object[];
 
 /** Why a stream ended. */
 export type LiveEnd = 'signed-out' | 'restart';
@@ -76,6 +82,9 @@ export class LiveHub implements LiveSink {
   #ended: CallEntry[] = [];
   #unlisted = 0;
   #changes: object[] = [];
+  /** Channels that something has happened on since standings were last told. */
+  readonly #touched = new Set<string>();
+  #standingsOf: StandingsOf = () => [];
   #news: object[] = [];
   #ticks = 0;
   #eventMark: number | null = null;
@@ -104,6 +113,12 @@ export class LiveHub implements LiveSink {
     if (!this.isWatched || this.#changes.length >= changesMax) return;
     const change = kind === 'back' ? 'restored' : 'ejected';
     this.#changes.push({ channelId, upstreamModel, change, at: this.#iso() });
+    this.#touched.add(channelId);
+  }
+
+  /** Readers of channels are told how those stand that calls were sent to, from now on. */
+  tellStandings(standingsOf: StandingsOf): void {
+    this.#standingsOf = standingsOf;
   }
 
   /**
@@ -149,7 +164,7 @@ export class LiveHub implements LiveSink {
   }
 
   #audienceOf(scope: Scope): Audience {
-    const name = scope === 'all' ? '*' : JSON.stringify([...scope].sort());
+    const name = scope === 'all' ? everybody : JSON.stringify([...scope].sort());
     let audience = this.#audiences.get(name);
     if (audience === undefined) {
       audience = {
@@ -175,6 +190,7 @@ export class LiveHub implements LiveSink {
     this.#ticks++;
     const [ended, unlisted, changes, news] = [this.#ended, this.#unlisted, this.#changes, this.#news];
     [this.#ended, this.#unlisted, this.#changes, this.#news] = [[], 0, [], []];
+    this.#touch(ended);
     for (const audience of this.#audiences.values()) {
       const own =
         audience.scope === 'all' ? ended : ended.filter((call) => includes(audience.scope, call.accountId));
@@ -187,10 +203,28 @@ export class LiveHub implements LiveSink {
       if (audience.scope === 'all' && news.length > 0) this.#send(audience, 'events', { items: news });
       if (this.#ticks % framesOfRates === 0) this.#sendRates(audience);
     }
-    if (this.#ticks % framesOfRates === 0) void this.#lookForEvents();
+    if (this.#ticks % framesOfRates === 0) {
+      this.#sendStandings();
+      void this.#lookForEvents();
+    }
     this.#forget(audiencesMax);
     if (this.#audiences.size > 0) return;
     this.#rest();
+  }
+
+  #touch(ended: readonly CallEntry[]): void {
+    for (const { attempts } of ended)
+      for (const { channelId } of attempts) if (this.#touched.size < touchedMax) this.#touched.add(channelId);
+  }
+
+  /** Once a second, and for nobody where nobody looks at channels. */
+  #sendStandings(): void {
+    const audience = this.#audiences.get(everybody);
+    const isWanted = [...(audience?.readers ?? [])].some(({ topics }) => topics.has('channels'));
+    const standings = isWanted ? this.#standingsOf(this.#touched) : [];
+    this.#touched.clear();
+    if (audience !== undefined && standings.length > 0)
+      this.#send(audience, 'channels', { items: [], standings });
   }
 
   /** Events come from the store, so those of other processes are among them. */

@@ -1,3 +1,4 @@
+import { ChannelBoard } from '../../admin/channels/channel-board.ts';
 import type { ChannelSources } from './channels-api.ts';
 import type { ModelSources } from './models-api.ts';
 
@@ -10,6 +11,8 @@ export const noChannels: ChannelSources & ModelSources = {
   channelTools: notHere,
   trialTools: notHere,
   channelSight: notHere,
+  board: new ChannelBoard(notHere),
   modelTools: notHere,
   calls: { spend: notHere },
+  channelHistory: { course: notHere, courses: notHere, failures: notHere },
 };

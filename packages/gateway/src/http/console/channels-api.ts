@@ -10,8 +10,10 @@ import {
   removeChannel,
   switchChannel,
 } from '../../admin/channels/change-channels.ts';
+import type { ChannelBoard } from '../../admin/channels/channel-board.ts';
+import { channelCourse, lastFailures, shortCourses } from '../../admin/channels/channel-course.ts';
 import { readForm } from '../../admin/channels/channel-form.ts';
-import { type ChannelSight, listChannels, viewChannel } from '../../admin/channels/channel-views.ts';
+import { type ChannelSight, fittingChannels, viewChannel } from '../../admin/channels/channel-views.ts';
 import { liftBlocks } from '../../admin/channels/lift-blocks.ts';
 import { channelPresets } from '../../admin/channels/presets.ts';
 import { type TrialTools, tryChannel, tryWish } from '../../admin/channels/try-channel.ts';
@@ -19,10 +21,14 @@ import { addCredential, removeCredential, rotateCredential } from '../../admin/c
 import type { Actor } from '../../admin/people/actor.ts';
 import { formatNanoUsd } from '../../money/money.ts';
 import type { CallReports } from '../../ports/call-reports.ts';
+import type { ChannelHistory } from '../../ports/channel-history.ts';
 import type { Router } from '../../route/router.ts';
 import {
   channelCosts,
+  channelCourses,
   channelDraft,
+  channelFailurePage,
+  channelHistoryView,
   channelPage,
   channelPatch,
   channelQuery,
@@ -32,6 +38,7 @@ import {
   credentialDraft,
   credentialMade,
   credentialRotation,
+  historyQuery,
   hoursQuery,
   liftedView,
   liftWish,
@@ -50,7 +57,9 @@ export interface ChannelSources {
   channelTools(actor: Actor): ChannelTools;
   trialTools(): TrialTools;
   channelSight(): ChannelSight & { readonly router: Pick<Router, 'status' | 'slotStatuses' | 'lift'> };
+  readonly board: ChannelBoard;
   readonly calls: Pick<CallReports, 'spend'>;
+  readonly channelHistory: ChannelHistory;
 }
 
 const draftSecret = z
@@ -63,6 +72,7 @@ const channelsTag = { access: 'operator', tag: 'Channels' } as const;
 /** Channels: how they stand, and what is made of them here. */
 export function channelsApi(api: ConsoleApi, sources: ChannelSources): void {
   listRoutes(api, sources);
+  historyRoutes(api, sources);
   changeRoutes(api, sources);
   credentialRoutes(api, sources);
   trialRoutes(api, sources);
@@ -78,13 +88,14 @@ function listRoutes(api: ConsoleApi, sources: ChannelSources): void {
       query: channelQuery,
       answer: channelPage,
     },
-    ({ query: { cursor: given, limit, ...filter } }) => {
+    async ({ query: { cursor: given, limit, ...filter } }) => {
       const cursor = readCursor(given, z.tuple([z.string()]));
       if (!cursor.ok) return cursor.error;
       const [after] = cursor.value ?? [''];
-      const { items, counts } = listChannels(sources.channelSight(), filter);
-      const rest = items.filter(({ id }) => id > after).slice(0, limit + 1);
-      return answer({ ...page(rest, limit, ({ id }) => [id]), counts });
+      const { items: all, counts } = await sources.board.view();
+      const rest = fittingChannels(all, filter).filter(({ id }) => id > after);
+      const { items, next } = page(rest.slice(0, limit + 1), limit, ({ id }) => [id]);
+      return answer({ items: items.map(({ serves: _, ...item }) => item), next, counts });
     },
   );
   api.route(
@@ -116,6 +127,38 @@ function listRoutes(api: ConsoleApi, sources: ChannelSources): void {
   api.route(
     { method: 'get', path: '/channels/{id}', ...channelsTag, summary: 'A channel', answer: channelView },
     async ({ actor, params }) => viewOf(sources, actor, params.id),
+  );
+}
+
+function historyRoutes(api: ConsoleApi, sources: ChannelSources): void {
+  const tools = () => ({ history: sources.channelHistory, nowMs: sources.channelSight().nowMs });
+  api.route(
+    {
+      ...{ method: 'get', path: '/channel-courses', ...channelsTag, answer: channelCourses },
+      summary: 'The success of every channel by hour, of the last day',
+    },
+    async () => answer(await shortCourses(tools())),
+  );
+  const ofOne = { method: 'get', ...channelsTag } as const;
+  api.route(
+    {
+      ...{ ...ofOne, path: '/channels/{id}/history', query: historyQuery, answer: channelHistoryView },
+      summary: 'The last hours of a channel: calls, errors by kind, success, time to first content',
+    },
+    async ({ params: { id }, query: { hours } }) => {
+      if (!sources.channelSight().catalogue.channels.has(id)) return notThere(id);
+      return answer(await channelCourse(tools(), id, hours));
+    },
+  );
+  api.route(
+    {
+      ...{ ...ofOne, path: '/channels/{id}/failures', answer: channelFailurePage },
+      summary: 'The last failures of a channel, newest first, with the calls they belong to',
+    },
+    async ({ params: { id } }) => {
+      if (!sources.channelSight().catalogue.channels.has(id)) return notThere(id);
+      return answer(await lastFailures(tools(), id));
+    },
   );
 }
 
@@ -177,6 +220,7 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
       const wish = { model: model ?? null, credential: credential ?? null };
       const tools = { ...sources.channelTools(actor), ...sources.channelSight() };
       const lifted = await liftBlocks(tools, params.id, wish);
+      sources.board.changed();
       return lifted.ok ? answer({ lifted: lifted.value }) : problem('not_found', lifted.error);
     },
   );

@@ -1,3 +1,4 @@
+import { ChannelBoard } from '../../admin/channels/channel-board.ts';
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import type { Deployment } from '../../admin/deployment.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
@@ -124,6 +125,7 @@ function channelSources({
   upstream,
   router,
   clock,
+  live,
 }: ConsoleParts): ChannelSources & ModelSources {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
@@ -132,15 +134,17 @@ function channelSources({
     await configuration.poll();
     await configuration.poll();
   };
+  const channelSight = () => ({
+    ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
+    nowMs: clock.now(),
+  });
+  const board = new ChannelBoard(channelSight);
+  live.tellStandings((channelIds) => board.standings(channelIds));
   return {
-    calls: store.calls,
+    ...{ calls: store.calls, channelHistory: store.channelHistory, board, channelSight },
     channelTools: (actor) => ({ store, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
     modelTools: (actor) => ({
       ...{ store, actor, catalogue, bringIn, snapshot: configuration.catalogue.current },
-      nowMs: clock.now(),
-    }),
-    channelSight: () => ({
-      ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
       nowMs: clock.now(),
     }),
     trialTools: () => ({

@@ -1,5 +1,6 @@
 import type { AccountStore } from '../../ports/accounts.ts';
 import type { AuditStore } from '../../ports/audit.ts';
+import type { ChannelHistory } from '../../ports/channel-history.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
@@ -94,6 +95,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     ...{ accounts: accountsOf(reader, writer), keys: keysOf(reader, reporter, clock) },
     events: eventsOf(reader, writer),
     status: statusOf(reporter, writer),
+    channelHistory: historyOf(reporter),
     claims: new GatheredClaims((take) => writer.run('changeClaims', take)),
     factors: factorsOf(reader, writer),
     personLinks: personLinksOf(reader, writer),
@@ -207,6 +209,15 @@ function statusOf(reporter: StoreLane, writer: StoreLane): StatusStore {
     addWords: (...inputs) => writer.run('addStatusWords', () => inputs),
     ...jobsOf(reporter, 'maintenances'),
     ...jobsOf(writer, 'addMaintenance', 'cancelMaintenance'),
+  };
+}
+
+/** The last day of channels, read beside all else. */
+function historyOf(reporter: StoreLane): ChannelHistory {
+  return {
+    course: (...inputs) => reporter.run('channelCourse', () => inputs),
+    courses: (...inputs) => reporter.run('channelCourses', () => inputs),
+    failures: (...inputs) => reporter.run('channelFailures', () => inputs),
   };
 }
 

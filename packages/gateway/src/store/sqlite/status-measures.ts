@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { ChannelFailure } from '../../ports/channel-history.ts';
 import {
   type CellCounts,
   cellMs,
@@ -8,6 +9,7 @@ import {
   type Subject,
   type SubjectKind,
 } from '../../ports/status.ts';
+import { sumOfFaults } from '../../status/faults.ts';
 import { IncidentTeller, incidentsOf, subjectKey } from '../../status/incidents.ts';
 import {
   type CalmDays,
@@ -20,6 +22,7 @@ import {
 } from '../../status/judge.ts';
 import { initialMachine, type MachineState, shownState } from '../../status/machine.ts';
 import { addSpread, readSpread, writeSpread } from '../../status/spread.ts';
+import { forgetFailures, noteFailures } from './channel-courses.ts';
 import { inTransaction } from './database.ts';
 import { StatusIncidents } from './status-incidents.ts';
 
@@ -41,21 +44,26 @@ export class StatusMeasures {
     this.#incidents = new StatusIncidents(database);
   }
 
-  add(increments: readonly CellCounts[], nowMs: number): void {
+  add(increments: readonly CellCounts[], nowMs: number, failures: readonly ChannelFailure[] = []): void {
     inTransaction(this.#database, () => {
       const find = this.#database.prepare(
-        'SELECT spread FROM status_cells WHERE kind = ? AND name = ? AND start_ms = ?',
+        'SELECT spread, faults FROM status_cells WHERE kind = ? AND name = ? AND start_ms = ?',
       );
       const put = this.#database.prepare(
-        `INSERT INTO status_cells (kind, name, start_ms, good, bad, probes_good, probes_bad, spread) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO status_cells (kind, name, start_ms, good, bad, probes_good, probes_bad, spread, faults)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET good = good + excluded.good, bad = bad + excluded.bad,
-           probes_good = probes_good + excluded.probes_good, probes_bad = probes_bad + excluded.probes_bad, spread = excluded.spread`,
+           probes_good = probes_good + excluded.probes_good, probes_bad = probes_bad + excluded.probes_bad, spread = excluded.spread,
+           faults = excluded.faults`,
       );
-      for (const { kind, name, startMs, good, bad, probesGood, probesBad, spread } of increments) {
-        const there = find.get(kind, name, startMs)?.['spread'];
-        const sum = there === undefined ? spread : sumOf(String(there), spread);
-        put.run(kind, name, startMs, good, bad, probesGood, probesBad, sum);
+      for (const cell of increments) {
+        const { kind, name, startMs, good, bad, probesGood, probesBad, spread, faults = '' } = cell;
+        const there = find.get(kind, name, startMs);
+        const sum = sumOf(String(there?.['spread'] ?? ''), spread);
+        const allFaults = sumOfFaults(String(there?.['faults'] ?? ''), faults);
+        put.run(kind, name, startMs, good, bad, probesGood, probesBad, sum, allFaults);
       }
+      noteFailures(this.#database, failures);
       this.#forget(nowMs);
     });
   }
@@ -173,6 +181,7 @@ export class StatusMeasures {
     const run = (table: string, column: string, before: number) =>
       this.#database.prepare(`DELETE FROM ${table} WHERE ${column} < ?`).run(before);
     run('status_cells', 'start_ms', nowMs - cellsKeptMs - 2 * cellMs);
+    forgetFailures(this.#database, nowMs - daysKeptMs);
     run('status_days', 'start_ms', nowMs - daysKeptMs);
     run('status_subjects', 'judged_to_ms', nowMs - daysKeptMs);
   }

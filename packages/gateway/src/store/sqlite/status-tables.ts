@@ -52,3 +52,20 @@ CREATE TABLE status_maintenance (
   work TEXT NOT NULL
 ) STRICT;
 `;
+
+/** Channels are looked at one by one: the ways they fail in, and their last failures with the calls these belong to. */
+export const channelFailureTable = `
+ALTER TABLE status_cells ADD COLUMN faults TEXT NOT NULL DEFAULT '';
+CREATE TABLE channel_failures (
+  id INTEGER PRIMARY KEY,
+  channel_id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  trace_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  upstream_model TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  words TEXT
+) STRICT;
+CREATE INDEX channel_failures_by_channel ON channel_failures (channel_id, id);
+CREATE INDEX channel_failures_by_age ON channel_failures (at_ms);
+`;

@@ -35,6 +35,7 @@ import { statusFiles } from '../status-files.ts';
 import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { ClaimTable } from './call-claims.ts';
+import { ChannelCourses } from './channel-courses.ts';
 import { createConsoleJobs, createPeopleJobs } from './console-jobs.ts';
 import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
@@ -177,7 +178,11 @@ function createEventJobs(kysely: Kysely<Schema>) {
 function createStatusJobs(database: DatabaseSync) {
   const measures = new StatusMeasures(database);
   const incidents = new StatusIncidents(database);
+  const channels = new ChannelCourses(database);
   return {
+    channelCourse: channels.course.bind(channels),
+    channelCourses: channels.courses.bind(channels),
+    channelFailures: channels.failures.bind(channels),
     addStatusCells: measures.add.bind(measures),
     judgeStatus: measures.judge.bind(measures),
     statusCell: measures.cell.bind(measures),

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { channelStates, switchPositions } from '../../../admin/channel-status.ts';
 import { connectionCauses } from '../../../admin/connection-causes.ts';
 import { channelShape } from '../../../config/channel-shape.ts';
+import { outcomeTable } from '../../../route/outcomes.ts';
 import { pageMembers, pageOf, textOf, timeText, usdText, wholeNumber } from './common.ts';
+
+/** The line of the table of outcomes that an attempt failed by. */
+const faultKind = z.enum(Object.keys(outcomeTable) as [keyof typeof outcomeTable]);
 
 const failure = z.strictObject({ atMs: z.number(), words: z.string() });
 
@@ -43,8 +47,23 @@ export type ChannelStatusPage = z.infer<typeof channelStatusPage>;
 
 const sources = z.enum(['console', 'file', 'import', 'environment', 'demo', 'operator']);
 
+/** The part of a channel that moves with its calls. */
+export const channelStanding = z
+  .strictObject({
+    id: z.string(),
+    state: z.enum(channelStates),
+    since: timeText.nullable(),
+    success: z.number().nullable(),
+    ttftMs: z.number().nullable(),
+    inFlight: z.int(),
+    models: z.int(),
+    modelsOut: z.int().meta({ description: 'Models that get no calls now.' }),
+    lastFailure: z.strictObject({ at: timeText, model: z.string(), words: z.string() }).nullable(),
+  })
+  .meta({ id: 'ChannelStanding' });
+
 const itemMembers = {
-  id: z.string(),
+  ...channelStanding.shape,
   alias: z.string(),
   provider: z.string(),
   providerName: z.string(),
@@ -54,14 +73,6 @@ const itemMembers = {
   drain: z.boolean(),
   priority: z.int(),
   maxConcurrency: z.int().nullable(),
-  state: z.enum(channelStates),
-  since: timeText.nullable(),
-  success: z.number().nullable(),
-  ttftMs: z.number().nullable(),
-  inFlight: z.int(),
-  models: z.int(),
-  modelsOut: z.int().meta({ description: 'Models that get no calls now.' }),
-  lastFailure: z.strictObject({ at: timeText, model: z.string(), words: z.string() }).nullable(),
   problems: z.array(z.string()).meta({ description: 'What its configuration lacks.' }),
 };
 
@@ -271,6 +282,57 @@ export const channelCosts = z
   })
   .meta({ id: 'ChannelCosts' });
 export type ChannelCosts = z.infer<typeof channelCosts>;
+
+const courseMembers = {
+  calls: z.int().meta({ description: 'Attempts that say something of the channel: good and bad ones.' }),
+  errors: z.int(),
+  success: z.number().nullable(),
+  ttftP50Ms: z.number().nullable(),
+  ttftP95Ms: z.number().nullable(),
+  faults: z.partialRecord(faultKind, z.int()).meta({ description: 'Errors by kind.' }),
+};
+
+/** The last hours of a channel, in steps of equal length; the last one is still running. */
+export const channelHistoryView = z
+  .strictObject({
+    stepMs: z.int(),
+    points: z.array(z.strictObject({ at: timeText, ...courseMembers })).max(96),
+  })
+  .meta({ id: 'ChannelHistoryView' });
+export type ChannelHistoryView = z.infer<typeof channelHistoryView>;
+
+/** The success of channels by hour, for small lines in a list; channels that nobody called are left out. */
+export const channelCourses = z
+  .strictObject({
+    stepMs: z.int(),
+    items: z.array(
+      z.strictObject({ id: z.string(), calls: z.int(), success: z.array(z.number().nullable()) }),
+    ),
+    next: z.null(),
+  })
+  .meta({ id: 'ChannelCourses' });
+export type ChannelCourses = z.infer<typeof channelCourses>;
+
+const channelFailureView = z
+  .strictObject({
+    at: timeText,
+    traceId: z.string().meta({ description: 'The call that it was an attempt of.' }),
+    model: z.string(),
+    upstreamModel: z.string(),
+    kind: faultKind,
+    words: z.string().nullable(),
+  })
+  .meta({ id: 'ChannelFailureView' });
+export type ChannelFailureView = z.infer<typeof channelFailureView>;
+
+export const channelFailurePage = pageOf(channelFailureView).meta({ id: 'ChannelFailurePage' });
+export type ChannelFailurePage = z.infer<typeof channelFailurePage>;
+
+export const historyQuery = z.strictObject({
+  hours: wholeNumber(1, 24)
+    .optional()
+    .transform((value) => value ?? 24),
+});
 
 export const hoursQuery = z.strictObject({
   hours: wholeNumber(1, 168)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelStanding } from './channels.ts';
 import { textOf, timeText, usdText } from './common.ts';
 
 export const liveTopicNames = ['overview', 'calls', 'channels', 'events'] as const;
@@ -15,6 +16,20 @@ export const liveQuery = z.strictObject({
   topics,
   lastEventId: textOf(100).exactOptional().meta({ description: 'As the header Last-Event-ID.' }),
 });
+
+/** The topic `channels`: those that were taken out of service or are back, and how those stand that calls were sent to. */
+const liveChannels = z.strictObject({
+  items: z.array(
+    z.strictObject({
+      channelId: z.string(),
+      upstreamModel: z.string(),
+      change: z.enum(['ejected', 'restored']),
+      at: timeText,
+    }),
+  ),
+  standings: z.array(channelStanding).exactOptional(),
+});
+export type LiveChannelsView = z.infer<typeof liveChannels>;
 
 /** Rates of the calls that this process serves, once a second. */
 export const liveRates = z
