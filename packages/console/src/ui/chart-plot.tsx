@@ -157,10 +157,20 @@ function seriesOf(element: HTMLElement, { label, tone = 'accent', kind = 'line' 
     label,
     stroke,
     width: isBars ? 0 : 1.5,
-    points: { show: false },
+    // A value with nothing on either side has no line: it is a point.
+    points: isBars
+      ? { show: false }
+      : { show: true, size: 4, fill: stroke, filter: (plot, at) => lonely(plot.data[at]) },
     ...(kind === 'line' ? {} : { fill: isBars ? stroke : withAlpha(stroke, 0.14) }),
     ...(bars === undefined ? {} : { paths: bars }),
   };
+}
+
+/** The places of values that have none beside them. */
+function lonely(values: AlignedData[number] | undefined): number[] {
+  return [...(values ?? [])].flatMap((value, at, all) =>
+    value != null && all[at - 1] == null && all[at + 1] == null ? [at] : [],
+  );
 }
 
 /** A token as a colour that a canvas knows. */

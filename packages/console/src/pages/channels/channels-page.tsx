@@ -100,7 +100,7 @@ function useColumns(
         cell: ({ success }) => <Percent value={success} />,
       },
       {
-        ...{ id: 'course', header: ofHistory('course'), width: 100, hideBelow: 'lg' },
+        ...{ id: 'course', header: ofHistory('course'), width: 130, hideBelow: 'lg' },
         cell: ({ id }) => {
           const course = courseOf.get(id);
           return course === undefined ? '–' : <Spark values={course} />;
