@@ -128,6 +128,41 @@ test('who has an authenticator app is asked for its code, once each, and a recov
   });
   const third = (await signIn()).json['ticket'];
   expect((await other.ask('POST', '/session/totp', { ticket: third, code: recovery })).status).toBe(401);
+  const { json } = await operator.ask('GET', '/audit?action=session.create');
+  const ways = (json['items'] as readonly { after: { how: string } }[]).map(({ after }) => after.how);
+  expect(ways).toContain('recovery-code');
+  expect(await refusals()).toContainEqual(
+    expect.objectContaining({ after: { how: 'totp', reason: 'wrong', attempts: 1 } }),
+  );
+});
+
+/** The newest notes of who could not sign in. */
+async function refusals(): Promise<readonly Record<string, unknown>[]> {
+  const { json } = await operator.ask('GET', '/audit?action=person.sign-in-refused');
+  return json['items'] as readonly Record<string, unknown>[];
+}
+
+test('a stranger who makes up addresses is slowed down as where they are, and noted with it', async () => {
+  await invited({ account: 'demo', role: 'viewer' }, 'target');
+  const statuses: number[] = [];
+  for (let at = 0; at < 7; at++) {
+    const answer = await fetch(`${origin}/api/v1/session`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${at}` },
+        ...{ forwarded: `for=203.0.113.${at}`, 'x-real-ip': `203.0.113.${at}` },
+      },
+      body: JSON.stringify({ login: 'target@example.com', password: 'not the password' }),
+    });
+    statuses.push(answer.status);
+  }
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  const rows = (await refusals()).filter(({ target }) => (target as { name: string }).name === 'target');
+  expect(rows.map(({ after }) => (after as { reason: string }).reason).sort()).toEqual([
+    'throttled',
+    'wrong',
+  ]);
+  expect(rows.every(({ address }) => /127\.0\.0\.1|::1/.test(String(address)))).toBe(true);
 });
 
 test('codes are guessed no faster than passwords', async () => {
@@ -264,6 +299,9 @@ test('a provider lets in whom its claims give a role, and nobody by an e-mail ad
     expect(answer.location).toBe('/sign-in?problem=provider-unknown');
     expect(await thief.ask('GET', '/session')).toMatchObject({ json: { person: null } });
   }
+  expect(await refusals()).toContainEqual(
+    expect.objectContaining({ after: { how: 'provider', reason: 'unknown', attempts: 1 } }),
+  );
   provider.people.set('lab-1', { name: 'Lab', email: 'lab@example.com', email_verified: true, groups: [] });
   expect((await throughProvider(new TestBrowser(origin), '/session/provider', 'lab-1')).location).toContain(
     'provider-unknown',

@@ -85,8 +85,11 @@ const auditedMembers = {
   gateway: ['processId'],
   incident: ['en', 'zh'],
   maintenance: ['en', 'zh', 'startsAt', 'endsAt'],
-  person: ['id', 'name', 'email', 'isOperator', 'isDisabled', 'language', 'theme', 'memberships', 'methods'],
-  session: ['id', 'personId'],
+  person: [
+    ...['id', 'name', 'email', 'isOperator', 'isDisabled', 'language', 'theme', 'memberships', 'methods'],
+    ...['how', 'reason', 'attempts'],
+  ],
+  session: ['id', 'personId', 'how'],
   invitation: ['id', 'email', 'isOperator', 'memberships'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -78,7 +78,11 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     packages: ['node:'],
   },
   [`${gateway}/http/console`]: {
-    imports: [protocols, ...core, ...inGateway('ports', 'admin', 'http/listening.ts')],
+    imports: [
+      protocols,
+      ...core,
+      ...inGateway('ports', 'admin', 'http/listening.ts', 'http/caller-address.ts'),
+    ],
     types: inGateway('config.ts', 'status'),
     packages: ['node:', 'hono', '@hono/node-server', 'zod'],
   },

@@ -96,7 +96,7 @@ export const settingsTable = {
     corsOrigins: given('api.corsOrigins', 'Web pages that may call the API from a browser', origins('none')),
     trustedProxies: given(
       'api.trustedProxies',
-      'Proxies in front of the API whose `x-forwarded-for` says where a caller is; only keys bound to addresses are held against it',
+      'Proxies in front of the API and the console whose `x-forwarded-for` says where a caller is: for keys bound to addresses, guesses at passwords and the audit',
       ranges('none'),
     ),
     http: given(
@@ -108,7 +108,7 @@ export const settingsTable = {
   ...inSection('Sign-in', 'settings', {
     oidcIssuer: given(
       'oidc.issuer',
-      'OpenID Connect provider that people of the console may sign in at; its answer comes back to `/api/v1/sign-in/oidc/callback` on the console origin',
+      'OpenID Connect provider that people of the console may sign in at; its answer comes back to `/api/v1/session/provider/callback` on the console origin',
       issuer('none'),
     ),
     oidcClientId: given(

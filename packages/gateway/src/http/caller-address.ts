@@ -5,7 +5,7 @@ import type { Caller } from '../catalogue/catalogue.ts';
 /** Addresses of the header that are looked at: no chain of proxies is longer. */
 const hopsMax = 32;
 
-/** Holds keys that are bound to addresses to them. Ranges are compiled once for each list of a catalogue. */
+/** Tells where callers are, and holds keys that are bound to addresses to them. Ranges are compiled once for each list of a catalogue. */
 export class CallerAddresses {
   readonly #proxies: BlockList;
   readonly #compiled = new WeakMap<readonly string[], BlockList>();
@@ -16,7 +16,7 @@ export class CallerAddresses {
 
   /** Null where the caller is at one of its addresses. */
   refusal(addressRanges: NonNullable<Caller['addressRanges']>, source: AddressSource): Fault | null {
-    const address = this.#addressOf(source);
+    const address = this.addressOf(source);
     if (address !== null && contains(this.#compile(addressRanges), address)) return null;
     return fault('address_not_allowed', {
       message:
@@ -38,7 +38,7 @@ export class CallerAddresses {
    * The caller's address; null where it cannot be told. Each proxy appends the address of whoever called it, so the last one that is no
    * trusted proxy's is the caller's: what stands before it may be made up.
    */
-  #addressOf(source: AddressSource): string | null {
+  addressOf(source: AddressSource): string | null {
     const hops = (source.header('x-forwarded-for') ?? '').split(',').slice(-hopsMax);
     let address = addressIn(source.peer ?? '');
     while (address !== null && contains(this.#proxies, address)) {

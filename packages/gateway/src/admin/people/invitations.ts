@@ -4,10 +4,12 @@ import type { KnownPerson, Role } from '../../ports/people.ts';
 import type { Invitation } from '../../ports/person-links.ts';
 import { writeAudit } from '../audit.ts';
 import { type Actor, includes, isOperator, nameOf, type PersonActor, type Scope } from './actor.ts';
+import { attempt } from './attempt.ts';
 import { makeLinkToken, oneTimeHashes } from './one-time-secrets.ts';
 import { passwordMistake } from './passwords.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
 import type { OpenedSession, SignInPlace } from './sessions.ts';
-import { newPerson, openSession, type PeopleRefusal } from './sign-in.ts';
+import { newPerson, openSession } from './sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
 const dayMs = 86_400_000;
@@ -82,17 +84,16 @@ export async function withdraw(
 }
 
 /** The invitation of a token, unspent. */
-export async function lookAtInvitation(
-  { store, peppers, throttle, now }: StrongerTools,
+export function lookAtInvitation(
+  tools: StrongerTools,
   token: string,
   address: string | null,
 ): Promise<Result<Invitation, PeopleRefusal>> {
-  const waitMs = throttle.take('invitation', address, '');
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const found = await store.personLinks.findInvitation(oneTimeHashes(peppers, 'invitation', token), now());
-  if (found === null) return fail(gone);
-  throttle.forgive('invitation', address, '');
-  return succeed(found);
+  const { store, peppers, now } = tools;
+  return attempt(tools, { kind: 'invitation', address, login: '' }, async () => {
+    const found = await store.personLinks.findInvitation(oneTimeHashes(peppers, 'invitation', token), now());
+    return found === null ? fail(gone) : succeed(found);
+  });
 }
 
 /** Makes a person of whoever was invited, with a password, and signs them in. */

@@ -1,6 +1,7 @@
 import type { Store } from '../../ports/store.ts';
 import { Passwords } from './passwords.ts';
 import type { PeopleTools } from './people-tools.ts';
+import { Refusals } from './refusals.ts';
 import { Sessions } from './sessions.ts';
 import { Throttle } from './throttle.ts';
 
@@ -15,6 +16,7 @@ export function openPeople(
     passwords: new Passwords(),
     sessions: new Sessions(store.people, now),
     throttle: new Throttle(now),
+    refusals: new Refusals(store, now),
     secondStep: () => Promise.resolve(null),
   };
 }

@@ -3,9 +3,10 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { writeAudit } from '../audit.ts';
 import type { PersonActor } from './actor.ts';
+import { attempt } from './attempt.ts';
 import { askForPasskey, type PasskeyQuestion, readNewPasskey } from './passkeys.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
 import type { TotpProposal } from './second-factors.ts';
-import type { PeopleRefusal } from './sign-in.ts';
 import { passkeyPlace } from './stronger-sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
@@ -40,11 +41,12 @@ export async function confirmTotp(
   actor: PersonActor,
   code: string,
 ): Promise<Result<readonly string[], PeopleRefusal>> {
-  const waitMs = tools.throttle.take('totp', actor.address, actor.personId);
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const confirmed = await tools.secondFactors.confirm(actor.personId, code);
-  if (!confirmed.ok) return fail({ kind: 'invalid', field: 'code', message: confirmed.error });
-  tools.throttle.forgive('totp', actor.address, actor.personId);
+  const { personId, address } = actor;
+  const confirmed = await attempt(tools, { kind: 'totp', address, login: personId }, async () => {
+    const done = await tools.secondFactors.confirm(personId, code);
+    return done.ok ? done : fail({ kind: 'invalid', field: 'code', message: done.error } as const);
+  });
+  if (!confirmed.ok) return confirmed;
   await changed(tools, actor, 'totp-add');
   return confirmed;
 }

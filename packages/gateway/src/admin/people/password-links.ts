@@ -4,9 +4,11 @@ import type { Store } from '../../ports/store.ts';
 import { writeAudit } from '../audit.ts';
 import type { Peppers } from '../owner-files.ts';
 import type { Actor } from './actor.ts';
+import { attempt } from './attempt.ts';
 import { makeLinkToken, oneTimeHashes } from './one-time-secrets.ts';
 import { passwordMistake } from './passwords.ts';
-import { type PeopleRefusal, setPassword } from './sign-in.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
+import { setPassword } from './sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
 const goodForMs = 24 * 3_600_000;
@@ -49,18 +51,18 @@ export async function makePasswordLink(
 }
 
 /** The person of a link, which stays good. */
-export async function lookAtPasswordLink(
-  { store, peppers, throttle, now }: StrongerTools,
+export function lookAtPasswordLink(
+  tools: StrongerTools,
   token: string,
   address: string | null,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
-  const waitMs = throttle.take('password-link', address, '');
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const id = await store.personLinks.findPasswordLink(oneTimeHashes(peppers, 'password-link', token), now());
-  const person = id === null ? null : await store.people.find(id);
-  if (person === null) return fail(gone);
-  throttle.forgive('password-link', address, '');
-  return succeed(person);
+  const { store, peppers, now } = tools;
+  return attempt(tools, { kind: 'password-link', address, login: '' }, async () => {
+    const hashes = oneTimeHashes(peppers, 'password-link', token);
+    const id = await store.personLinks.findPasswordLink(hashes, now());
+    const person = id === null ? null : await store.people.find(id);
+    return person === null ? fail(gone) : succeed(person);
+  });
 }
 
 /** Sets the password of the link's person. All of their sessions end. */

@@ -1,6 +1,7 @@
 import type { KnownPerson } from '../../ports/people.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Passwords } from './passwords.ts';
+import type { Refusals } from './refusals.ts';
 import type { Sessions } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -17,6 +18,8 @@ export interface PeopleTools {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly throttle: Throttle;
+  /** Notes who could not sign in. */
+  readonly refusals: Refusals;
   /** The proof that a person owes beside a password; null for none. */
   readonly secondStep: (person: KnownPerson) => Promise<SecondStep | null>;
   /** Makes the first operator's link, and no other request, good. */

@@ -2,7 +2,7 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import type { KnownPerson, Membership, PeopleStore, Role } from '../../ports/people.ts';
 import { writeAudit } from '../audit.ts';
 import type { Actor } from './actor.ts';
-import type { PeopleRefusal } from './sign-in.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
 /** Why a person stays as they are. */

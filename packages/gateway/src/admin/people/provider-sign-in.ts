@@ -1,21 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
+import { z } from 'zod';
 import type { RoleGrant } from '../../catalogue/role-rules.ts';
 import type { StoredIdentity } from '../../ports/factors.ts';
 import type { KnownPerson, Membership } from '../../ports/people.ts';
 import { writeAudit } from '../audit.ts';
 import { addInvited } from './invitations.ts';
-import type { OidcIdentity, OidcQuestion } from './oidc.ts';
+import type { OidcIdentity } from './oidc.ts';
 import type { PersonChanges } from './person-changes.ts';
 import type { OpenedSession, SignInPlace } from './sessions.ts';
 import { newPerson, openSession } from './sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
 /** The reason that somebody goes to the provider for: to sign in, to accept an invitation, or to connect it to themself. */
-export type ProviderErrand =
-  | { readonly kind: 'sign-in' }
-  | { readonly kind: 'invitation'; readonly token: string }
-  | { readonly kind: 'connect'; readonly personId: string };
+const providerErrand = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('sign-in') }),
+  z.object({ kind: z.literal('invitation'), token: z.string() }),
+  z.object({ kind: z.literal('connect'), personId: z.string() }),
+]);
+export type ProviderErrand = Readonly<z.infer<typeof providerErrand>>;
+
+/** A person who comes back must bring this, as the ticket has it. */
+const providerTicket = z.object({
+  question: z.object({ state: z.string(), nonce: z.string(), verifier: z.string() }),
+  errand: providerErrand,
+  overAtMs: z.number(),
+});
 
 /** Why nobody is signed in who has come back: the page has the words. */
 export type ProviderProblem = 'failed' | 'unknown' | 'disabled' | 'late' | 'taken';
@@ -49,10 +59,21 @@ export async function endAtProvider(
   place: SignInPlace,
   log: (problem: string) => void,
 ): Promise<Result<ProviderReturn, ProviderProblem>> {
-  const content = tools.tickets.spend('oidc', ticket);
-  if (content === null || tools.provider === null) return fail('late');
-  // Nobody but this process, or one with its pepper, has written what is in a ticket.
-  const { question, errand } = content as unknown as { question: OidcQuestion; errand: ProviderErrand };
+  const ended = await endErrand(tools, changes, { parameters, ticket }, place, log);
+  if (!ended.ok) tools.refusals.note({ kind: 'provider', address: place.address, login: '' }, ended.error);
+  return ended;
+}
+
+async function endErrand(
+  tools: StrongerTools,
+  changes: PersonChanges,
+  { parameters, ticket }: { readonly parameters: URLSearchParams; readonly ticket: string },
+  place: SignInPlace,
+  log: (problem: string) => void,
+): Promise<Result<ProviderReturn, ProviderProblem>> {
+  const content = providerTicket.safeParse(tools.tickets.spend('oidc', ticket));
+  if (!content.success || tools.provider === null) return fail('late');
+  const { question, errand } = content.data;
   const found = await tools.provider.finish(parameters, question);
   if (!found.ok) {
     log(found.error);

@@ -3,19 +3,12 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import type { KnownPerson } from '../../ports/people.ts';
 import { writeAudit } from '../audit.ts';
 import type { Actor, PersonActor } from './actor.ts';
+import { attempt } from './attempt.ts';
 import { passwordMistake } from './passwords.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
 import type { PeopleTools, SecondStep } from './people-tools.ts';
 import type { OpenedSession, SignInPlace } from './sessions.ts';
 import { isSetUpToken } from './set-up.ts';
-import type { GuessKind } from './throttle.ts';
-
-/** Why nobody is signed in, or nothing of theirs is changed. */
-export type PeopleRefusal =
-  | { readonly kind: 'invalid'; readonly field: string; readonly message: string }
-  /** It says nothing of what was wrong, so that nobody learns who there is. */
-  | { readonly kind: 'wrong'; readonly message: string }
-  | { readonly kind: 'throttled'; readonly retryAfterMs: number }
-  | { readonly kind: 'conflict'; readonly message: string };
 
 /** A sign-in that is done, or goes on. */
 export type SignInStep = { readonly next: 'done'; readonly opened: OpenedSession } | SecondStep;
@@ -28,13 +21,15 @@ export async function signIn(
   { login, password }: { readonly login: string; readonly password: string },
   place: SignInPlace,
 ): Promise<Result<SignInStep, PeopleRefusal>> {
-  const { store, passwords, throttle } = tools;
-  const waitMs = throttle.take('password', place.address, login);
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const person = await store.people.findByLogin(login);
-  const isRight = await passwords.verify(password, person?.passwordHash ?? null);
-  if (!isRight || person === null || person.disabledAtMs !== null) return fail(wrong);
-  throttle.forgive('password', place.address, login);
+  const { store, passwords } = tools;
+  const guess = { kind: 'password', address: place.address, login } as const;
+  const proved = await attempt(tools, guess, async () => {
+    const person = await store.people.findByLogin(login);
+    const isRight = await passwords.verify(password, person?.passwordHash ?? null);
+    return !isRight || person === null || person.disabledAtMs !== null ? fail(wrong) : succeed(person);
+  });
+  if (!proved.ok) return proved;
+  const person = proved.value;
   if (person.passwordHash !== null && passwords.isOld(person.passwordHash))
     await store.people.amend(person.id, { passwordHash: await passwords.hash(password) });
   const step = await tools.secondStep(person);
@@ -53,24 +48,37 @@ export async function openSession(
     ...{ kind: 'person', personId: person.id, name: person.name, isOperator: person.isOperator },
     ...{ memberships: person.memberships, sessionId: id, provenAtMs, address: place.address },
   };
-  await note(tools, actor, 'session.create', id, { after: { id, personId: person.id } });
+  await note(tools, actor, 'session.create', id, { after: { id, personId: person.id, how: place.how } });
   return opened;
 }
 
-/** The first operator: who has the link that a start of a console without people prints. */
+/** The first operator, as they introduce themself. */
+interface FirstOperator {
+  readonly token: string;
+  readonly login: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+/** Makes the first operator of whoever has the link that a start of a console without people prints. */
 export async function setUp(
   tools: PeopleTools,
-  given: {
-    readonly token: string;
-    readonly login: string;
-    readonly name: string;
-    readonly password: string;
-  },
+  given: FirstOperator,
   place: SignInPlace,
 ): Promise<Result<OpenedSession, PeopleRefusal>> {
-  const { store, passwords, throttle, now, operatorToken } = tools;
-  const waitMs = throttle.take('set-up', place.address, '');
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
+  const guess = { kind: 'set-up', address: place.address, login: '' } as const;
+  const made = await attempt(tools, guess, () => addFirst(tools, given));
+  if (!made.ok) return made;
+  const person = made.value;
+  const actor: Actor = { kind: 'nobody', address: place.address };
+  await note(tools, actor, 'person.create', person.id, { after: { ...person } }, person.name);
+  return succeed(await openSession(tools, person, place));
+}
+
+async function addFirst(
+  { store, passwords, now, operatorToken }: PeopleTools,
+  given: FirstOperator,
+): Promise<Result<KnownPerson, PeopleRefusal>> {
   if (!isSetUpToken(operatorToken, given.token, now()) || (await store.people.count()) > 0)
     return fail(usedUp);
   const mistake = passwordMistake(given.password, given.login);
@@ -80,11 +88,7 @@ export async function setUp(
     isOperator: true,
     passwordHash: await passwords.hash(given.password),
   };
-  if ((await store.people.insert(person, true)) !== 'added') return fail(usedUp);
-  throttle.forgive('set-up', place.address, '');
-  const actor: Actor = { kind: 'nobody', address: place.address };
-  await note(tools, actor, 'person.create', person.id, { after: { ...person } }, person.name);
-  return succeed(await openSession(tools, person, place));
+  return (await store.people.insert(person, true)) === 'added' ? succeed(person) : fail(usedUp);
 }
 
 const usedUp: PeopleRefusal = {
@@ -108,7 +112,7 @@ export async function proveByPassword(
   actor: PersonActor,
   password: string,
 ): Promise<Result<string, PeopleRefusal>> {
-  const proved = await checkPassword(tools, actor, password, 'password');
+  const proved = await checkPassword(tools, actor, password);
   if (!proved.ok) return proved;
   const secret = await tools.sessions.rotate(actor.sessionId, 'password');
   return secret === null ? fail(wrongPassword) : succeed(secret);
@@ -117,18 +121,16 @@ export async function proveByPassword(
 const wrongPassword: PeopleRefusal = { kind: 'wrong', message: 'The password is not right.' };
 
 async function checkPassword(
-  { store, passwords, throttle }: PeopleTools,
+  tools: PeopleTools,
   { personId, address }: PersonActor,
   password: string,
-  kind: GuessKind,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
+  const { store, passwords } = tools;
   const person = await store.people.find(personId);
   if (person === null) return fail(wrongPassword);
-  const waitMs = throttle.take(kind, address, person.login);
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  if (!(await passwords.verify(password, person.passwordHash))) return fail(wrongPassword);
-  throttle.forgive(kind, address, person.login);
-  return succeed(person);
+  return attempt(tools, { kind: 'password', address, login: person.login }, async () =>
+    (await passwords.verify(password, person.passwordHash)) ? succeed(person) : fail(wrongPassword),
+  );
 }
 
 /** Changes one's own password: all other sessions end, and this one has another secret. */
@@ -137,7 +139,7 @@ export async function changePassword(
   actor: PersonActor,
   { current, password }: { readonly current: string; readonly password: string },
 ): Promise<Result<string, PeopleRefusal>> {
-  const proved = await checkPassword(tools, actor, current, 'password');
+  const proved = await checkPassword(tools, actor, current);
   if (!proved.ok) return proved;
   const set = await setPassword(tools, actor, proved.value, password, actor.sessionId);
   if (!set.ok) return set;

@@ -2,6 +2,7 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import type { KnownPerson } from '../../ports/people.ts';
 import type { PersonActor } from './actor.ts';
+import { attempt } from './attempt.ts';
 import {
   askWhoIsThere,
   type PasskeyPlace,
@@ -9,9 +10,10 @@ import {
   passkeyHost,
   provePasskey,
 } from './passkeys.ts';
+import type { PeopleRefusal } from './people-refusal.ts';
 import type { SecondStep } from './people-tools.ts';
 import type { OpenedSession, SignInPlace } from './sessions.ts';
-import { openSession, type PeopleRefusal } from './sign-in.ts';
+import { openSession } from './sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
 const tooLate: PeopleRefusal = { kind: 'wrong', message: 'This took too long: start again.' };
@@ -36,18 +38,19 @@ export async function signInByCode(
   { ticket, code }: { readonly ticket: string; readonly code: string },
   place: SignInPlace,
 ): Promise<Result<OpenedSession, PeopleRefusal>> {
-  const { store, tickets, throttle, secondFactors } = tools;
+  const { store, tickets, secondFactors } = tools;
   const content = tickets.read('totp', ticket);
   const person = content === null ? null : await store.people.find(String(content['personId']));
   const isSame = person !== null && person.passwordHash === content?.['password'];
   if (!isSame || person.disabledAtMs !== null) return fail(tooLate);
-  const waitMs = throttle.take('totp', place.address, person.login);
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const proof = await secondFactors.prove(person.id, code);
-  if (proof === null) return fail(wrongCode);
-  if (tickets.spend('totp', ticket) === null) return fail(tooLate);
-  throttle.forgive('totp', place.address, person.login);
-  return succeed(await openSession(tools, person, { ...place, how: proof }));
+  const guess = { kind: 'totp', address: place.address, login: person.login } as const;
+  const proved = await attempt(tools, guess, async () => {
+    const proof = await secondFactors.prove(person.id, code);
+    if (proof === null) return fail(wrongCode);
+    return tickets.spend('totp', ticket) === null ? fail(tooLate) : succeed(proof);
+  });
+  if (!proved.ok) return proved;
+  return succeed(await openSession(tools, person, { ...place, how: proved.value }));
 }
 
 /** The console's origin as the place of passkeys; null where browsers make none. */
@@ -77,25 +80,24 @@ export interface PasskeyAnswer {
   readonly response: AuthenticationResponseJSON;
 }
 
-async function personOfPasskey(
+function personOfPasskey(
   tools: StrongerTools,
   { ticket, response }: PasskeyAnswer,
   address: string | null,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
-  const { store, throttle, now } = tools;
-  const waitMs = throttle.take('passkey', address, '');
-  if (waitMs !== null) return fail({ kind: 'throttled', retryAfterMs: waitMs });
-  const stored = await store.factors.findPasskey(response.id);
-  const place = passkeyPlace(tools);
-  const person = stored === null ? null : await store.people.find(stored.personId);
-  if (stored === null || place === null || person === null || person.disabledAtMs !== null)
-    return fail(unknownPasskey);
-  const publicKey = new Uint8Array(Buffer.from(stored.publicKey, 'base64url'));
-  const counter = await provePasskey(place, ticket, response, { ...stored, publicKey });
-  if (!counter.ok) return fail({ kind: 'wrong', message: counter.error });
-  await store.factors.notePasskeyUse(stored.id, counter.value, now());
-  throttle.forgive('passkey', address, '');
-  return succeed(person);
+  const { store, now } = tools;
+  return attempt(tools, { kind: 'passkey', address, login: '' }, async () => {
+    const stored = await store.factors.findPasskey(response.id);
+    const place = passkeyPlace(tools);
+    const person = stored === null ? null : await store.people.find(stored.personId);
+    if (stored === null || place === null || person === null || person.disabledAtMs !== null)
+      return fail(unknownPasskey);
+    const publicKey = new Uint8Array(Buffer.from(stored.publicKey, 'base64url'));
+    const counter = await provePasskey(place, ticket, response, { ...stored, publicKey });
+    if (!counter.ok) return fail({ kind: 'wrong', message: counter.error });
+    await store.factors.notePasskeyUse(stored.id, counter.value, now());
+    return succeed(person);
+  });
 }
 
 /** Proves by passkey that it is still the same person, and gives their session another secret. */

@@ -1,6 +1,13 @@
 /** The kinds of proof that may be guessed. */
 export type GuessKind = 'password' | 'totp' | 'passkey' | 'set-up' | 'invitation' | 'password-link';
 
+/** A proof that somebody offers: of what kind, from where, and as whom; as nobody where it says that itself. */
+export interface Guess {
+  readonly kind: GuessKind;
+  readonly address: string | null;
+  readonly login: string;
+}
+
 /** Somebody who fails may fail so often, and then waits twice as long each time. */
 interface GuessLimit {
   readonly free: number;
@@ -36,9 +43,9 @@ export class Throttle {
   }
 
   /** Counts an attempt before it is looked at. How long to wait where it is one too many; null where it may be made. */
-  take(kind: GuessKind, address: string | null, login: string): number | null {
+  take(guess: Guess): number | null {
     const nowMs = this.#now();
-    const keys = keysOf(kind, address, login);
+    const keys = keysOf(guess);
     const waits = keys.map(({ key }) => (this.#rows.get(key)?.openAtMs ?? 0) - nowMs);
     const longest = Math.max(...waits);
     if (longest > 0) return longest;
@@ -47,8 +54,8 @@ export class Throttle {
   }
 
   /** The attempt was right: it is no failure, and neither are those before it. */
-  forgive(kind: GuessKind, address: string | null, login: string): void {
-    const [pair, ...others] = keysOf(kind, address, login);
+  forgive(guess: Guess): void {
+    const [pair, ...others] = keysOf(guess);
     if (pair !== undefined) this.#rows.delete(pair.key);
     for (const { key } of others) {
       const row = this.#rows.get(key);
@@ -68,8 +75,8 @@ export class Throttle {
   }
 }
 
-function keysOf(kind: GuessKind, address: string | null, login: string) {
-  const place = placeOf(address);
+function keysOf({ kind, address, login }: Guess) {
+  const place = placeKey(address);
   const who = login.normalize('NFKC').toLowerCase().slice(0, 200);
   return [
     { key: `${kind} by ${place} at ${who}`, limit: limits.pair },
@@ -79,7 +86,7 @@ function keysOf(kind: GuessKind, address: string | null, login: string) {
 }
 
 /** A line of IPv6 has 2⁶⁴ addresses of its own: they count as one. */
-function placeOf(address: string | null): string {
+export function placeKey(address: string | null): string {
   if (address === null) return '';
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (!plain.includes(':')) return plain;

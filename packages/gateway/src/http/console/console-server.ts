@@ -6,6 +6,7 @@ import { PasswordsBusy } from '../../admin/people/passwords.ts';
 import type { CreateClaims } from '../../ports/create-claims.ts';
 import type { LedgerTrouble } from '../../ports/ledger.ts';
 import { StoreUnavailable } from '../../ports/store.ts';
+import { CallerAddresses } from '../caller-address.ts';
 import { type ListenAddress, type ListeningSocket, listen, originOf, socketOf } from '../listening.ts';
 import { type Bindings, ConsoleApi } from './frame/console-api.ts';
 import { docsApi } from './frame/docs-api.ts';
@@ -49,6 +50,8 @@ export interface ConsoleOptions extends ListenAddress {
   /** The build of the pages, if it is not the one of `packages/console`. */
   readonly pagesFolder?: string;
   readonly tokens: OwnerTokens;
+  /** Proxies in front of this port, whose word of where people are is believed. */
+  readonly trustedProxies?: readonly string[];
   readonly routes: ApiSources;
   /** Answers for the public, before any route is looked for. */
   readonly status: Pick<StatusLane, 'answer'>;
@@ -88,7 +91,8 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
       server.close();
       options.routes.live.close();
     },
-    close() {
+    async close() {
+      await options.routes.people.refusals.settle();
       return new Promise((resolve) => {
         // One that has retired listens no more, which is no trouble here.
         server.close(() => resolve());
@@ -143,13 +147,24 @@ function consoleRoutes(options: ConsoleOptions): Hono<{ Bindings: Bindings }> {
   return routes;
 }
 
-function apiOf({ tokens, consoleOrigin, creates, routes, now }: ConsoleOptions): ConsoleApi {
+function apiOf({
+  tokens,
+  consoleOrigin,
+  creates,
+  routes,
+  now,
+  trustedProxies = [],
+}: ConsoleOptions): ConsoleApi {
   const findPerson = (cookies: string, address: string | null) => {
     const secret = routes.cookie.read(cookies);
     return secret === null ? Promise.resolve(null) : routes.people.sessions.find(secret, address);
   };
   const gate = new Gate({ operatorToken: tokens.operator, consoleOrigin, findPerson, now });
-  const api = new ConsoleApi({ gate, creates: new RepeatedCreates(creates, now) });
+  const api = new ConsoleApi({
+    gate,
+    addresses: new CallerAddresses(trustedProxies),
+    creates: new RepeatedCreates(creates, now),
+  });
   operationsApi(api, routes, findPerson);
   docsApi(api);
   return api;

@@ -45,7 +45,13 @@ export interface ConsoleParts {
   readonly clock: Clock;
   readonly settings: Pick<
     Settings,
-    'config' | 'consoleOrigin' | 'dataDir' | 'deploymentName' | 'firstContentTimeoutMs' | 'language'
+    | 'config'
+    | 'consoleOrigin'
+    | 'dataDir'
+    | 'deploymentName'
+    | 'firstContentTimeoutMs'
+    | 'language'
+    | 'trustedProxies'
   >;
   /** As they were written, and where. */
   readonly givenSettings: GivenSettings;

@@ -45,6 +45,7 @@ export function openConsole(
       return metrics.expose();
     },
     creates: store.creates,
+    trustedProxies: settings.trustedProxies,
     now: clock.now,
     apiOrigin: () => state.apiOrigin,
     status: new StatusLane(status.keeper, settings.language),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Passwords } from '../../admin/people/passwords.ts';
 import type { PeopleTools } from '../../admin/people/people-tools.ts';
+import { Refusals } from '../../admin/people/refusals.ts';
 import { Sessions } from '../../admin/people/sessions.ts';
 import { setUpToken } from '../../admin/people/set-up.ts';
 import { newPerson } from '../../admin/people/sign-in.ts';
@@ -46,6 +47,7 @@ beforeEach(async () => {
     passwords: new Passwords({ memoryKiB: 64, passes: 1 }),
     sessions: new Sessions(store.people, () => nowMs),
     throttle: new Throttle(() => nowMs),
+    refusals: new Refusals(store, () => nowMs),
     secondStep: () => Promise.resolve(null),
   };
   const findPerson = (cookies: string, address: string | null) => {
@@ -229,7 +231,9 @@ describe('signing in', () => {
     expect((await new Browser().ask('POST', '/session', { login: 'ada@example.com', password })).status).toBe(
       429,
     );
-    expect(people.throttle.take('password', '192.0.2.7', 'ada@example.com')).toBeNull();
+    expect(
+      people.throttle.take({ kind: 'password', address: '192.0.2.7', login: 'ada@example.com' }),
+    ).toBeNull();
     nowMs += 20_000;
     expect((await new Browser().ask('POST', '/session', { login: 'ada@example.com', password })).status).toBe(
       200,

@@ -1,10 +1,10 @@
+import type { PeopleRefusal } from '../../admin/people/people-refusal.ts';
 import type { PeopleTools } from '../../admin/people/people-tools.ts';
 import {
   changeOwn,
   changePassword,
   endOtherSessions,
   endSession,
-  type PeopleRefusal,
   proveByPassword,
   setUp,
   signIn,

@@ -8,6 +8,7 @@ import { type Store, StoreUnavailable } from '../../../ports/store.ts';
 import { epochMs } from '../../../store/contract/samples.ts';
 import { openSqliteStore } from '../../../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../../../store/sqlite/same-thread-lane.ts';
+import { CallerAddresses } from '../../caller-address.ts';
 import { pageMembers, pageOf } from '../contract/common.ts';
 import { answer, created, nothing, problem } from './answer.ts';
 import { ConsoleApi } from './console-api.ts';
@@ -273,4 +274,29 @@ test('a store that cannot say who asks is 503, and for nobody a 401', async () =
 test('an answer that is not what its route says is a bug', async () => {
   sizes.set('t9', 1.5);
   await expect(ask('GET', '/things/t9')).rejects.toThrow('does not answer as it says');
+});
+
+test.each([
+  ['a stranger who says where they are', '198.51.100.9', '203.0.113.7', '198.51.100.9'],
+  ['who comes through a trusted proxy', '10.0.0.1', '203.0.113.7', '203.0.113.7'],
+  [
+    'who comes through one and makes up what it appends to',
+    '10.0.0.1',
+    '1.2.3.4, 203.0.113.7',
+    '203.0.113.7',
+  ],
+])('%s is seen where they are', async (_, peer, forwarded, seen) => {
+  const gate = new Gate({
+    ...{ operatorToken: 'token', consoleOrigin: null, now: () => nowMs },
+    findPerson: () => Promise.resolve(null),
+  });
+  const api = new ConsoleApi({ gate, addresses: new CallerAddresses(['10.0.0.0/8']), creates: null });
+  api.route(
+    { method: 'get', path: '/where', access: 'anyone', tag: 'Things', summary: 'Where', answer: z.unknown() },
+    ({ actor }) => answer(actor.kind === 'command-line' ? null : actor.address),
+  );
+  const headers = { 'x-forwarded-for': forwarded };
+  const from = { incoming: { socket: { remoteAddress: peer } } };
+  const answered = await api.hono().request('/api/v1/where', { headers }, from);
+  expect(await answered.json()).toBe(seen);
 });

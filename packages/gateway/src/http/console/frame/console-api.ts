@@ -2,6 +2,7 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { mistakesOf } from '../../../catalogue/limit-patch.ts';
+import { CallerAddresses } from '../../caller-address.ts';
 import { answerResponse, type ConsoleAnswer, isProblem, staleness } from './answer.ts';
 import { parseBody, readBody } from './body.ts';
 import type { Admitted, Gate } from './gate.ts';
@@ -16,6 +17,8 @@ export interface Bindings {
 
 export interface ConsoleApiOptions {
   readonly gate: Gate;
+  /** Tells where people are; no proxy is believed if it is left out. */
+  readonly addresses?: Pick<CallerAddresses, 'addressOf'>;
   /** Null where no create is remembered. */
   readonly creates: RepeatedCreates | null;
   /** Holds every answer against its schema, and throws where it breaks it: tests do. */
@@ -34,11 +37,13 @@ type AnyResult = ConsoleAnswer<unknown> | ConsoleProblem | Response;
 /** The routes of the console. Each says who may ask at its definition; all that is not a route is closed to strangers. */
 export class ConsoleApi {
   readonly #options: ConsoleApiOptions;
+  readonly #addresses: Pick<CallerAddresses, 'addressOf'>;
   readonly #hono = new Hono<{ Bindings: Bindings }>();
   readonly #specs: AnyRouteSpec[] = [];
 
   constructor(options: ConsoleApiOptions) {
     this.#options = options;
+    this.#addresses = options.addresses ?? new CallerAddresses([]);
   }
 
   /** Every route that there is. */
@@ -84,13 +89,14 @@ export class ConsoleApi {
   hono(): Hono<{ Bindings: Bindings }> {
     const all = new Hono<{ Bindings: Bindings }>();
     all.route(apiPrefix, this.#hono);
-    all.all('/api/*', (context) => this.#refuse(context.req.raw, addressOf(context.env)));
-    all.all('/api', (context) => this.#refuse(context.req.raw, addressOf(context.env)));
+    all.all('/api/*', (context) => this.#refuse(context.req.raw, context.env));
+    all.all('/api', (context) => this.#refuse(context.req.raw, context.env));
     return all;
   }
 
   /** Whoever may not ask anything does not learn what there is to ask. */
-  async #refuse(request: Request, address: string | null): Promise<Response> {
+  async #refuse(request: Request, env: Bindings | undefined): Promise<Response> {
+    const address = this.#addressOf(request, env);
     const admitted = await this.#options.gate.admit(request, address, { access: 'signed-in' });
     return problemResponse(admitted.ok ? problem('not_found', 'There is no such path.') : admitted.error);
   }
@@ -100,7 +106,7 @@ export class ConsoleApi {
     const path = spec.path.replaceAll(/\{(\w+)\}/g, ':$1');
     this.#hono.on(spec.method.toUpperCase(), path, async (context) => {
       const request = context.req.raw;
-      const admitted = await this.#options.gate.admit(request, addressOf(context.env), spec);
+      const admitted = await this.#options.gate.admit(request, this.#addressOf(request, context.env), spec);
       if (!admitted.ok) return problemResponse(admitted.error);
       const read = await readCall(spec, request, context.req.param(), context.req.queries(), admitted.value);
       if (!read.ok) return problemResponse(read.error);
@@ -122,6 +128,13 @@ export class ConsoleApi {
     );
   }
 
+  /** Guesses are counted by it and notes name it, so it is read as the API port reads it: a proxy's word counts only where it is trusted. */
+  #addressOf(request: Request, env: Bindings | undefined): string | null {
+    const peer = env?.incoming?.socket.remoteAddress;
+    const header = (name: string) => request.headers.get(name) ?? undefined;
+    return this.#addresses.addressOf({ peer, header });
+  }
+
   #checked(spec: AnyRouteSpec, result: AnyResult): AnyResult {
     if (this.#options.checksAnswers !== true || isProblem(result) || result instanceof Response)
       return result;
@@ -134,10 +147,6 @@ export class ConsoleApi {
 function respond(result: AnyResult): Response {
   if (result instanceof Response) return result;
   return isProblem(result) ? problemResponse(result) : answerResponse(result);
-}
-
-function addressOf(env: Bindings | undefined): string | null {
-  return env?.incoming?.socket.remoteAddress ?? null;
 }
 
 interface ReadCall {
