@@ -163,19 +163,20 @@ export async function startGateway(
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
   const looking = openLive({ store, metrics, ...configuration.value, clock: systemClock }, opened);
-  const observer = createCallObserver({
-    ...{ log, metrics, events, live: looking, clock: systemClock, logsCalls: settings.callLog },
-    onRefused: configuration.value.credentialRefused,
-  });
   const { file = null } = given;
   const signIn = readSignInSettings(settings);
   if (!signIn.ok) return signIn;
   const told = { settings, file, store, configuration: configuration.value, clock: systemClock };
   const status = openStatus({ ...told, logger: log.logger }, opened);
+  const observer = createCallObserver({
+    ...{ log, metrics, events, live: looking, status: status.keeper },
+    ...{ clock: systemClock, logsCalls: settings.callLog },
+    onRefused: configuration.value.credentialRefused,
+  });
   const parts = {
     ...{ settings, log, memory, metrics, store, events, status, live: looking },
     configuration: configuration.value,
-    observer: status.keeper.observing(observer),
+    observer,
     ...{ tokens: tokens.value, signIn: signIn.value, givenSettings: given.settings ?? {} },
     sockets: given.sockets ?? {},
     restart: given.restart ?? cannotRestart,

@@ -81,7 +81,8 @@ export const folderPermissions: Readonly<Record<string, FolderPermission>> = {
     imports: [
       protocols,
       ...core,
-      ...inGateway('ports', 'admin', 'http/listening.ts', 'http/caller-address.ts'),
+      ...inGateway('ports', 'admin'),
+      ...inGateway('http/listening.ts', 'http/caller-address.ts', 'http/request-head.ts'),
     ],
     types: inGateway('config.ts', 'status'),
     packages: ['node:', 'hono', '@hono/node-server', 'zod'],

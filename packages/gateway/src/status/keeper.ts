@@ -1,8 +1,7 @@
-import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Catalogue, Target } from '../catalogue/catalogue.ts';
 import { isListed } from '../catalogue/listing.ts';
 import type { ChannelFailure } from '../ports/channel-history.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Observer } from '../ports/observer.ts';
 import {
   type CellCounts,
   cellMs,
@@ -12,6 +11,8 @@ import {
   type StatusStore,
   type Subject,
 } from '../ports/status.ts';
+import type { StatusSink } from '../ports/status-sink.ts';
+import type { Outcome } from '../route/outcomes.ts';
 import { judgeDelayMs } from './judge.ts';
 import { type AskTarget, StatusProbes } from './probes.ts';
 import { StatusTally } from './tally.ts';
@@ -38,9 +39,9 @@ export interface StatusKeeperOptions {
 }
 
 /** Counts what calls come to, has it judged, and keeps the page that shows it. All but counting is done behind. */
-export class StatusKeeper {
+export class StatusKeeper implements StatusSink {
   readonly #options: StatusKeeperOptions;
-  readonly #tally = new StatusTally();
+  readonly tally: StatusTally;
   readonly #startedAtMs: number;
   #probes: StatusProbes | null = null;
   #unsaved: CellCounts[] = [];
@@ -57,31 +58,20 @@ export class StatusKeeper {
 
   constructor(options: StatusKeeperOptions) {
     this.#options = options;
+    this.tally = new StatusTally((name) => options.catalogue.current.models.has(name));
     this.#startedAtMs = options.clock.now();
     this.#savedAtMs = this.#startedAtMs;
     this.#judgedToMs = lastJudged(this.#startedAtMs);
   }
 
-  /** An observer that hears what the given one hears, and has it counted. */
-  observing(observer: Observer): Observer {
-    const { catalogue, clock } = this.#options;
-    const tally = this.#tally;
-    return {
-      ...observer,
-      callFinished(entry, attempts) {
-        observer.callFinished(entry, attempts);
-        tally.callFinished(entry, attempts, catalogue.current.models.has(entry.modelRequested));
-      },
-      probed: (target, modelId, outcome) => {
-        observer.probed(target, modelId, outcome);
-        this.#probes?.probed(target, modelId, outcome, clock.now());
-      },
-    };
+  /** A probe has ended, whoever wanted it. */
+  probed(target: Target, modelId: string, outcome: Outcome): void {
+    this.#probes?.probed(target, modelId, outcome, this.#options.clock.now());
   }
 
   /** Has probes sent from now on. */
   probeWith(ask: AskTarget): void {
-    this.#probes = new StatusProbes(ask, this.#tally, this.#options.probesPerCell, this.#startedAtMs);
+    this.#probes = new StatusProbes(ask, this.tally, this.#options.probesPerCell, this.#startedAtMs);
   }
 
   /** The files of the page; null before it was first made. */
@@ -140,8 +130,8 @@ export class StatusKeeper {
 
   async #save(): Promise<void> {
     this.#savedAtMs = this.#options.clock.now();
-    this.#unsaved = [...this.#unsaved, ...this.#tally.take()].slice(-unsavedMax);
-    this.#unsavedFailures = [...this.#unsavedFailures, ...this.#tally.takeFailures()].slice(-unsavedMax);
+    this.#unsaved = [...this.#unsaved, ...this.tally.take()].slice(-unsavedMax);
+    this.#unsavedFailures = [...this.#unsavedFailures, ...this.tally.takeFailures()].slice(-unsavedMax);
     const [saving, failures] = [this.#unsaved, this.#unsavedFailures];
     if (saving.length + failures.length === 0) return;
     [this.#unsaved, this.#unsavedFailures] = [[], []];

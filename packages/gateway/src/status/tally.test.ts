@@ -20,11 +20,11 @@ function count(tally: StatusTally, n: number, ...outcomes: readonly Outcome[]): 
     ...sampleAttempt(),
     detail: `words ${n}.${at}`,
   }));
-  tally.callFinished(sampleEntry({ traceId: traceId(n), attempts }), ended, false);
+  tally.callFinished(sampleEntry({ traceId: traceId(n), attempts }), ended);
 }
 
 test('failures of a channel are counted by kind, and kept with their calls and words', () => {
-  const tally = new StatusTally();
+  const tally = new StatusTally(() => false);
   const stalled: Outcome = { kind: 'timed-out', phase: 'stall', committed: true, reading };
   count(tally, 1, refused('rate-limited'), { kind: 'answered', reading });
   count(tally, 2, refused('rate-limited'), stalled);
@@ -41,14 +41,14 @@ test('failures of a channel are counted by kind, and kept with their calls and w
 });
 
 test('a model that is not known there is a failure to be seen, and no bad call of the channel', () => {
-  const tally = new StatusTally();
+  const tally = new StatusTally(() => false);
   count(tally, 1, refused('model-missing'));
   expect(tally.take()).toEqual([]);
   expect(tally.takeFailures()).toMatchObject([{ kind: 'model-missing' }]);
 });
 
 test('an outage holds no more memory than the failures that are kept', () => {
-  const tally = new StatusTally();
+  const tally = new StatusTally(() => false);
   for (let n = 0; n < 1000; n++) count(tally, n, refused('rate-limited'));
   const kept = tally.takeFailures();
   expect(kept).toHaveLength(failuresKept);

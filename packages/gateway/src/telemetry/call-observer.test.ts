@@ -10,12 +10,22 @@ const clock = { now: () => 0, monotonic: () => 0 };
 const events = { raise: () => undefined, over: () => undefined };
 const onRefused = () => undefined;
 const target = targetOf({ id: 'c1' });
+const status = { tally: { callFinished: () => undefined }, probed: () => undefined };
 const live = { isWatched: false, callEnded: () => undefined, serviceChanged: () => undefined };
 
 test('a finished call is counted and logged; an alert too', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, live, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      status,
+      clock,
+      logsCalls: true,
+      onRefused,
+    });
     observer.callStarted();
     observer.callFinished(completeEntry, []);
     observer.alert('unpriced-model', { model: 'small' });
@@ -38,6 +48,7 @@ test('a model without a price is alerted once an hour, and counted every time', 
       metrics,
       events,
       live,
+      status,
       clock: time,
       logsCalls: true,
       onRefused,
@@ -56,7 +67,16 @@ test('a model without a price is alerted once an hour, and counted every time', 
 test('what goes out of service and comes back is logged and counted; probes are counted', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    const observer = createCallObserver({ log, metrics, events, live, clock, logsCalls: true, onRefused });
+    const observer = createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      status,
+      clock,
+      logsCalls: true,
+      onRefused,
+    });
     observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
     observer.probed(target, 'm', refusedConnection);
     observer.probed(target, 'm', answered());
@@ -87,10 +107,16 @@ test('what goes out of service and comes back is logged and counted; probes are 
 test('finished calls are counted all the same when they are not to be logged', async () => {
   const metrics = createMetrics({ ledgerQueued: () => 0, bytesHeld: () => 4096 });
   const lines = await linesWritten({ level: 'info', format: 'json' }, (log) => {
-    createCallObserver({ log, metrics, events, live, clock, logsCalls: false, onRefused }).callFinished(
-      completeEntry,
-      [],
-    );
+    createCallObserver({
+      log,
+      metrics,
+      events,
+      live,
+      status,
+      clock,
+      logsCalls: false,
+      onRefused,
+    }).callFinished(completeEntry, []);
   });
   expect(lines).toEqual([]);
   expect((await metrics.expose()).text).toContain(
@@ -108,6 +134,7 @@ test('refusals of one kind are logged once a second, with how many there were, a
       metrics,
       events,
       live,
+      status,
       clock: time,
       logsCalls: true,
       onRefused,
@@ -136,6 +163,7 @@ test('the same alert is logged once a minute and counted every time', async () =
       metrics,
       events,
       live,
+      status,
       clock: time,
       logsCalls: false,
       onRefused,

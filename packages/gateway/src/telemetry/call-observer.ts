@@ -5,6 +5,7 @@ import type { EventSink } from '../ports/events.ts';
 import type { CallEntry } from '../ports/ledger.ts';
 import type { LiveSink } from '../ports/live.ts';
 import type { Observer, Refusal } from '../ports/observer.ts';
+import type { StatusSink } from '../ports/status-sink.ts';
 import { type Log, quoteLogText } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -26,6 +27,7 @@ export interface CallObserverOptions {
   readonly metrics: Metrics;
   readonly events: EventSink;
   readonly live: LiveSink;
+  readonly status: StatusSink;
   readonly clock: Clock;
   /** True when finished calls are logged, a line each. */
   readonly logsCalls: boolean;
@@ -35,7 +37,7 @@ export interface CallObserverOptions {
 
 /** Counts what the pipeline reports, logs it, and hands on what operators should hear of. */
 export function createCallObserver(options: CallObserverOptions): Observer {
-  const { log, metrics, events, live, clock, logsCalls, onRefused } = options;
+  const { log, metrics, events, live, status, clock, logsCalls, onRefused } = options;
   const alerted = new Map<string, number>();
   const logRefusal = refusalLog(log, clock);
 
@@ -52,8 +54,9 @@ export function createCallObserver(options: CallObserverOptions): Observer {
     callStarted() {
       metrics.callStarted();
     },
-    callFinished(entry) {
+    callFinished(entry, attempts) {
       metrics.callFinished(entry);
+      status.tally.callFinished(entry, attempts);
       if (live.isWatched) live.callEnded(entry);
       if (logsCalls) log.sink.write(callLogLine(entry));
     },
@@ -64,8 +67,9 @@ export function createCallObserver(options: CallObserverOptions): Observer {
     rescued(end) {
       metrics.rescued(end);
     },
-    probed({ channel }, _, { kind }) {
-      metrics.service.probed(channel.id, kind);
+    probed(target, modelId, outcome) {
+      metrics.service.probed(target.channel.id, outcome.kind);
+      status.probed(target, modelId, outcome);
     },
     serviceChanged(change, channelId, model) {
       live.serviceChanged(change, channelId, model);

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { noCalls } from './calls-api.fixture.ts';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole, type UnreadyReason } from './console-server.ts';
-import { testSources } from './sources.fixture.ts';
+import { noStatusPage, testSources } from './sources.fixture.ts';
 
 const nobody = {
   creates: { claim: () => Promise.resolve({ kind: 'new' } as const), conclude: () => Promise.resolve() },
@@ -33,7 +33,7 @@ const closed = {
     restart: () => Promise.resolve(fail('not here')),
   }),
   ...nobody,
-  status: { answer: () => false },
+  status: noStatusPage,
   onBug: () => {},
 };
 
@@ -198,7 +198,7 @@ test('a caller who leaves in the middle of its body is no bug', async () => {
     unreadyReasons: () => [],
     exposeMetrics: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
     ...closed,
-    status: { answer: () => false },
+    status: noStatusPage,
     onBug: (error) => bugs.push(error),
   });
   started.push(server);

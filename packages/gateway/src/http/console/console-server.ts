@@ -54,7 +54,7 @@ export interface ConsoleOptions extends ListenAddress {
   readonly trustedProxies?: readonly string[];
   readonly routes: ApiSources;
   /** Answers for the public, before any route is looked for. */
-  readonly status: Pick<StatusLane, 'answer'>;
+  readonly status: Pick<StatusLane, 'putBefore' | 'answer' | 'retire' | 'close'>;
   readonly creates: CreateClaims;
   readonly now: () => number;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
@@ -83,12 +83,14 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   const server = createServer(limits, (request, response) => {
     if (!options.status.answer(request, response)) void listener(request, response);
   });
+  options.status.putBefore(server, options.headersMs);
   await listen(server, options);
   return {
     origin: originOf(server, options.host),
     socket: socketOf(server),
     retire() {
       server.close();
+      options.status.retire();
       options.routes.live.close();
     },
     async close() {
@@ -98,6 +100,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
         server.close(() => resolve());
         // A probe half sent would otherwise hold the end of the process up.
         server.closeAllConnections();
+        options.status.close();
       });
     },
   };

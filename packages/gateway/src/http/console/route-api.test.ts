@@ -13,7 +13,7 @@ import { sampleEntry } from '../../store/contract/samples.ts';
 import { noCalls } from './calls-api.fixture.ts';
 import { noChannels } from './channels-api.fixture.ts';
 import { type ConsoleServer, startConsole } from './console-server.ts';
-import { testSources } from './sources.fixture.ts';
+import { noStatusPage, testSources } from './sources.fixture.ts';
 
 const token = `hgo-${'t'.repeat(43)}`;
 const secret = 'canary-credential';
@@ -103,7 +103,7 @@ beforeEach(async () => {
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,
-    status: { answer: () => false },
+    status: noStatusPage,
     onBug: () => {},
   });
 });
@@ -300,7 +300,7 @@ test('a store that cannot be asked is 503, and no bug', async () => {
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,
-    status: { answer: () => false },
+    status: noStatusPage,
     onBug: (error) => bugs.push(error),
   });
   expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({
@@ -335,7 +335,7 @@ test('a bug is an answer like any other that says nothing of itself, and is told
       restart: () => Promise.resolve(restarted),
     }),
     ...nobody,
-    status: { answer: () => false },
+    status: noStatusPage,
     onBug: (error) => bugs.push(error),
   });
   expect(await ask(`/api/v1/calls/${past.traceId}/route`, { method: 'GET' })).toMatchObject({

@@ -15,3 +15,11 @@ export function testSources(given: Partial<ApiSources>): ApiSources {
     },
   ) as ApiSources;
 }
+
+/** The place of a status page that nobody asks for. */
+export const noStatusPage = {
+  putBefore: () => undefined,
+  answer: () => false,
+  retire: () => undefined,
+  close: () => undefined,
+};

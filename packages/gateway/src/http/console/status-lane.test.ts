@@ -1,5 +1,6 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StatusFile } from '../../ports/status.ts';
 import { StatusLane } from './status-lane.ts';
@@ -18,11 +19,12 @@ const files = new Map(
 
 let source: { files: ReadonlyMap<string, StatusFile> | null; make(): Promise<void> };
 let server: ReturnType<typeof createServer>;
+let lane: StatusLane;
 let port = 0;
 
 beforeEach(async () => {
   source = { files, make: () => Promise.resolve() };
-  const lane = new StatusLane(
+  lane = new StatusLane(
     {
       get files() {
         return source.files;
@@ -30,15 +32,18 @@ beforeEach(async () => {
       make: () => source.make(),
     },
     'zh-CN',
+    () => 1_000_000,
   );
   server = createServer((asked, response) => {
     if (!lane.answer(asked, response)) response.end('not of the page');
   });
+  lane.putBefore(server, 1000);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
 });
 afterEach(async () => {
   server.closeAllConnections();
+  lane.close();
   await new Promise((resolve) => server.close(resolve));
 });
 
@@ -116,4 +121,104 @@ describe('the lane of the status page', () => {
     expect(performance.now() - since).toBeGreaterThan((500 - 50) / 7);
     expect((await ask('/status/zh')).text).toBe('chinese');
   });
+
+  test('one connection asks for the page, then for other things, and again for the page', async () => {
+    const answers = await talk(['/status/en', '/status/zh', '/other', '/status/en']);
+    expect(answers.map((answer) => answer.slice(answer.indexOf('\r\n\r\n') + 4))).toEqual([
+      'english',
+      'chinese',
+      'not of the page',
+      'english',
+    ]);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*date: /i);
+    expect(answers[0]).toContain('connection: keep-alive');
+  });
+
+  test('questions that come together are answered one behind the other, in their order', async () => {
+    const socket = connect(port, '127.0.0.1');
+    const paths = ['/status/en', '/status/zh', '/status/none', '/other', '/status/en'];
+    socket.write(
+      paths
+        .slice(0, -1)
+        .map((path) => requestText(path))
+        .join(''),
+    );
+    socket.write(requestText('/status/en', 'connection: close\r\n'));
+    let text = '';
+    for await (const piece of socket.setEncoding('latin1')) text += piece;
+    expect(text.match(/(?<=\r\n\r\n)(?:english|chinese)|There is no such page|not of the page/g)).toEqual([
+      'english',
+      'chinese',
+      'There is no such page',
+      'not of the page',
+      'english',
+    ]);
+  });
+
+  test.each([
+    ['a body', 'GET /status/en HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\nconnection: close\r\n\r\nabc'],
+    ['a head in pieces', 'GET /status/en HTTP/1.1\r\nhost: h\r\n|connection: close\r\n\r\n'],
+    ['an older version', 'GET /status/en HTTP/1.0\r\nhost: h\r\n\r\n'],
+  ])('%s is left to the server behind it, which answers too', async (_, pieces) => {
+    const socket = connect(port, '127.0.0.1').setNoDelay();
+    for (const piece of pieces.split('|')) {
+      socket.write(piece);
+      await setTimeout(20);
+    }
+    let text = '';
+    for await (const piece of socket.setEncoding('latin1')) text += piece;
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*english/);
+  });
+
+  test('who sends ahead without end and reads nothing is cut off', async () => {
+    const socket = connect(port, '127.0.0.1').pause();
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', () => undefined);
+    const flood = requestText('/status/en').repeat(1000);
+    const writing = setInterval(() => socket.write(flood), 1);
+    await closed;
+    clearInterval(writing);
+  });
+
+  test('a connection that says nothing is closed, and each behind its next answer when the process leaves', async () => {
+    const silent = connect(port, '127.0.0.1');
+    await new Promise((resolve) => silent.resume().on('close', resolve));
+    const socket = connect(port, '127.0.0.1');
+    await new Promise((resolve) => socket.on('connect', resolve));
+    await setTimeout(20);
+    lane.retire();
+    await new Promise((resolve) => socket.resume().on('close', resolve));
+    const late = connect(port, '127.0.0.1');
+    late.write(requestText('/status/en'));
+    let text = '';
+    for await (const piece of late.setEncoding('latin1')) text += piece;
+    expect(text).toContain('connection: close');
+  });
 });
+
+const requestText = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${more}\r\n`;
+
+/** Asks for these on one connection, each when the one before it has been answered. */
+async function talk(paths: readonly string[]): Promise<readonly string[]> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const answers: string[] = [];
+  for (const path of paths) {
+    socket.write(requestText(path));
+    let text = '';
+    while (!isWhole(text)) text += await new Promise<string>((resolve) => socket.once('data', resolve));
+    answers.push(
+      text.replace(/transfer-encoding: chunked\r\n\r\n[\da-f]+\r\n([\s\S]*?)\r\n0\r\n\r\n/i, '\r\n$1'),
+    );
+  }
+  socket.destroy();
+  return answers;
+}
+
+function isWhole(text: string): boolean {
+  const at = text.indexOf('\r\n\r\n');
+  const length = /content-length: (\d+)/i.exec(text)?.[1];
+  return (
+    at !== -1 &&
+    (length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length === at + 4 + Number(length))
+  );
+}
