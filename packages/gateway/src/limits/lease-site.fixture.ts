@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { noUsage } from '@headgate/protocols';
 import type { OwnerLimits, RateLimit } from '../catalogue/limits.ts';
 import { nanoUsd } from '../money/money.ts';
@@ -46,6 +46,8 @@ export class LeaseSite {
   nowMs = epochMs;
   passedMs = 0;
   entries = 0;
+  /** A model asks the same few things after every one of its steps. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor() {
     this.database = openDatabase(':memory:');
@@ -77,7 +79,12 @@ export class LeaseSite {
   }
 
   number(query: string, ...values: (string | number | bigint)[]): bigint {
-    return BigInt(String(Object.values(this.database.prepare(query).get(...values) ?? {})[0] ?? 0));
+    let statement = this.#statements.get(query);
+    if (statement === undefined) {
+      statement = this.database.prepare(query);
+      this.#statements.set(query, statement);
+    }
+    return BigInt(String(Object.values(statement.get(...values) ?? {})[0] ?? 0));
   }
 
   close(): void {
