@@ -15,6 +15,7 @@ const pages: readonly (readonly [path: string, role: Role])[] = [
   ['/', 'viewer'],
   ['/alerts', 'operator'],
   ['/webhooks', 'operator'],
+  ['/webhooks/ops', 'operator'],
   ['/keys', 'member'],
   ['/ledger', 'member'],
   ['/spend', 'viewer'],

@@ -2,12 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallQuery } from '../../packages/gateway/src/ports/call-search.ts';
-import { openDatabase } from '../../packages/gateway/src/store/sqlite/database.ts';
-import { makersOf } from '../../packages/gateway/src/store/sqlite/makers.ts';
 import { openSqliteStore } from '../../packages/gateway/src/store/sqlite/open-sqlite-store.ts';
 import { quantile } from '../harness/statistics.ts';
 import { textTable } from '../harness/text-table.ts';
-import { busyKey, makeUsageStore, quietKey, rareModel, usualModel } from './usage-store.ts';
+import { busyKey, makeSums, makeUsageStore, quietKey, rareModel, usualModel } from './usage-store.ts';
 
 /**
  * Prints how long the first page and the totals of filters of the console's ledger take on a large store, and its overview. Fails where a page or
@@ -73,7 +71,7 @@ async function main(): Promise<void> {
     mkdirSync(directory, { recursive: true });
     const file = join(directory, 'headgate.sqlite');
     if (!existsSync(file)) makeUsageStore(file, count, (calls) => process.stdout.write(`\r${calls} calls`));
-    makeFacets(file);
+    makeSums(file);
     const figures = await measure(file);
     for (const line of textTable(columns, figures)) console.log(line);
     const isQuick = figures.every(({ pageMs }) => quantile(pageMs, 0.5) <= medianMsMax);
@@ -82,16 +80,6 @@ async function main(): Promise<void> {
   } finally {
     if (kept === undefined) rmSync(directory, { recursive: true });
   }
-}
-
-function makeFacets(file: string): void {
-  const database = openDatabase(file);
-  const since = performance.now();
-  let steps = 0;
-  for (const maker of makersOf(database)) while (maker.step()) steps++;
-  const seconds = (performance.now() - since) / 1000;
-  if (steps > 0) console.log(`\rmade what calls are found by in ${seconds.toFixed(1)} s, ${steps} steps`);
-  database.close();
 }
 
 async function measure(file: string): Promise<readonly Figure[]> {

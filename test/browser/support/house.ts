@@ -31,8 +31,8 @@ const languages = { en: 'en-US', zh: 'zh-CN' } as const;
 /** Starts both. `flags` are those of `headgate serve`, without dashes. */
 export async function openHouse(flags: Readonly<Record<string, string>> = {}): Promise<House> {
   await using opened = new AsyncDisposableStack();
-  const dataDir = mkdtempSync(join(tmpdir(), 'headgate-browser-'));
-  opened.defer(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir =
+    flags['data-dir'] ?? opened.adopt(mkdtempSync(join(tmpdir(), 'headgate-browser-')), removeAll);
   const gateway = opened.adopt(await start(dataDir, flags), (it) => it.stop());
   const browser = opened.adopt(await launch(), (it) => it.close());
   const troubles: string[] = [];
@@ -55,6 +55,10 @@ export async function openHouse(flags: Readonly<Record<string, string>> = {}): P
       if (troubles.length > 0) throw new Error(`pages had troubles:\n${[...new Set(troubles)].join('\n')}`);
     },
   };
+}
+
+function removeAll(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
 }
 
 async function start(dataDir: string, flags: Readonly<Record<string, string>>): Promise<RunningGateway> {

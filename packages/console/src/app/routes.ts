@@ -47,6 +47,7 @@ const inShell = [
   page('/profile', () => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
   page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), 'AlertsPage'),
   page('/webhooks', () => import('../pages/alerts/webhooks-page.tsx'), 'WebhooksPage'),
+  page('/webhooks/$id', () => import('../pages/alerts/webhook-page.tsx'), 'WebhookPage'),
   page('/incidents', () => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
 ] as const;
 const withoutShell = [

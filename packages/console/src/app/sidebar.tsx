@@ -1,7 +1,10 @@
+import type { UnseenView } from '@headgate/gateway/console';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { BookText, ChevronsUpDown, ExternalLink, LogOut, Search, Signal, UserCog } from 'lucide-react';
 import { api } from '../api/client.ts';
+import { useGet } from '../api/hooks.ts';
+import { Badge } from '../ui/badge.tsx';
 import { PlainLink } from '../ui/link.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -49,7 +52,8 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
                 className={entryClass}
               >
                 <Icon size={15} strokeWidth={1.75} aria-hidden />
-                {t(`nav.${entry}`)}
+                <span className="flex-1">{t(`nav.${entry}`)}</span>
+                {entry === 'alerts' && <UnseenAlerts />}
               </PlainLink>
             ))}
           </div>
@@ -63,6 +67,20 @@ export function Sidebar({ onSearch }: { readonly onSearch: () => void }) {
         <PersonMenu />
       </div>
     </div>
+  );
+}
+
+/** Counts the alerts that last and that nobody has acknowledged. */
+function UnseenAlerts() {
+  const t = useTexts(texts);
+  const { data } = useGet<UnseenView>('/events/unseen', {}, { refetchMs: 60_000 });
+  const count = (data?.errors ?? 0) + (data?.warnings ?? 0);
+  if (data === undefined || count === 0) return null;
+  return (
+    <Badge tone={data.errors > 0 ? 'bad' : 'warn'}>
+      {count}
+      <span className="sr-only"> {t('unseenAlerts')}</span>
+    </Badge>
   );
 }
 

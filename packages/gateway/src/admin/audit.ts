@@ -83,6 +83,8 @@ const auditedMembers = {
   price: ['subject', 'from', 'tiers'],
   configuration: ['source', 'changes'],
   gateway: ['processId'],
+  event: ['kind', 'subject'],
+  webhook: ['event', 'phase', 'problem'],
   incident: ['en', 'zh'],
   maintenance: ['en', 'zh', 'startsAt', 'endsAt'],
   person: [

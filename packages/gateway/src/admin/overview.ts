@@ -1,5 +1,5 @@
 import { formatNanoUsd } from '../money/money.ts';
-import type { EventStore, OperatorEvent } from '../ports/events.ts';
+import type { EventStore, KeptEvent } from '../ports/events.ts';
 import type { OverviewReport, OverviewStep, OverviewSums, OverviewTop } from '../ports/overview.ts';
 import type { Store } from '../ports/store.ts';
 import { includes, type Scope } from './people/actor.ts';
@@ -112,9 +112,10 @@ function topOf(top: OverviewTop, isOperator: boolean, key: ReturnType<OverviewTo
 /** A line for each kind of event that lasts, or has no end and happened lately. Members hear of what their accounts have used up. */
 async function attentionOf({ store, nowMs, isOperator, keyOf }: OverviewTools, scope: Scope) {
   const events = await store.events.list({ fromMs: 0 }, eventsMax, null);
-  const isOwn = ({ subject }: OperatorEvent): boolean => {
+  const isOwn = ({ subject, acknowledgedAtMs }: KeptEvent): boolean => {
     const [kind, id = ''] = subject.split(':');
-    if (isOperator) return true;
+    // What an operator has seen is still news to members.
+    if (isOperator) return acknowledgedAtMs === null;
     if (kind === 'account') return includes(scope, id);
     return kind === 'key' && includes(scope, keyOf(id)?.accountId ?? '');
   };

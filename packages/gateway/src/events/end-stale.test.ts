@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventSink, OperatorEvent } from '../ports/events.ts';
+import type { EventSink, KeptEvent } from '../ports/events.ts';
 import { endStale } from './end-stale.ts';
 
 test('all that nobody ended is ended, however much of it there is', async () => {
@@ -8,7 +8,7 @@ test('all that nobody ended is ended, however much of it there is', async () => 
   // As much of an event as is looked at.
   const left = Array.from({ length: many }, (_, at) => {
     const event = { id: String(at), kind, detail: { model: `m-${at}` }, endedAtMs: at % 2 === 0 ? null : 1 };
-    return event as unknown as OperatorEvent;
+    return event as unknown as KeptEvent;
   });
   const list = (filter: { readonly kind?: string }, limit: number, before: string | null) => {
     const from = before === null ? 0 : Number(before) + 1;

@@ -7,6 +7,8 @@ import type { Log } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { EventQueue } from './event-queue.ts';
 import { NewsBell } from './news-bell.ts';
+import { postMessage } from './post-message.ts';
+import { testMessage } from './webhook-message.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 /** The stream of what operators should hear of, as the parts of a gateway use it. */
@@ -14,6 +16,8 @@ export interface Events extends EventSink {
   /** The webhooks in force from here on. */
   useWebhooks(webhooks: readonly Webhook[]): void;
   readonly webhooks: readonly Webhook[];
+  /** Posts a message that only says that messages arrive: resolves with what was wrong; null where there is no such webhook, or it has no secret. */
+  postTest(webhook: string): Promise<string | null> | null;
   /** Resolves when the store has taken news in, or after so long. */
   nextNews(withinMs: number): Promise<void>;
   /** From here on there is a store; what happened before waits for it. */
@@ -54,6 +58,12 @@ export function openEvents({ log, metrics, newId, ...options }: EventsOptions): 
     useWebhooks: (webhooks) => sender.use(webhooks),
     get webhooks() {
       return sender.webhooks;
+    },
+    postTest(name) {
+      const webhook = sender.webhooks.find(({ id }) => id === name);
+      if (webhook === undefined || webhook.secret === null) return null;
+      const { deployment, clock, client } = options;
+      return postMessage(client, webhook, testMessage(newId(), deployment, webhook.secret, clock.now()));
     },
     nextNews: (withinMs) => bell.heard(withinMs),
     keepIn(store) {

@@ -19,6 +19,13 @@ export interface OperatorEvent {
   readonly endedAtMs: number | null;
 }
 
+/** An event as the store gives it back. */
+export interface KeptEvent extends OperatorEvent {
+  /** When somebody first said that they had seen it, and their name; null while nobody has. */
+  readonly acknowledgedAtMs: number | null;
+  readonly acknowledgedBy: string | null;
+}
+
 /** News of events on its way to the store: something has happened so many times, or is over. */
 export interface EventNews extends OperatorEvent {
   /** Its own id, where the store has no event that it is a part of. */
@@ -46,6 +53,36 @@ export interface EventFilter {
   readonly severity?: Severity;
   /** Leaves out what has not happened since then. */
   readonly fromMs?: number;
+  /** Leaves out what began later. */
+  readonly toMs?: number;
+  /** Only those that were over at that moment, or only those that were not. */
+  readonly over?: { readonly isOver: boolean; readonly atMs: number };
+  readonly isAcknowledged?: boolean;
+}
+
+/** Events that last and that nobody has acknowledged, notes left out. */
+export interface UnseenEvents {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+/** A message to a webhook, and what has become of it. */
+export interface DeliveryRecord {
+  readonly event: KeptEvent;
+  readonly phase: EventPhase;
+  readonly state: 'delivered' | 'waiting' | 'given-up';
+  readonly attempts: number;
+  /** When it is tried next; null when it is not any more. */
+  readonly dueAtMs: number | null;
+  readonly triedAtMs: number | null;
+  /** Says what was wrong with the last attempt; null when it went well, or there was none. */
+  readonly problem: string | null;
+}
+
+/** A message of a webhook: the next page begins behind it. */
+export interface DeliveryPlace {
+  readonly eventId: string;
+  readonly phase: EventPhase;
 }
 
 /** An event begins and ends once each; what happens between is counted. */
@@ -90,14 +127,25 @@ export interface EventStore {
   /** Takes news in. The same news a second time change nothing. */
   record(news: readonly EventNews[], nowMs: number): Promise<void>;
   /** Newest first, from before an id where one is given. */
-  list(filter: EventFilter, limit: number, before: string | null): Promise<readonly OperatorEvent[]>;
+  list(filter: EventFilter, limit: number, before: string | null): Promise<readonly KeptEvent[]>;
+  /** Notes who has seen these; gives back those that nobody had before. */
+  acknowledge(ids: readonly string[], by: string, nowMs: number): Promise<readonly KeptEvent[]>;
+  unseen(nowMs: number): Promise<UnseenEvents>;
   /** Events that have begun or ended since the mark, in that order, and the next mark; without one, the mark of now. */
   follow(
     filter: EventFilter,
     mark: number | null,
-  ): Promise<{ readonly events: readonly OperatorEvent[]; readonly mark: number }>;
+  ): Promise<{ readonly events: readonly KeptEvent[]; readonly mark: number }>;
   /** Messages that are due, a few for each webhook. They are nobody else's until `untilMs`. */
   claim(webhooks: readonly string[], nowMs: number, untilMs: number): Promise<readonly EventDelivery[]>;
   conclude(results: readonly DeliveryResult[]): Promise<void>;
   standings(): Promise<readonly WebhookStanding[]>;
+  /** The messages of a webhook, those of the newest events first. */
+  deliveries(
+    webhook: string,
+    limit: number,
+    before: DeliveryPlace | null,
+  ): Promise<readonly DeliveryRecord[]>;
+  /** Has a message sent once more, from the first attempt on; false where there is none. */
+  redeliver(webhook: string, place: DeliveryPlace, nowMs: number): Promise<boolean>;
 }

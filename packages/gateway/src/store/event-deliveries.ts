@@ -1,5 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import type { DeliveryResult, EventDelivery, EventPhase, WebhookStanding } from '../ports/events.ts';
+import type {
+  DeliveryPlace,
+  DeliveryRecord,
+  DeliveryResult,
+  EventDelivery,
+  EventPhase,
+  WebhookStanding,
+} from '../ports/events.ts';
 import { type EventRow, toEvent } from './events.ts';
 import type { Schema } from './schema.ts';
 
@@ -38,7 +45,9 @@ export async function claimDeliveries(
           .where('webhook', '=', webhook)
           .execute();
         const attempts = Number(row.attempts);
-        claimed.push({ webhook, phase: row.phase, attempts, event: toEvent(row) });
+        // Receivers hear what has happened, and not who has seen it here.
+        const { acknowledgedAtMs: _, acknowledgedBy: __, ...event } = toEvent(row);
+        claimed.push({ webhook, phase: row.phase, attempts, event });
       }
     }
     return claimed;
@@ -71,6 +80,52 @@ export function concludeDeliveries(
         .execute();
     }
   });
+}
+
+/** See `EventStore`. */
+export async function listDeliveries(
+  database: Kysely<Schema>,
+  webhook: string,
+  limit: number,
+  before: DeliveryPlace | null,
+): Promise<readonly DeliveryRecord[]> {
+  const behind =
+    before === null
+      ? sql`true`
+      : sql`(delivery.event_id, delivery.phase) < (${before.eventId}, ${before.phase})`;
+  const { rows } = await sql<DeliveryRow>`select events.*, delivery.phase, delivery.state, delivery.attempts,
+      delivery.due_at_ms, delivery.tried_at_ms, delivery.problem
+    from event_deliveries as delivery join events on events.id = delivery.event_id
+    where delivery.webhook = ${webhook} and ${behind}
+    order by delivery.event_id desc, delivery.phase desc limit ${limit}`.execute(database);
+  return rows.map((row) => ({
+    ...{ event: toEvent(row), phase: row.phase, state: row.state, attempts: Number(row.attempts) },
+    ...{ dueAtMs: numberOf(row.due_at_ms), triedAtMs: numberOf(row.tried_at_ms), problem: row.problem },
+  }));
+}
+
+interface DeliveryRow extends ClaimedRow {
+  readonly state: DeliveryRecord['state'];
+  readonly due_at_ms: bigint | null;
+  readonly tried_at_ms: bigint | null;
+  readonly problem: string | null;
+}
+
+/** See `EventStore`. */
+export async function redeliver(
+  database: Kysely<Schema>,
+  webhook: string,
+  { eventId, phase }: DeliveryPlace,
+  nowMs: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('event_deliveries')
+    .set({ state: 'waiting', attempts: 0n, due_at_ms: BigInt(nowMs) })
+    .where('event_id', '=', eventId)
+    .where('phase', '=', phase)
+    .where('webhook', '=', webhook)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 export async function webhookStandings(database: Kysely<Schema>): Promise<readonly WebhookStanding[]> {

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { AlertDetail, AlertKind, Severity } from '../catalogue/alert-kinds.ts';
-import type { EventFilter, EventNews, EventPhase, OperatorEvent } from '../ports/events.ts';
+import type { EventFilter, EventNews, EventPhase, KeptEvent, UnseenEvents } from '../ports/events.ts';
 import type { Schema } from './schema.ts';
 
 /** Events are kept for so long after they last happened, and so many at the most: the newest. */
@@ -124,7 +124,7 @@ export async function listEvents(
   filter: EventFilter,
   limit: number,
   before: string | null,
-): Promise<readonly OperatorEvent[]> {
+): Promise<readonly KeptEvent[]> {
   const conditions = [...matches(filter), ...(before === null ? [] : [sql`id < ${before}`])];
   const { rows } = await sql<EventRow>`select * from events where ${sql.join(conditions, sql` and `)}
     order by id desc limit ${limit}`.execute(database);
@@ -136,7 +136,7 @@ export async function followEvents(
   database: Kysely<Schema>,
   filter: EventFilter,
   mark: number | null,
-): Promise<{ readonly events: readonly OperatorEvent[]; readonly mark: number }> {
+): Promise<{ readonly events: readonly KeptEvent[]; readonly mark: number }> {
   const { value } = await database
     .selectFrom('meta')
     .select('value')
@@ -150,11 +150,46 @@ export async function followEvents(
   return { events: rows.map(toEvent), mark: Number(reached) };
 }
 
-function matches({ kind, severity, fromMs = 0 }: EventFilter): RawBuilder<unknown>[] {
+/** See `EventStore`. */
+export function acknowledgeEvents(
+  database: Kysely<Schema>,
+  ids: readonly string[],
+  by: string,
+  nowMs: number,
+): Promise<readonly KeptEvent[]> {
+  return database.transaction().execute(async (transaction) => {
+    const { rows } =
+      await sql<EventRow>`update events set acknowledged_at_ms = ${BigInt(nowMs)}, acknowledged_by = ${by}
+      where id in (select value from json_each(${JSON.stringify(ids)})) and acknowledged_at_ms is null
+      returning *`.execute(transaction);
+    return rows.map(toEvent);
+  });
+}
+
+/** See `EventStore`. */
+export async function countUnseen(database: Kysely<Schema>, nowMs: number): Promise<UnseenEvents> {
+  const { rows } = await sql<{ readonly severity: Severity; readonly count: bigint }>`
+    select severity, count(*) as count from events
+    where acknowledged_at_ms is null and not ${isOverAt(nowMs)} group by severity`.execute(database);
+  const of = (severity: Severity) => Number(rows.find((row) => row.severity === severity)?.count ?? 0n);
+  return { errors: of('error'), warnings: of('warning') };
+}
+
+function isOverAt(atMs: number): RawBuilder<unknown> {
+  return sql`(ended_at_ms is not null and ended_at_ms <= ${BigInt(atMs)})`;
+}
+
+function matches(filter: EventFilter): RawBuilder<unknown>[] {
+  const { kind, severity, fromMs = 0, toMs, over, isAcknowledged } = filter;
   return [
     sql`last_at_ms >= ${BigInt(fromMs)}`,
     ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
     ...(severity === undefined ? [] : [sql`severity = ${severity}`]),
+    ...(toMs === undefined ? [] : [sql`first_at_ms < ${BigInt(toMs)}`]),
+    ...(over === undefined ? [] : [sql`${isOverAt(over.atMs)} = ${over.isOver ? 1n : 0n}`]),
+    ...(isAcknowledged === undefined
+      ? []
+      : [sql`(acknowledged_at_ms is not null) = ${isAcknowledged ? 1n : 0n}`]),
   ];
 }
 
@@ -170,9 +205,11 @@ export interface EventRow {
   readonly first_at_ms: bigint;
   readonly last_at_ms: bigint;
   readonly ended_at_ms: bigint | null;
+  readonly acknowledged_at_ms: bigint | null;
+  readonly acknowledged_by: string | null;
 }
 
-export function toEvent(row: EventRow): OperatorEvent {
+export function toEvent(row: EventRow): KeptEvent {
   const { id, kind, severity, subject } = row;
   return {
     ...{ id, kind, severity, subject },
@@ -182,5 +219,7 @@ export function toEvent(row: EventRow): OperatorEvent {
     firstAtMs: Number(row.first_at_ms),
     lastAtMs: Number(row.last_at_ms),
     endedAtMs: row.ended_at_ms === null ? null : Number(row.ended_at_ms),
+    acknowledgedAtMs: row.acknowledged_at_ms === null ? null : Number(row.acknowledged_at_ms),
+    acknowledgedBy: row.acknowledged_by,
   };
 }

@@ -150,7 +150,7 @@ export interface MetaTable {
   value: Integer;
 }
 
-/** See `OperatorEvent`. */
+/** See `KeptEvent`. */
 export interface EventsTable {
   id: string;
   /** Counts the beginnings and ends of all events. */
@@ -165,6 +165,8 @@ export interface EventsTable {
   first_at_ms: Integer;
   last_at_ms: Integer;
   ended_at_ms: Integer | null;
+  acknowledged_at_ms: Integer | null;
+  acknowledged_by: string | null;
 }
 
 /** Messages of events to webhooks. */

@@ -1,50 +1,52 @@
 import type { EventView } from '@headgate/gateway/console';
 import { useQueryClient } from '@tanstack/react-query';
-import { BellOff } from 'lucide-react';
-import { useMemo } from 'react';
-import { useCursorList } from '../../api/hooks.ts';
+import { BellOff, CheckCheck } from 'lucide-react';
+import { useChange, useCursorList } from '../../api/hooks.ts';
 import { useLive } from '../../api/live.ts';
 import { useTexts } from '../../app/texts.ts';
-import { Badge, StateDot, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { Count, Time } from '../../ui/figures.tsx';
-import { FilterBar, useFilters } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
+import { useAlertColumns } from './alert-columns.tsx';
+import { AlertFilters, useAlertQuery } from './alert-filters.tsx';
 import * as texts from './texts.ts';
 
-const tones: Readonly<Record<EventView['severity'], Tone>> = {
-  error: 'bad',
-  warning: 'warn',
-  info: 'neutral',
-};
-const severities = ['error', 'warning', 'info'] as const;
-const kinds = Object.keys(texts.en).flatMap((name) => (name.startsWith('kind.') ? [name.slice(5)] : []));
+/** As many as one request takes. */
+const acknowledgedMax = 100;
 
 /** Lists the events that operators should hear of, as they happen. */
 export function AlertsPage() {
   const t = useTexts(texts);
-  const [values] = useFilters(['severity', 'kind']);
-  const list = useCursorList<EventView>('/events', values);
+  const list = useCursorList<EventView>('/events', useAlertQuery());
   const queries = useQueryClient();
   useLive('events', () => void queries.invalidateQueries({ queryKey: ['/events'] }));
+  const acknowledge = useChange<{ readonly ids: readonly string[] }>('POST', '/events/acknowledge', {
+    invalidates: ['/events', '/overview'],
+  });
+  const shown = list.data?.pages.flatMap(({ items }) => items) ?? [];
+  const unseen = shown.filter(({ acknowledgedAt }) => acknowledgedAt === null).slice(0, acknowledgedMax);
+  const send = (ids: readonly string[]) => acknowledge.mutate({ body: { ids } });
   return (
-    <Page title={t('title')} description={t('description')}>
-      <FilterBar
-        filters={[
-          {
-            ...{ name: 'severity', label: t('severity'), kind: 'select' },
-            options: severities.map((value) => ({ value, label: t(`severity.${value}`) })),
-          },
-          {
-            ...{ name: 'kind', label: t('kind'), kind: 'select' },
-            options: kinds.map((value) => ({ value, label: t(`kind.${value}` as Parameters<typeof t>[0]) })),
-          },
-        ]}
-      />
+    <Page
+      title={t('title')}
+      description={t('description')}
+      actions={
+        unseen.length > 0 && (
+          <Button
+            icon={CheckCheck}
+            busy={acknowledge.isPending}
+            onClick={() => send(unseen.map(({ id }) => id))}
+          >
+            {t('acknowledgeShown', { count: unseen.length })}
+          </Button>
+        )
+      }
+    >
+      <AlertFilters />
       <Table
         label={t('title')}
-        columns={useAlertColumns()}
+        columns={useAlertColumns((id) => send([id]))}
         query={list}
         rowKey={({ id }) => id}
         empty={
@@ -54,54 +56,5 @@ export function AlertsPage() {
         }
       />
     </Page>
-  );
-}
-
-function useAlertColumns(): readonly Column<EventView>[] {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        ...{ id: 'severity', header: t('severity'), width: 96 },
-        cell: ({ severity }) => <Badge tone={tones[severity]}>{t(`severity.${severity}`)}</Badge>,
-      },
-      { id: 'what', header: t('what'), cell: ({ kind }) => <span title={kind}>{t(`kind.${kind}`)}</span> },
-      {
-        ...{ id: 'about', header: t('about'), hideBelow: 'sm' },
-        cell: ({ subject }) => <span title={subject}>{subject || '–'}</span>,
-      },
-      {
-        ...{ id: 'detail', header: t('detail'), hideBelow: 'md' },
-        cell: ({ detail }) => {
-          const words = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);
-          return (
-            <span className="text-soft" title={words.join('\n')}>
-              {words.join(' · ')}
-            </span>
-          );
-        },
-      },
-      {
-        ...{ id: 'state', header: t('state'), hideBelow: 'lg', width: 110 },
-        cell: ({ endedAt }) => (
-          <StateDot
-            state={endedAt === null ? 'warn' : 'neutral'}
-            label={endedAt === null ? t('lasts') : t('ended')}
-          />
-        ),
-      },
-      {
-        ...{ id: 'times', header: t('times'), hideBelow: 'sm', align: 'end', width: 80 },
-        cell: ({ count }) => <Count value={count} />,
-      },
-      {
-        id: 'last',
-        header: t('last'),
-        align: 'end',
-        width: 118,
-        cell: ({ lastAt }) => <Time iso={lastAt} />,
-      },
-    ],
-    [t],
   );
 }

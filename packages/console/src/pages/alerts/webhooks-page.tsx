@@ -23,6 +23,7 @@ export function WebhooksPage() {
         isLoading={isPending}
         error={data === undefined ? error : undefined}
         rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/webhooks/$id', params: { id: name } })}
         empty={
           <Empty title={t('noWebhooks')} icon={Webhook}>
             {t('noWebhooksHint')}
@@ -30,6 +31,19 @@ export function WebhooksPage() {
         }
       />
     </Page>
+  );
+}
+
+/** Says how a webhook stands. */
+export function WebhookState({ isReady, problem }: Pick<WebhookView, 'isReady' | 'problem'>) {
+  const t = useTexts(texts);
+  return (
+    <span title={problem ?? undefined}>
+      <StateDot
+        state={!isReady ? 'bad' : problem === null ? 'good' : 'warn'}
+        label={isReady ? (problem ?? t('ready')) : t('noSecret')}
+      />
+    </span>
   );
 }
 
@@ -55,14 +69,7 @@ function useWebhookColumns(): readonly Column<WebhookView>[] {
       },
       {
         ...{ id: 'state', header: t('state') },
-        cell: ({ isReady, problem }) => (
-          <span title={problem ?? undefined}>
-            <StateDot
-              state={!isReady ? 'bad' : problem === null ? 'good' : 'warn'}
-              label={isReady ? (problem ?? t('ready')) : t('noSecret')}
-            />
-          </span>
-        ),
+        cell: (webhook) => <WebhookState {...webhook} />,
       },
       {
         id: 'delivered',

@@ -98,7 +98,7 @@ async function start(file: string | null = null): Promise<void> {
     ...{ store, configuration: service, settings: settings.value.settings, router, clock },
     live: noCalls.live,
     ...{ upstream: openUpstream(client), restart: () => Promise.resolve(fail('not here')) },
-    events: { webhooks: [], nextNews: () => Promise.resolve() },
+    events: { webhooks: [], nextNews: () => Promise.resolve(), postTest: () => null },
     status: {
       keeper: { subjects: [], changed: silent },
       deployment: () => {

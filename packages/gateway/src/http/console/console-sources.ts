@@ -33,6 +33,7 @@ export interface ConsoleParts {
   readonly upstream: Upstream;
   readonly events: {
     readonly webhooks: readonly Webhook[];
+    postTest(webhook: string): Promise<string | null> | null;
     nextNews(withinMs: number): Promise<void>;
   };
   readonly live: LiveHub;
@@ -89,6 +90,8 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     groups: (actor) => ({ store, actor, nowMs: clock.now() }),
     events: store.events,
     nextNews: events.nextNews,
+    eventTools: (actor) => ({ store, actor, nowMs: clock.now() }),
+    postTest: events.postTest,
     webhooks: async () => webhookStatuses(events.webhooks, await store.events.standings()),
     explainRoute: (question) =>
       explainRoute(question, { catalogue: catalogue.current, router, nowMs: clock.now() }),

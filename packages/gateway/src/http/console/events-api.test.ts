@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { EventTools } from '../../admin/events.ts';
 import { NewsBell } from '../../events/news-bell.ts';
-import type { EventFilter, OperatorEvent } from '../../ports/events.ts';
+import type { EventFilter, KeptEvent } from '../../ports/events.ts';
 import { eventsApi } from './events-api.ts';
 import { writeCursor } from './frame/pages.ts';
 import { testApi } from './frame/test-api.fixture.ts';
 
-const event: OperatorEvent = {
+const event: KeptEvent = {
   id: '1'.repeat(32),
   kind: 'missing-credential',
   severity: 'error',
@@ -15,6 +16,8 @@ const event: OperatorEvent = {
   firstAtMs: 1,
   lastAtMs: 2,
   endedAtMs: null,
+  acknowledgedAtMs: null,
+  acknowledgedBy: null,
 };
 
 const shown = {
@@ -23,10 +26,15 @@ const shown = {
   firstAt: '1970-01-01T00:00:00.001Z',
   lastAt: '1970-01-01T00:00:00.002Z',
   endedAt: null,
+  acknowledgedAt: null,
+  acknowledgedBy: null,
 };
 
+/** Lists ask the store itself. */
+const tools = { nowMs: 100, actor: { kind: 'operator-token', address: null } } as EventTools;
+
 let asked: { filter: EventFilter; limit: number; before: string | null }[] = [];
-let stored: OperatorEvent[] = [];
+let stored: KeptEvent[] = [];
 let mark = 7;
 let bell = new NewsBell();
 
@@ -42,7 +50,7 @@ afterEach(() => {
 const ask = testApi((api) =>
   eventsApi(api, {
     nextNews: (withinMs) => bell.heard(withinMs),
-    webhooks: () => Promise.resolve([]),
+    eventTools: () => tools,
     events: {
       list: (filter, limit, before) => {
         asked.push({ filter, limit, before });
@@ -57,12 +65,17 @@ const ask = testApi((api) =>
 test('lists events, with the filter and the place that were asked for', async () => {
   expect(await ask('GET', '/events')).toMatchObject({ status: 200, json: { items: [shown], next: null } });
   const before = 'a'.repeat(32);
+  await ask('GET', '/events?state=ended&acknowledged=false&until=1970-01-01T00:00:00.009Z');
   await ask(
     'GET',
     `/events?kind=bug&severity=error&since=1970-01-01T00:00:00.005Z&limit=3&cursor=${writeCursor([before])}`,
   );
   expect(asked).toEqual([
     { filter: { fromMs: 0 }, limit: 51, before: null },
+    {
+      filter: { fromMs: 0, toMs: 9, over: { isOver: true, atMs: 100 }, isAcknowledged: false },
+      ...{ limit: 51, before: null },
+    },
     { filter: { fromMs: 5, kind: 'bug', severity: 'error' }, limit: 4, before },
   ]);
 });
@@ -82,6 +95,8 @@ test.each([
   ['/events?limit=201', 'limit'],
   ['/events?limit=1e2', 'limit'],
   ['/events?cursor=x', 'cursor'],
+  ['/events?state=x', 'state'],
+  ['/events?acknowledged=yes', 'acknowledged'],
   ['/events?since=-1', 'since'],
   ['/events?sinceMs=1', 'sinceMs'],
   ['/events/follow?wait=31', 'wait'],

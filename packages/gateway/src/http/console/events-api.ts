@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import type { WebhookStatus } from '../../admin/webhook-status.ts';
-import type { EventFilter, EventStore, OperatorEvent } from '../../ports/events.ts';
-import { eventNewsView, eventPage, eventQuery, followQuery, webhookPage } from './contract/events.ts';
+import { acknowledgeEvents, type EventTools } from '../../admin/events.ts';
+import type { Actor } from '../../admin/people/actor.ts';
+import type { EventFilter, EventStore } from '../../ports/events.ts';
+import {
+  acknowledgeBody,
+  acknowledgedView,
+  eventNewsView,
+  eventPage,
+  eventQuery,
+  followQuery,
+  unseenView,
+} from './contract/events.ts';
+import { eventView } from './event-view.ts';
 import { answer, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { page, readCursor } from './frame/pages.ts';
@@ -9,9 +19,9 @@ import { page, readCursor } from './frame/pages.ts';
 /** The source of the answers. */
 export interface EventSources {
   readonly events: Pick<EventStore, 'list' | 'follow'>;
+  eventTools(actor: Actor): EventTools;
   /** Waits for news of events in this process, or so long; rejects never. */
   nextNews(withinMs: number): Promise<void>;
-  webhooks(): Promise<readonly WebhookStatus[]>;
 }
 
 /** A follower is answered after this time at the latest; another process's news are looked for every second. */
@@ -20,8 +30,8 @@ const lookEveryMs = 1_000;
 /** Followers that wait at a time. */
 const followersMax = 50;
 
-/** Tells what operators should hear of, in pages and as it comes, and what became of the messages about it. */
-export function eventsApi(api: ConsoleApi, { events, nextNews, webhooks }: EventSources): void {
+/** Tells what operators should hear of, in pages and as it comes, and notes who has seen it. */
+export function eventsApi(api: ConsoleApi, { events, nextNews, eventTools }: EventSources): void {
   let followers = 0;
   const common = { method: 'get', access: 'operator', tag: 'Events' } as const;
   api.route(
@@ -29,11 +39,15 @@ export function eventsApi(api: ConsoleApi, { events, nextNews, webhooks }: Event
       ...{ ...common, path: '/events', query: eventQuery, answer: eventPage },
       summary: 'Events, the newest first',
     },
-    async ({ query }) => {
+    async ({ query, actor }) => {
       const before = readCursor(query.cursor, z.tuple([z.string().regex(/^[0-9a-f]{32}$/)]));
       if (!before.ok) return before.error;
-      const found = await events.list(filterOf(query), query.limit + 1, before.value?.[0] ?? null);
-      return answer(page(found.map(viewOf), query.limit, ({ id }) => [id]));
+      const found = await events.list(
+        filterOf(query, eventTools(actor).nowMs),
+        query.limit + 1,
+        before.value?.[0] ?? null,
+      );
+      return answer(page(found.map(eventView), query.limit, ({ id }) => [id]));
     },
   );
   api.route(
@@ -48,10 +62,10 @@ export function eventsApi(api: ConsoleApi, { events, nextNews, webhooks }: Event
       try {
         let mark = query.after ?? null;
         for (let left = (query.wait ?? waitSecondsUsual) * 1000; ; left -= lookEveryMs) {
-          const found = await events.follow(filterOf(query), mark);
+          const found = await events.follow(filterOf(query, 0), mark);
           // Who has no mark yet is given the one of now.
           if (mark === null || found.events.length > 0 || left <= 0 || request.signal.aborted)
-            return answer({ events: found.events.map(viewOf), mark: found.mark });
+            return answer({ events: found.events.map(eventView), mark: found.mark });
           mark = found.mark;
           await nextNews(Math.min(left, lookEveryMs));
         }
@@ -60,42 +74,45 @@ export function eventsApi(api: ConsoleApi, { events, nextNews, webhooks }: Event
       }
     },
   );
+  seenApi(api, { eventTools });
+}
+
+function seenApi(api: ConsoleApi, { eventTools }: Pick<EventSources, 'eventTools'>): void {
   api.route(
     {
-      ...{ ...common, path: '/events/webhooks', answer: webhookPage },
-      summary: 'Receivers of events, and how their messages stand',
+      ...{ method: 'get', path: '/events/unseen', access: 'operator', tag: 'Events', answer: unseenView },
+      summary: 'How many events last that nobody has acknowledged, notes left out',
     },
-    async () => answer({ items: (await webhooks()).map(webhookOf), next: null }),
+    async ({ actor }) => {
+      const { store, nowMs } = eventTools(actor);
+      return answer(await store.events.unseen(nowMs));
+    },
+  );
+  api.route(
+    {
+      ...{ method: 'post', path: '/events/acknowledge', access: 'operator', tag: 'Events' },
+      ...{ body: acknowledgeBody, answer: acknowledgedView },
+      summary: 'Notes that you have seen these events',
+      description: 'The name of who was first stays. What nobody had acknowledged before is answered.',
+    },
+    async ({ body: { ids }, actor }) => {
+      const seen = await acknowledgeEvents(eventTools(actor), ids);
+      return answer({ items: seen.map(eventView) });
+    },
   );
 }
 
-function filterOf({
-  kind,
-  severity,
-  since,
-}: Pick<z.output<typeof eventQuery>, 'kind' | 'severity' | 'since'>) {
+type Asked = Omit<z.output<typeof eventQuery>, 'cursor' | 'limit'>;
+
+function filterOf({ kind, severity, since, until, state, acknowledged }: Asked, nowMs: number): EventFilter {
   return {
     fromMs: since === undefined ? 0 : Date.parse(since),
+    ...(until === undefined ? {} : { toMs: Date.parse(until) }),
     ...(kind === undefined ? {} : { kind }),
     ...(severity === undefined ? {} : { severity }),
-  } satisfies EventFilter;
-}
-
-function viewOf({ firstAtMs, lastAtMs, endedAtMs, ...event }: OperatorEvent) {
-  const at = { firstAt: timeOf(firstAtMs), lastAt: timeOf(lastAtMs) };
-  return { ...event, ...at, endedAt: endedAtMs === null ? null : timeOf(endedAtMs) };
-}
-
-function webhookOf({ lastTriedAtMs, lastDeliveredAtMs, ...status }: WebhookStatus) {
-  return {
-    ...status,
-    lastTriedAt: lastTriedAtMs === null ? null : timeOf(lastTriedAtMs),
-    lastDeliveredAt: lastDeliveredAtMs === null ? null : timeOf(lastDeliveredAtMs),
+    ...(state === undefined ? {} : { over: { isOver: state === 'ended', atMs: nowMs } }),
+    ...(acknowledged === undefined ? {} : { isAcknowledged: acknowledged }),
   };
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 const crowded = problem(

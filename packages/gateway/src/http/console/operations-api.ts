@@ -22,6 +22,7 @@ import { type SettingsSources, settingsApi } from './settings-api.ts';
 import { type SignInSources, signInApi } from './sign-in-api.ts';
 import { type SpendSources, spendApi } from './spend-api.ts';
 import { type StatusSources, statusApi } from './status-api.ts';
+import { type WebhookSources, webhooksApi } from './webhooks-api.ts';
 
 /** The sources of all answers. */
 export interface ApiSources
@@ -43,6 +44,7 @@ export interface ApiSources
     InvitationSources,
     PeopleSources,
     SettingsSources,
+    WebhookSources,
     LiveSources {
   readonly restart: Restart;
 }
@@ -64,6 +66,7 @@ export function operationsApi(
   keysApi(api, sources);
   groupsApi(api, sources);
   eventsApi(api, sources);
+  webhooksApi(api, sources);
   routeApi(api, sources);
   callsApi(api, sources);
   overviewApi(api, sources);

@@ -45,8 +45,9 @@ export function describeEvents(createSite: () => StoreSite): void {
   test('gives back what was recorded, whoever asks', async () => {
     await record(news);
     const { fold: _, foldMs: __, webhooks: ___, ...event } = news;
-    expect(await listed()).toEqual([event]);
-    expect(await (await site.open()).events.list({}, 100, null)).toEqual([event]);
+    const kept = { ...event, acknowledgedAtMs: null, acknowledgedBy: null };
+    expect(await listed()).toEqual([kept]);
+    expect(await (await site.open()).events.list({}, 100, null)).toEqual([kept]);
   });
 
   test('counts what happens again within the time in one event, and no more than that', async () => {
@@ -134,6 +135,62 @@ export function describeEvents(createSite: () => StoreSite): void {
       mark = page.mark;
     }
     expect(heard).toEqual(many.map(({ id }) => id));
+  });
+
+  test('who has seen an event is noted once, with the time', async () => {
+    await record(news, later(2, 1, { fold: 'other' }));
+    const seen = await store.events.acknowledge([traceId(1), traceId(9)], 'Ada', epochMs + 7);
+    expect(seen).toMatchObject([{ id: traceId(1), acknowledgedAtMs: epochMs + 7, acknowledgedBy: 'Ada' }]);
+    expect(await store.events.acknowledge([traceId(1)], 'Bob', epochMs + 8)).toEqual([]);
+    const [, first] = await listed();
+    expect(first).toMatchObject({ acknowledgedBy: 'Ada', acknowledgedAtMs: epochMs + 7 });
+    const idsOf = async (isAcknowledged: boolean) =>
+      (await store.events.list({ isAcknowledged }, 10, null)).map(({ id }) => id);
+    expect([await idsOf(true), await idsOf(false)]).toEqual([[traceId(1)], [traceId(2)]]);
+  });
+
+  test('what is over at a moment is told from what lasts, and only that is counted as unseen', async () => {
+    await record(
+      ...[news, later(2, 5, { fold: 'b', endedAtMs: epochMs + 50 })],
+      ...[later(3, 6, { fold: 'c', severity: 'warning' }), later(4, 7, { fold: 'd', severity: 'info' })],
+    );
+    const idsOf = async (isOver: boolean, atMs: number) =>
+      (await store.events.list({ over: { isOver, atMs } }, 10, null)).map(({ id }) => id);
+    expect(await idsOf(true, epochMs + 49)).toEqual([]);
+    expect(await idsOf(true, epochMs + 50)).toEqual([traceId(2)]);
+    expect(await idsOf(false, epochMs + 50)).toEqual([traceId(4), traceId(3), traceId(1)]);
+    expect((await store.events.list({ toMs: epochMs + 6 }, 10, null)).map(({ id }) => id)).toEqual([
+      traceId(2),
+      traceId(1),
+    ]);
+    expect(await store.events.unseen(epochMs + 49)).toEqual({ errors: 2, warnings: 1 });
+    expect(await store.events.unseen(epochMs + 50)).toEqual({ errors: 1, warnings: 1 });
+    await store.events.acknowledge([traceId(1)], 'Ada', epochMs);
+    expect(await store.events.unseen(epochMs + 50)).toEqual({ errors: 0, warnings: 1 });
+  });
+
+  test('the messages of a webhook are told by pages, and one is sent anew when that is asked for', async () => {
+    await record({ ...news, webhooks: ['ops', 'chat'] }, later(2, 1, { fold: 'b', webhooks: ['ops'] }));
+    await record({ ...over, lastAtMs: epochMs + 5, webhooks: ['ops'] });
+    await store.events.claim(['ops'], epochMs + 10, epochMs + 70);
+    const of = { eventId: news.id, phase: 'begun', webhook: 'ops' } as const;
+    const tried = { triedAtMs: epochMs + 11, dueAtMs: 0, problem: 'HTTP 410' } as const;
+    await store.events.conclude([{ ...of, ...tried, state: 'given-up' }]);
+    const first = await store.events.deliveries('ops', 2, null);
+    expect(first.map(({ event, phase, state }) => [event.id, phase, state])).toEqual([
+      [traceId(2), 'begun', 'waiting'],
+      [traceId(1), 'ended', 'waiting'],
+    ]);
+    const place = { eventId: traceId(1), phase: 'ended' } as const;
+    expect(await store.events.deliveries('ops', 2, place)).toMatchObject([
+      { phase: 'begun', state: 'given-up', attempts: 1, dueAtMs: null, problem: 'HTTP 410' },
+    ]);
+    const again = { eventId: traceId(1), phase: 'begun' } as const;
+    expect(await store.events.redeliver('nobody', again, epochMs + 20)).toBe(false);
+    expect(await store.events.redeliver('ops', again, epochMs + 20)).toBe(true);
+    expect(await store.events.claim(['ops'], epochMs + 20, epochMs + 80)).toMatchObject([
+      { webhook: 'ops', phase: 'begun', attempts: 0 },
+    ]);
   });
 
   test('what is old is forgotten, with its messages', async () => {

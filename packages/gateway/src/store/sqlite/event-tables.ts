@@ -31,6 +31,12 @@ CREATE INDEX event_deliveries_tried ON event_deliveries (webhook, tried_at_ms);
 INSERT INTO meta (name, value) VALUES ('event_changes', 0);
 `;
 
+/** Somebody has seen an event: who, and when. */
+export const acknowledgements = `
+ALTER TABLE events ADD COLUMN acknowledged_at_ms INTEGER;
+ALTER TABLE events ADD COLUMN acknowledged_by TEXT;
+`;
+
 /** Receivers of events, as they are declared. */
 export const webhookTable = `
 CREATE TABLE webhooks (

@@ -5,7 +5,7 @@ import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { auditTable, createClaimTable, peopleTables } from './console-tables.ts';
 import { inTransaction } from './database.ts';
-import { eventTables, webhookTable } from './event-tables.ts';
+import { acknowledgements, eventTables, webhookTable } from './event-tables.ts';
 import { facetTables } from './facet-tables.ts';
 import { firstStepsAtOnce, firstStepsCount } from './first-steps.ts';
 import { attempts, firstParts, firstTables } from './first-tables.ts';
@@ -194,7 +194,7 @@ const steps: readonly string[] = [
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
-  ...[signInTables, peopleTables, channelFailureTable],
+  ...[signInTables, peopleTables, channelFailureTable, acknowledgements],
 ];
 
 /** The schema that this version writes. */

@@ -194,6 +194,10 @@ function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
     list: (...inputs) => reader.run('listEvents', () => inputs),
     follow: (...inputs) => reader.run('followEvents', () => inputs),
     standings: () => reader.run('webhookStandings', () => []),
+    acknowledge: (...inputs) => writer.run('acknowledgeEvents', () => inputs),
+    unseen: (...inputs) => reader.run('countUnseen', () => inputs),
+    deliveries: (...inputs) => reader.run('listDeliveries', () => inputs),
+    redeliver: (...inputs) => writer.run('redeliver', () => inputs),
   };
 }
 

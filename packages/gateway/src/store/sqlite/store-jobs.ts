@@ -12,8 +12,14 @@ import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { putChannel, removeChannel } from '../console-channels.ts';
 import { CredentialWriter } from '../credentials.ts';
-import { claimDeliveries, concludeDeliveries, webhookStandings } from '../event-deliveries.ts';
-import { followEvents, listEvents, recordEvents } from '../events.ts';
+import {
+  claimDeliveries,
+  concludeDeliveries,
+  listDeliveries,
+  redeliver,
+  webhookStandings,
+} from '../event-deliveries.ts';
+import { acknowledgeEvents, countUnseen, followEvents, listEvents, recordEvents } from '../events.ts';
 import { FactorWriter } from '../factors.ts';
 import { Feeder } from '../feeder.ts';
 import {
@@ -172,6 +178,10 @@ function createEventJobs(kysely: Kysely<Schema>) {
     claimDeliveries: claimDeliveries.bind(null, kysely),
     concludeDeliveries: concludeDeliveries.bind(null, kysely),
     webhookStandings: () => webhookStandings(kysely),
+    acknowledgeEvents: acknowledgeEvents.bind(null, kysely),
+    countUnseen: countUnseen.bind(null, kysely),
+    listDeliveries: listDeliveries.bind(null, kysely),
+    redeliver: redeliver.bind(null, kysely),
   };
 }
 

@@ -9,7 +9,20 @@ const filterMembers = {
   since: timeText.exactOptional().meta({ description: 'Leaves out what has not happened since then.' }),
 };
 
-export const eventQuery = z.strictObject({ ...filterMembers, ...pageMembers });
+export const eventQuery = z.strictObject({
+  ...filterMembers,
+  until: timeText.exactOptional().meta({ description: 'Leaves out what began then or later.' }),
+  state: z
+    .enum(['open', 'ended'], { error: 'must be open or ended' })
+    .exactOptional()
+    .meta({ description: 'Only what lasts or has no end, or only what is over.' }),
+  acknowledged: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((text) => text === 'true')
+    .exactOptional()
+    .meta({ type: 'boolean' }),
+  ...pageMembers,
+});
 export const followQuery = z.strictObject({
   ...filterMembers,
   after: wholeNumber(0, Number.MAX_SAFE_INTEGER)
@@ -32,6 +45,8 @@ export const eventView = z
     firstAt: timeText,
     lastAt: timeText,
     endedAt: timeText.nullable().meta({ description: 'Null while it lasts, and of what has no end.' }),
+    acknowledgedAt: timeText.nullable(),
+    acknowledgedBy: z.string().nullable(),
   })
   .meta({ id: 'EventView' });
 export type EventView = z.infer<typeof eventView>;
@@ -69,3 +84,53 @@ export type WebhookView = z.infer<typeof webhookView>;
 
 export const webhookPage = pageOf(webhookView).meta({ id: 'WebhookPage' });
 export type WebhookPage = z.infer<typeof webhookPage>;
+
+const eventId = z.string().regex(/^[0-9a-f]{32}$/, 'must be the id of an event: 32 hexadecimal digits');
+const acknowledgedMax = 100;
+
+export const acknowledgeBody = z.strictObject({
+  ids: z
+    .array(eventId, 'must be a list of ids of events')
+    .min(1, 'must have an id')
+    .max(acknowledgedMax, `must have ${acknowledgedMax} ids at the most`),
+});
+
+export const acknowledgedView = z
+  .strictObject({ items: z.array(eventView) })
+  .meta({ id: 'AcknowledgedView' });
+
+/** Events that last and that nobody has acknowledged. */
+export const unseenView = z.strictObject({ errors: z.int(), warnings: z.int() }).meta({ id: 'UnseenView' });
+export type UnseenView = z.infer<typeof unseenView>;
+
+const phases = z.enum(['begun', 'ended'], { error: 'must be begun or ended' });
+
+/** A message to a webhook. */
+export const deliveryView = z
+  .strictObject({
+    event: eventView,
+    phase: phases,
+    state: z.enum(['delivered', 'waiting', 'given-up']),
+    attempts: z.int(),
+    nextAt: timeText.nullable().meta({ description: 'When it is tried next; null when it is not any more.' }),
+    lastTriedAt: timeText.nullable(),
+    problem: z
+      .string()
+      .nullable()
+      .meta({ description: 'Says what was wrong with the last attempt; null when it went well.' }),
+  })
+  .meta({ id: 'DeliveryView' });
+export type DeliveryView = z.infer<typeof deliveryView>;
+
+export const deliveryPage = pageOf(deliveryView).meta({ id: 'DeliveryPage' });
+
+export const deliveryBody = z.strictObject({ eventId, phase: phases });
+
+/** The answer of a receiver to a message that only says that messages arrive. */
+export const webhookAnswerView = z
+  .strictObject({
+    problem: z.string().nullable().meta({ description: 'Null when it has taken the message.' }),
+    tookMs: z.int(),
+  })
+  .meta({ id: 'WebhookAnswerView' });
+export type WebhookAnswerView = z.infer<typeof webhookAnswerView>;
