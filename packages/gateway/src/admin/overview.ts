@@ -114,7 +114,7 @@ async function attentionOf({ store, nowMs, isOperator, keyOf }: OverviewTools, s
   const events = await store.events.list({ fromMs: 0 }, eventsMax, null);
   const isOwn = ({ subject, acknowledgedAtMs }: KeptEvent): boolean => {
     const [kind, id = ''] = subject.split(':');
-    // What an operator has seen is still news to members.
+    // An event that an operator has seen is still news to members.
     if (isOperator) return acknowledgedAtMs === null;
     if (kind === 'account') return includes(scope, id);
     return kind === 'key' && includes(scope, keyOf(id)?.accountId ?? '');
