@@ -51,7 +51,7 @@ export function openStatus(parts: StatusParts, opened: AsyncDisposableStack): Op
     start(origins, prober) {
       listening = origins;
       keeper.probeWith((target, model) => prober.ask(target, model));
-      const ticking = setInterval(() => keeper.tick(), tickMs);
+      const ticking = setInterval(() => void keeper.tick(), tickMs);
       opened.defer(() => clearInterval(ticking));
     },
   };

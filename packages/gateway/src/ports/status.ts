@@ -155,8 +155,11 @@ export interface StatusStore {
   add(increments: readonly CellCounts[], nowMs: number, failures?: readonly ChannelFailure[]): Promise<void>;
   /** Judges all cells that have ended, and opens and closes incidents. True when a cell was judged. */
   judge(subjects: readonly Subject[], nowMs: number): Promise<boolean>;
-  /** The counts of one cell, of all processes. */
-  cell(startMs: number): Promise<readonly CellCounts[]>;
+  /**
+   * Lets one process send the probes of a cell, and tells it what all of them have counted in it; null for those that come later. One that is
+   * killed meanwhile has the probes of no other cell.
+   */
+  claimProbes(startMs: number): Promise<readonly CellCounts[] | null>;
   history(nowMs: number): Promise<StatusHistory>;
   /** The files of the page, made anew and written. */
   files(view: StatusView): Promise<readonly StatusFile[]>;

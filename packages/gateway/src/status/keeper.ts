@@ -79,14 +79,15 @@ export class StatusKeeper implements StatusSink {
     return this.#files;
   }
 
-  /** Looks what there is to do. Call it every second. */
-  tick(): void {
+  /** Looks what there is to do. Call it every second. Resolves when it is done; never rejects. */
+  async tick(): Promise<void> {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.now();
     this.#probes?.tick(nowMs);
     this.#working ??= this.#work(nowMs).finally(() => {
       this.#working = null;
     });
+    await this.#working;
   }
 
   /** Everything whose state is measured. */
@@ -146,7 +147,7 @@ export class StatusKeeper implements StatusSink {
 
   async #chooseProbes(nowMs: number): Promise<void> {
     const { store, catalogue } = this.#options;
-    const counts = await store.cell(nowMs - (nowMs % cellMs));
+    const counts = await store.claimProbes(nowMs - (nowMs % cellMs));
     this.#probes?.choose(catalogue.current, counts, nowMs);
   }
 

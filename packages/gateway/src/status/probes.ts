@@ -54,9 +54,10 @@ export class StatusProbes {
     return at >= windowFromMs && at < windowToMs;
   }
 
-  /** `counts` are those of the running cell, of all processes. */
-  choose(catalogue: Catalogue, counts: readonly CellCounts[], nowMs: number): void {
+  /** `counts` are those of the running cell, of all processes; null where another one sends its probes. */
+  choose(catalogue: Catalogue, counts: readonly CellCounts[] | null, nowMs: number): void {
     this.#chosen = nowMs - (nowMs % cellMs);
+    if (counts === null) return;
     const enough = new Set(counts.filter(isEnough).map(subjectKey));
     const lacks = (subject: Subject) => !enough.has(subjectKey(subject));
     const questions = [...catalogue.models.values()]

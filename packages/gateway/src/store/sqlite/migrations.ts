@@ -13,7 +13,7 @@ import { balanceNews, gatheredSpending, leaseTables } from './lease-tables.ts';
 import { adjustments, boundsOfKeys, limitsOfOwners } from './limits-migration.ts';
 import { signInTables } from './sign-in-tables.ts';
 import { spendIsMadeLater, tagsAndSpend } from './spend-migration.ts';
-import { channelFailureTable, statusTables } from './status-tables.ts';
+import { channelFailureTable, probingTable, statusTables } from './status-tables.ts';
 import { usageSpans } from './usage-spans.ts';
 
 /** An image is priced by size and quality, which are kept so that its charge can be worked out again. */
@@ -194,7 +194,7 @@ const steps: readonly string[] = [
   ...[webhookTable, archiveTable, adjustments, claimTable, keysBySuccessor],
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
-  ...[signInTables, peopleTables, channelFailureTable, acknowledgements],
+  ...[signInTables, peopleTables, channelFailureTable, acknowledgements, probingTable],
 ];
 
 /** The schema that this version writes. */

@@ -206,13 +206,12 @@ function statusOf(reporter: StoreLane, writer: StoreLane): StatusStore {
   return {
     add: (...inputs) => writer.run('addStatusCells', () => inputs),
     judge: (...inputs) => writer.run('judgeStatus', () => inputs),
-    cell: (...inputs) => writer.run('statusCell', () => inputs),
     history: (...inputs) => reporter.run('statusHistory', () => inputs),
     files: (...inputs) => reporter.run('statusFiles', () => inputs),
     incidents: (...inputs) => reporter.run('statusIncidents', () => inputs),
     addWords: (...inputs) => writer.run('addStatusWords', () => inputs),
     ...jobsOf(reporter, 'maintenances'),
-    ...jobsOf(writer, 'addMaintenance', 'cancelMaintenance'),
+    ...jobsOf(writer, 'claimProbes', 'addMaintenance', 'cancelMaintenance'),
   };
 }
 

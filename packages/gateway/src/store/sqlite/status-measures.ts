@@ -107,7 +107,12 @@ export class StatusMeasures {
     });
   }
 
-  cell(startMs: number): readonly CellCounts[] {
+  /** See `StatusStore`. */
+  claimProbes(startMs: number): readonly CellCounts[] | null {
+    const { changes } = this.#database
+      .prepare('INSERT OR IGNORE INTO status_probings (start_ms) VALUES (?)')
+      .run(startMs);
+    if (Number(changes) === 0) return null;
     return this.#rows('SELECT * FROM status_cells WHERE start_ms = ?', startMs).map(toCell);
   }
 
@@ -181,6 +186,7 @@ export class StatusMeasures {
     const run = (table: string, column: string, before: number) =>
       this.#database.prepare(`DELETE FROM ${table} WHERE ${column} < ?`).run(before);
     run('status_cells', 'start_ms', nowMs - cellsKeptMs - 2 * cellMs);
+    run('status_probings', 'start_ms', nowMs - 2 * cellMs);
     forgetFailures(this.#database, nowMs - daysKeptMs);
     run('status_days', 'start_ms', nowMs - daysKeptMs);
     run('status_subjects', 'judged_to_ms', nowMs - daysKeptMs);

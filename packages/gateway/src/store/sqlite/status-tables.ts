@@ -53,6 +53,13 @@ CREATE TABLE status_maintenance (
 ) STRICT;
 `;
 
+/** The cells whose probes a process has taken upon itself. */
+export const probingTable = `
+CREATE TABLE status_probings (
+  start_ms INTEGER PRIMARY KEY
+) STRICT;
+`;
+
 /** Channels are looked at one by one: the ways they fail in, and their last failures with the calls these belong to. */
 export const channelFailureTable = `
 ALTER TABLE status_cells ADD COLUMN faults TEXT NOT NULL DEFAULT '';

@@ -195,7 +195,7 @@ function createStatusJobs(database: DatabaseSync) {
     channelFailures: channels.failures.bind(channels),
     addStatusCells: measures.add.bind(measures),
     judgeStatus: measures.judge.bind(measures),
-    statusCell: measures.cell.bind(measures),
+    claimProbes: measures.claimProbes.bind(measures),
     statusHistory: measures.history.bind(measures),
     statusFiles: (view: StatusView) => statusFiles(view, measures.history(view.nowMs)),
     statusIncidents: incidents.incidents.bind(incidents),
