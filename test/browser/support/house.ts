@@ -52,7 +52,7 @@ export async function openHouse(flags: Readonly<Record<string, string>> = {}): P
     },
     async [Symbol.asyncDispose]() {
       await everything.disposeAsync();
-      if (troubles.length > 0) throw new Error(`pages had troubles:\n${[...new Set(troubles)].join('\n')}`);
+      failFor(troubles);
     },
   };
 }
@@ -81,6 +81,33 @@ async function start(dataDir: string, flags: Readonly<Record<string, string>>): 
   const gateway = await startGateway(settings.value, environment, { logFile: join(dataDir, 'log') });
   if (!gateway.ok) throw new Error(JSON.stringify(gateway.error));
   return gateway.value;
+}
+
+/** A browser in front of gateways that the test has started itself. Its end fails as that of a house does. */
+export interface Window extends AsyncDisposable {
+  openPage(url: string, view?: View): Promise<Page>;
+}
+
+export async function openWindow(): Promise<Window> {
+  const browser = await launch();
+  const troubles: string[] = [];
+  return {
+    openPage: async (url, view = {}) => {
+      const context = await browser.newContext(contextOptions(view));
+      const page = await context.newPage();
+      listen(page, troubles);
+      await page.goto(url);
+      return page;
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      failFor(troubles);
+    },
+  };
+}
+
+function failFor(troubles: readonly string[]): void {
+  if (troubles.length > 0) throw new Error(`pages had troubles:\n${[...new Set(troubles)].join('\n')}`);
 }
 
 function launch(): Promise<Browser> {

@@ -3,12 +3,18 @@ import { useTitle } from '../ui/page.tsx';
 import { AppearanceMenu } from './appearance-menu.tsx';
 import { Brand } from './brand.tsx';
 
+const widths = {
+  narrow: 'max-w-sm justify-center',
+  middle: 'max-w-3xl pt-4 sm:pt-8',
+  wide: 'max-w-5xl pt-6',
+} as const;
+
 interface BarePageProps {
   readonly title: string;
   readonly description?: ReactNode;
   /** The deployment's name, where it is known. */
   readonly deployment?: string;
-  readonly width?: 'narrow' | 'wide';
+  readonly width?: keyof typeof widths;
   readonly children: ReactNode;
 }
 
@@ -21,9 +27,7 @@ export function BarePage({ title, description, deployment, width = 'narrow', chi
         <Brand name={deployment} />
         <AppearanceMenu />
       </header>
-      <main
-        className={`mx-auto flex w-full flex-1 flex-col px-4 pb-16 ${width === 'wide' ? 'max-w-5xl pt-6' : 'max-w-sm justify-center'}`}
-      >
+      <main className={`mx-auto flex w-full flex-1 flex-col px-4 pb-16 ${widths[width]}`}>
         <h1 className="text-xl tracking-tight">{title}</h1>
         {description !== undefined && <div className="mt-1 text-soft">{description}</div>}
         <div className="mt-5">{children}</div>

@@ -43,7 +43,6 @@ const inShell = [
   page('/people', () => import('../pages/people/people-page.tsx'), 'PeoplePage'),
   page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
   page('/settings', () => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
-  page('/welcome', () => import('../pages/setup/welcome-page.tsx'), 'WelcomePage'),
   page('/profile', () => import('../pages/profile/profile-page.tsx'), 'ProfilePage'),
   page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), 'AlertsPage'),
   page('/webhooks', () => import('../pages/alerts/webhooks-page.tsx'), 'WebhooksPage'),

@@ -29,7 +29,9 @@ export function Shell() {
   const person = session.data?.person;
   useEffect(() => {
     if (session.data === undefined) return;
-    if (person === null) goToSignIn(pages);
+    // Nobody can sign in to a gateway without people: it is set up first.
+    if (!session.data.isSetUp) void pages.navigate({ to: '/setup', replace: true });
+    else if (person === null) goToSignIn(pages);
     adoptTheme(person?.theme);
     adoptLanguage(person?.language, session.data.deployment.language);
   }, [session.data, person, pages]);

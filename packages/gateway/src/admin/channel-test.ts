@@ -1,4 +1,10 @@
-import { protocols, readingHeaders, smallestCall, smallestProtocol } from '@headgate/protocols';
+import {
+  protocols,
+  readingHeaders,
+  smallestCall,
+  smallestProtocol,
+  type UpstreamRefusal,
+} from '@headgate/protocols';
 import type { Channel, Credential, Target } from '../catalogue/catalogue.ts';
 import type {
   Upstream,
@@ -113,13 +119,19 @@ function causeOf(
 ): ConnectionCause | null {
   if (failure !== null) return causeOfFailure(failure);
   const status = head?.status ?? 0;
-  if (status !== 200) return causeOfRefusal(refusalOf(provider, status, body));
+  if (status !== 200) return causeOfAnswer(asks, refusalOf(provider, status, body));
   // Some answer 200 and say inside what went wrong.
   const value = parsed(body);
   if (!isObject(value)) return asks === 'models' && Array.isArray(value) ? null : 'protocol';
   return 'error' in value && value['error'] !== null && value['error'] !== undefined
-    ? causeOfRefusal(refusalOf(provider, status, body))
+    ? causeOfAnswer(asks, refusalOf(provider, status, body))
     : null;
+}
+
+/** A list is asked for by no model's name: where its address has "models" in it, an answer may name them all the same. */
+function causeOfAnswer(asks: ChannelTest['asked'], refusal: UpstreamRefusal): ConnectionCause {
+  const cause = causeOfRefusal(refusal);
+  return asks === 'models' && cause === 'model-not-found' ? 'not-found' : cause;
 }
 
 function refusalOf({ protocols: paths }: Channel['provider'], status: number, body: string) {

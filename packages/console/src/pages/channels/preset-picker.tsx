@@ -10,12 +10,14 @@ import * as texts from './texts.ts';
 
 interface PresetPickerProps {
   readonly onPick: (preset: PresetView) => void;
+  /** False where the focus belongs elsewhere when the page comes. */
+  readonly takesFocus?: boolean;
 }
 
 const unchangingMs = 3_600_000;
 
 /** Every provider that a channel can be made of, to be found by its name. */
-export function PresetPicker({ onPick }: PresetPickerProps) {
+export function PresetPicker({ onPick, takesFocus = true }: PresetPickerProps) {
   const t = useTexts(texts);
   const presets = useGet<PresetPage>('/channel-presets', {}, { staleMs: unchangingMs });
   const [search, setSearch] = useState('');
@@ -33,7 +35,7 @@ export function PresetPicker({ onPick }: PresetPickerProps) {
         aria-label={label}
         placeholder={label}
         value={search}
-        autoFocus
+        autoFocus={takesFocus}
         onChange={(event) => setSearch(event.target.value)}
       />
       {fitting.length === 0 && <p className="text-sm text-soft">{t('pick.none')}</p>}

@@ -1,6 +1,10 @@
+import { useState } from 'react';
 import { useTexts } from '../../app/texts.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import * as texts from './texts.ts';
+
+/** The API holds the same, and says more: no password that everybody uses. */
+export const passwordLengthMin = 10;
 
 interface NewPasswordFieldsProps {
   readonly password: string;
@@ -8,27 +12,39 @@ interface NewPasswordFieldsProps {
   readonly onChange: (name: 'password' | 'repeated', value: string) => void;
   /** The API's words about it. */
   readonly error: string | null;
+  /** True once it was tried to be sent: what is missing is said then, wherever one is. */
+  readonly wasTried?: boolean;
 }
 
 /** A new password, twice. */
-export function NewPasswordFields({ password, repeated, onChange, error }: NewPasswordFieldsProps) {
+export function NewPasswordFields({
+  password,
+  repeated,
+  onChange,
+  error,
+  wasTried = false,
+}: NewPasswordFieldsProps) {
   const t = useTexts(texts);
+  const [wasLeft, setWasLeft] = useState(false);
+  const isShort = (wasLeft || wasTried) && password !== '' && password.length < passwordLengthMin;
+  const isDifferent = wasTried ? repeated !== password : repeated !== '' && !password.startsWith(repeated);
   return (
     <>
-      <Field label={t('password')} hint={t('hint')} error={error}>
+      <Field
+        label={t('password')}
+        hint={t('hint')}
+        error={isShort ? t('short', { missing: passwordLengthMin - password.length }) : error}
+      >
         <Input
           type="password"
           autoComplete="new-password"
           required
-          minLength={10}
           value={password}
           onChange={(event) => onChange('password', event.target.value)}
+          onBlur={() => setWasLeft(true)}
         />
       </Field>
-      <Field
-        label={t('repeat')}
-        error={repeated !== '' && !password.startsWith(repeated) ? t('different') : null}
-      >
+      <Field label={t('repeat')} error={isDifferent ? t('different') : null}>
         <Input
           type="password"
           autoComplete="new-password"

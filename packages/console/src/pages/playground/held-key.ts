@@ -32,7 +32,11 @@ class KeyHolder {
 
 export const heldKeys = new KeyHolder();
 
+/** Every key that is held, the last one first. */
+export function useHeldKeys(): readonly HeldKey[] {
+  return useSyncExternalStore(heldKeys.subscribe, heldKeys.all);
+}
+
 export function useHeldKey(platform: HeldKey['platform']): HeldKey | null {
-  const keys = useSyncExternalStore(heldKeys.subscribe, heldKeys.all);
-  return keys.find((key) => key.platform === platform) ?? null;
+  return useHeldKeys().find((key) => key.platform === platform) ?? null;
 }

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Field, Input } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
+import { keyPlaceOf } from '../keys/key-place.ts';
 import type { KeyPlatform } from '../keys/snippets.ts';
 import { type HeldKey, heldKeys } from './held-key.ts';
 import * as texts from './texts.ts';
@@ -38,7 +39,7 @@ export function PlaygroundKey({ platform, held, choices }: PlaygroundKeyProps) {
         </Button>
       </p>
     );
-  const place = placeOf(platform, choices, session.account);
+  const place = keyPlaceOf(platform, choices, session.account);
   const makeOne = async () => {
     const expires = new Date(Date.now() + dayMs).toISOString();
     const body = { ...place, name: t('keyName'), expires, budgets: { total: smallBudget } };
@@ -88,18 +89,4 @@ export function PlaygroundKey({ platform, held, choices }: PlaygroundKeyProps) {
       )}
     </Section>
   );
-}
-
-/** An account and a group of this platform that the person may make a key in; null where there is none. */
-function placeOf(platform: KeyPlatform, choices: KeyChoicesView | undefined, narrowed: string | null) {
-  const groups = choices?.groups.filter((group) => group.platform === platform) ?? [];
-  const possible = choices?.accounts.filter(({ mayMake }) => mayMake) ?? [];
-  const ordered = [...possible].sort(
-    (one, other) => Number(other.id === narrowed) - Number(one.id === narrowed),
-  );
-  for (const account of ordered) {
-    const group = groups.find(({ id }) => account.groups.includes(id));
-    if (group !== undefined) return { account: account.id, group: group.id };
-  }
-  return null;
 }

@@ -157,6 +157,12 @@ describe('what fails, by cause', () => {
     expect(JSON.stringify(steps)).not.toContain('canary');
   });
 
+  test('an address that names models and is not there is no model that is missing', async () => {
+    answer = says(404, error('Invalid URL (GET /v1/v1/models)', 'invalid_request_error'));
+    const { steps } = await trial();
+    expect(steps).toMatchObject([{ asked: 'models', works: false, cause: 'not-found' }]);
+  });
+
   test('what lacks a credential or a part of its address is not asked', async () => {
     const none = await trial({ credentials: [] });
     expect(none).toMatchObject({ works: false, steps: [{ cause: 'credential-missing' }] });

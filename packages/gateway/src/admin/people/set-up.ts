@@ -25,13 +25,17 @@ export async function firstToken(
   return (await people.count()) === 0 ? setUpToken(operatorToken, nowMs) : null;
 }
 
-export function isSetUpToken(operatorToken: string, token: string, nowMs: number): boolean {
+/** A token as it stands: `wrong` was not made here or is not whole, `over` is too old. */
+export const setUpTokenStates = ['good', 'over', 'wrong'] as const;
+export type SetUpTokenState = (typeof setUpTokenStates)[number];
+
+export function setUpTokenState(operatorToken: string, token: string, nowMs: number): SetUpTokenState {
   const [issued = '', mac = ''] = token.split('.');
   const expected = Buffer.from(macOf(operatorToken, issued));
   const given = Buffer.from(mac);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'wrong';
   const ageMs = nowMs - Number.parseInt(issued, 36) * 1000;
-  return ageMs >= -60_000 && ageMs < goodForMs;
+  return ageMs >= -60_000 && ageMs < goodForMs ? 'good' : 'over';
 }
 
 function macOf(operatorToken: string, issued: string): string {

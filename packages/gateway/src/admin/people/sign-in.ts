@@ -8,7 +8,7 @@ import { passwordMistake } from './passwords.ts';
 import type { PeopleRefusal } from './people-refusal.ts';
 import type { PeopleTools, SecondStep } from './people-tools.ts';
 import type { OpenedSession, SignInPlace } from './sessions.ts';
-import { isSetUpToken } from './set-up.ts';
+import { type SetUpTokenState, setUpTokenState } from './set-up.ts';
 
 /** A sign-in that is done, or goes on. */
 export type SignInStep = { readonly next: 'done'; readonly opened: OpenedSession } | SecondStep;
@@ -79,7 +79,7 @@ async function addFirst(
   { store, passwords, now, operatorToken }: PeopleTools,
   given: FirstOperator,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
-  if (!isSetUpToken(operatorToken, given.token, now()) || (await store.people.count()) > 0)
+  if (setUpTokenState(operatorToken, given.token, now()) !== 'good' || (await store.people.count()) > 0)
     return fail(usedUp);
   const mistake = passwordMistake(given.password, given.login);
   if (mistake !== null) return fail({ kind: 'invalid', field: 'password', message: mistake });
@@ -89,6 +89,14 @@ async function addFirst(
     passwordHash: await passwords.hash(given.password),
   };
   return (await store.people.insert(person, true)) === 'added' ? succeed(person) : fail(usedUp);
+}
+
+/** Looks at a link before anybody fills in a form for it. */
+export async function lookAtSetUp(
+  { store, operatorToken, now }: Pick<PeopleTools, 'store' | 'operatorToken' | 'now'>,
+  token: string,
+): Promise<SetUpTokenState | 'used'> {
+  return (await store.people.count()) > 0 ? 'used' : setUpTokenState(operatorToken, token, now());
 }
 
 const usedUp: PeopleRefusal = {

@@ -81,7 +81,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     audit: store.audit,
     accounts: (actor) => ({ store, actor, nowMs: clock.now() }),
     keys: {
-      ...{ store, catalogue },
+      ...{ store, catalogue, bringIn: bringingIn(configuration) },
       tools: (actor) => ({
         ...{ store, peppers, actor, nowMs: clock.now() },
         ...{ scope: scopeOf(actor, 'member'), unbounded: scopeOf(actor, 'admin') },
@@ -138,11 +138,7 @@ function channelSources({
 }: ConsoleParts): ChannelSources & ModelSources {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
-  const bringIn = async (): Promise<void> => {
-    // A look that was under way began before the change.
-    await configuration.poll();
-    await configuration.poll();
-  };
+  const bringIn = bringingIn(configuration);
   const channelSight = () => ({
     ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
     nowMs: clock.now(),
@@ -160,6 +156,15 @@ function channelSources({
       ...{ upstream, catalogue, timeoutMs, sketch: configuration.sketch },
       ...{ models: configuration.catalogue.current.models, nowMs: clock.now() },
     }),
+  };
+}
+
+/** Brings into force what the console has just changed. */
+function bringingIn(configuration: ConsoleParts['configuration']): () => Promise<void> {
+  return async () => {
+    // A look that was under way began before the change.
+    await configuration.poll();
+    await configuration.poll();
   };
 }
 

@@ -14,6 +14,7 @@ export function keySources(open: () => Store, nowMs: number): KeySources {
         return open();
       },
       catalogue: { current: { models: new Map([['alpha', modelOf([targetOf({ id: 'a' })], 'alpha')]]) } },
+      bringIn: () => Promise.resolve(),
       tools: (actor) => ({
         ...{ store: open(), actor, nowMs, peppers: peppers.value },
         ...{ scope: scopeOf(actor, 'member'), unbounded: scopeOf(actor, 'admin') },

@@ -41,6 +41,8 @@ export interface KeySources {
     readonly catalogue: { readonly current: Pick<Catalogue, 'models'> };
     /** Tools as of now, for whoever asks. */
     tools(actor: Actor): KeyTools;
+    /** Brings a change into force: whoever is told a secret may call with it at once. */
+    bringIn(): Promise<void>;
   };
 }
 
@@ -209,6 +211,7 @@ async function afterwards(keys: Keys, id: string) {
 }
 
 async function told(keys: Keys, secret: string, id: string) {
+  await keys.bringIn();
   const key = await find(keys, 'all', id);
   if (!key.ok) return key.error;
   return created({ secret, key: keyViewOf(key.value) }, { version: keySettings(key.value) });

@@ -141,14 +141,25 @@ describe('the first operator', () => {
   });
 
   test.each([
-    ['of another gateway', () => setUpToken('another', nowMs), 401],
-    ['that is over', () => setUpToken(operatorToken, nowMs - 86_400_000), 401],
-    ['of the future', () => setUpToken(operatorToken, nowMs + 3_600_000), 401],
-    ['that is none', () => '', 401],
-  ])('a link %s makes nobody', async (_, token, status) => {
+    ['of another gateway', () => setUpToken('another', nowMs), 'wrong'],
+    ['that is not whole', () => setUpToken(operatorToken, nowMs).slice(0, -1), 'wrong'],
+    ['that is over', () => setUpToken(operatorToken, nowMs - 86_400_000), 'over'],
+    ['of the future', () => setUpToken(operatorToken, nowMs + 3_600_000), 'over'],
+    ['that is none', () => '', 'wrong'],
+  ])('a link %s makes nobody, and says so before a form is filled in', async (_, token, state) => {
+    const look = await new Browser().ask('POST', '/set-up/look', { token: token() });
+    expect(look).toMatchObject({ status: 200, json: { state } });
     const given = { token: token(), login: 'eve', name: 'Eve', password };
-    expect(await new Browser().ask('POST', '/set-up', given)).toMatchObject({ status });
+    expect(await new Browser().ask('POST', '/set-up', given)).toMatchObject({ status: 401 });
     expect(await store.people.count()).toBe(0);
+  });
+
+  test('a good link is seen to be one until it is used', async () => {
+    const token = setUpToken(operatorToken, nowMs);
+    const look = () => new Browser().ask('POST', '/set-up/look', { token });
+    expect((await look()).json).toEqual({ state: 'good' });
+    await operator();
+    expect((await look()).json).toEqual({ state: 'used' });
   });
 
   test('two who come at once with the link are one', async () => {

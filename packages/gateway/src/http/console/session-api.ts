@@ -5,6 +5,7 @@ import {
   changePassword,
   endOtherSessions,
   endSession,
+  lookAtSetUp,
   proveByPassword,
   setUp,
   signIn,
@@ -18,6 +19,8 @@ import {
   proofBody,
   sessionView,
   setUpBody,
+  setUpLinkView,
+  setUpLookBody,
   signInBody,
   signInView,
 } from './contract/session.ts';
@@ -83,6 +86,14 @@ function beginSession(api: ConsoleApi, { people, cookie }: SessionSources): void
       if (actor.kind === 'person') await endSession(people, actor, actor.sessionId);
       return answer({ next: 'done' }, { headers: { 'set-cookie': cookie.issue(step.value.opened.secret) } });
     },
+  );
+  api.route(
+    {
+      ...{ method: 'post', path: '/set-up/look', access: 'anyone', tag: 'Session', answer: setUpLinkView },
+      summary: 'Whether a set-up link still does something',
+      body: setUpLookBody,
+    },
+    async ({ body }) => answer({ state: await lookAtSetUp(people, body.token) }),
   );
   api.route(
     {

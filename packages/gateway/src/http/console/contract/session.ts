@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { setUpTokenStates } from '../../../admin/people/set-up.ts';
 import { roles } from '../../../ports/people.ts';
 import { textOf, timeText } from './common.ts';
 
@@ -83,6 +84,18 @@ export const setUpBody = z
   .strictObject({ token: z.string().max(200), login: loginText, name: textOf(200), password: passwordText })
   .meta({ id: 'SetUp' });
 export type SetUpBody = z.infer<typeof setUpBody>;
+
+export const setUpLookBody = z.strictObject({ token: z.string().max(200) }).meta({ id: 'SetUpLook' });
+
+/** A set-up link as it stands. */
+export const setUpLinkView = z
+  .strictObject({
+    state: z
+      .enum([...setUpTokenStates, 'used'])
+      .meta({ description: '`wrong`: not of this gateway, or not whole; `over`: older than a day.' }),
+  })
+  .meta({ id: 'SetUpLinkView' });
+export type SetUpLinkView = z.infer<typeof setUpLinkView>;
 
 export const proofBody = z.strictObject({ password: passwordText }).meta({ id: 'Proof' });
 export type ProofBody = z.infer<typeof proofBody>;
