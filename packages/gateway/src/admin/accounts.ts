@@ -21,7 +21,7 @@ import type { Adjustment, AdjustmentResult } from '../ports/accounts.ts';
 import type { AmendRefusal, StoredConfiguration } from '../ports/configuration-store.ts';
 import type { KeyChoices } from '../ports/key-directory.ts';
 import type { Store } from '../ports/store.ts';
-import { type AuditTools, writeAudit } from './audit.ts';
+import { type AuditTools, noting } from './audit.ts';
 import { findKey } from './keys.ts';
 
 /** The sources of whoever reads of money and limits. */
@@ -73,10 +73,10 @@ export async function createAccount(
   const declared = patched(accountFields, id, declare(accountFields, id, {}), members);
   if (!declared.ok) return fail({ kind: 'invalid', mistakes: declared.error });
   const account = { id, ...declared.value };
-  if (!(await tools.store.configuration.insertAccount(account)))
-    return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
   const target = { kind: 'account', id, name: account.name } as const;
-  await writeAudit(tools, { action: 'account.create', target, accountId: id, after: read.data });
+  const change = { action: 'account.create', target, accountId: id, after: read.data } as const;
+  if (!(await noting(tools, change).configuration.insertAccount(account)))
+    return fail({ kind: 'conflict', member: 'id', message: `there is an account "${id}" already` });
   return succeed(account);
 }
 
@@ -122,12 +122,10 @@ async function amendById(
   id: string,
   patch: LimitPatch,
 ): Promise<Result<string, AccountRefusal>> {
-  const amended = await tools.store.configuration.amendLimits(owner, id, patch);
-  if (!amended.ok) return fail(refusalOf(amended.error, owner, id));
-  const { name, accountId, before, after } = amended.value;
-  const target = { kind: owner, id, name } as const;
-  await writeAudit(tools, { action: `${owner}.change`, target, accountId, before, after });
-  return succeed(id);
+  // The store says what it was and is, as it changes it.
+  const note = { action: `${owner}.change`, target: { kind: owner, id }, accountId: null } as const;
+  const amended = await noting(tools, note).configuration.amendLimits(owner, id, patch);
+  return amended.ok ? succeed(id) : fail(refusalOf(amended.error, owner, id));
 }
 
 function refusalOf(refusal: AmendRefusal, owner: OwnerKind, id: string): AccountRefusal {
@@ -202,14 +200,13 @@ export async function adjustAccount(
   const adjustment = { id, accountId, amountNanoUsd, reason, reference, madeBy, atMs: nowMs };
   // A debit is held against what calls have really spent.
   await store.catchUp();
-  const result = await store.accounts.adjust(adjustment, force);
-  if (result.kind === 'posted')
-    await writeAudit(tools, {
-      action: `account.${direction}`,
-      target: { kind: 'account', id: accountId },
-      accountId,
-      after: { amount: text, reason, reference, force },
-    });
+  const { accounts } = noting(tools, {
+    action: `account.${direction}`,
+    target: { kind: 'account', id: accountId },
+    accountId,
+    after: { amount: text, reason, reference, force },
+  });
+  const result = await accounts.adjust(adjustment, force);
   return outcomeOf(result, adjustment);
 }
 

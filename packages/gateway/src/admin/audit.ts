@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AuditMembers, AuditRow } from '../ports/audit.ts';
+import { type AuditMembers, type AuditNote, type NotedChanges, shownSides } from '../ports/audit.ts';
 import type { Store } from '../ports/store.ts';
 import { type Actor, nameOf } from './people/actor.ts';
 
@@ -107,14 +107,22 @@ export interface AuditedChange {
   readonly after?: AuditMembers | null;
 }
 
-const textLengthMax = 2_000;
+/** Notes what was done outside of the store. */
+export function writeAudit(tools: AuditTools, change: AuditedChange): Promise<void> {
+  const { members: _, ...row } = noteOf(tools, change);
+  return tools.store.audit.write(row);
+}
 
-/** Notes a change, in the call of the use case that made it. */
-export function writeAudit({ store, actor, nowMs }: AuditTools, change: AuditedChange): Promise<void> {
+/** The store, for one change that is noted: both are one transaction, so that nothing is changed without a row. */
+export function noting(tools: AuditTools, ...changes: readonly AuditedChange[]): NotedChanges {
+  return tools.store.audit.noting(changes.map((change) => noteOf(tools, change)));
+}
+
+function noteOf({ actor, nowMs }: AuditTools, change: AuditedChange): AuditNote {
   const { target, accountId, action } = change;
-  const shown = (members: AuditMembers | null | undefined) => allowed(target.kind, members ?? null);
-  const [before, after] = differing(shown(change.before), shown(change.after));
-  const row: AuditRow = {
+  const members = auditedMembers[target.kind];
+  const [before, after] = shownSides(members, change.before ?? null, change.after ?? null);
+  return {
     id: auditId(nowMs),
     atMs: nowMs,
     actor: {
@@ -124,9 +132,8 @@ export function writeAudit({ store, actor, nowMs }: AuditTools, change: AuditedC
     },
     action,
     target: { kind: target.kind, id: target.id, name: target.name ?? null },
-    ...{ accountId, before, after, address: actor.address },
+    ...{ accountId, before, after, members, address: actor.address },
   };
-  return store.audit.write(row);
 }
 
 /** Ids are in the order of their times, and within a millisecond in that of this process's own clock. */
@@ -137,31 +144,4 @@ function auditId(nowMs: number): string {
 
 function hex(value: number): string {
   return value.toString(16).padStart(12, '0').slice(-12);
-}
-
-function allowed(kind: AuditedKind, members: AuditMembers | null): AuditMembers | null {
-  if (members === null) return null;
-  const names: readonly string[] = auditedMembers[kind];
-  const kept = Object.entries(members).filter(([name, value]) => names.includes(name) && value !== undefined);
-  return Object.fromEntries(kept.map(([name, value]) => [name, bounded(value)]));
-}
-
-/** Rows stay small, whatever a thing says. */
-function bounded(value: unknown): unknown {
-  const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
-  return text === undefined || text.length <= textLengthMax
-    ? JSON.parse(text ?? 'null')
-    : `${text.slice(0, textLengthMax)}…`;
-}
-
-/** A change shows what differs; of what was made or taken away there is one side alone. */
-function differing(
-  before: AuditMembers | null,
-  after: AuditMembers | null,
-): readonly [AuditMembers | null, AuditMembers | null] {
-  if (before === null || after === null) return [before, after];
-  const isSame = (name: string) => JSON.stringify(before[name]) === JSON.stringify(after[name]);
-  const changed = (members: AuditMembers) =>
-    Object.fromEntries(Object.entries(members).filter(([name]) => !isSame(name)));
-  return [changed(before), changed(after)];
 }

@@ -2,9 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { didYouMean } from '../config/suggestion.ts';
-import type { StoredConfiguration, StoredCredential } from '../ports/configuration-store.ts';
+import type {
+  ConfigurationStore,
+  StoredConfiguration,
+  StoredCredential,
+} from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
-import { type AuditTools, writeAudit } from './audit.ts';
+import { type AuditTools, noting } from './audit.ts';
 import { openSealingKeys, type SealingKeys, sealingKeysFile, sealSecret } from './secrets/sealed-secrets.ts';
 import { readSecretText } from './secrets/secret-text.ts';
 
@@ -28,8 +32,8 @@ export async function addCredential(
   const sealed = sealCredential(stored, dataDir, channelId, text);
   if (!sealed.ok) return sealed;
   const { id } = sealed.value;
-  await store.configuration.addCredential({ ...sealed.value, name: name ?? id }, nowMs);
-  await note(tools, 'create', { id, channelId, name: name ?? id });
+  const row = { ...sealed.value, name: name ?? id };
+  await noted(tools, 'create', row).addCredential(row, nowMs);
   return succeed(id);
 }
 
@@ -57,10 +61,9 @@ export async function rotateCredential(
   if (!found.ok) return found;
   const sealed = seal(stored, dataDir, found.value, text);
   if (!sealed.ok) return sealed;
-  const isThere = await store.configuration.rotateCredential(found.value.id, sealed.value, nowMs);
-  if (!isThere) return fail(`the credential ${found.value.id} is gone`);
-  await note(tools, 'rotate', found.value);
-  return found;
+  const configuration = noted(tools, 'rotate', found.value);
+  const isThere = await configuration.rotateCredential(found.value.id, sealed.value, nowMs);
+  return isThere ? found : fail(`the credential ${found.value.id} is gone`);
 }
 
 /** Takes a credential away, for good. */
@@ -71,19 +74,21 @@ export async function removeCredential(
   const { store } = tools;
   const found = findCredential(await store.configuration.load(), given);
   if (!found.ok) return found;
-  if (await store.configuration.removeCredential(found.value.id)) await note(tools, 'revoke', found.value);
+  await noted(tools, 'revoke', found.value).removeCredential(found.value.id);
   return found;
 }
 
-function note(
+/** The configuration, for one change that is noted. */
+function noted(
   tools: CredentialTools,
   verb: 'create' | 'rotate' | 'revoke',
   { id, name, channelId: channel }: Pick<StoredCredential, 'id' | 'name' | 'channelId'>,
-): Promise<void> {
+): ConfigurationStore {
   const members = { id, name, channel };
   const target = { kind: 'credential', id, name } as const;
   const [before, after] = [verb === 'create' ? null : members, verb === 'revoke' ? null : members];
-  return writeAudit(tools, { action: `credential.${verb}`, target, accountId: null, before, after });
+  const change = { action: `credential.${verb}`, target, accountId: null, before, after } as const;
+  return noting(tools, change).configuration;
 }
 
 /** Finds a credential by its id, or by a beginning that only one id has. */

@@ -5,7 +5,7 @@ import { declare } from '../catalogue/fields.ts';
 import { identifier } from '../catalogue/identifiers.ts';
 import { mistakesOf, patched, patchedRouting, patchMembers } from '../catalogue/limit-patch.ts';
 import { type AccountRefusal, type ChangeTools, unknownName } from './accounts.ts';
-import { writeAudit } from './audit.ts';
+import { noting } from './audit.ts';
 
 export const groupBody = z.strictObject(
   {
@@ -30,10 +30,10 @@ export async function createGroup(
   if (!declared.ok) return fail({ kind: 'invalid', mistakes: declared.error });
   const usual = declare(routingFields, id, {});
   const group = { id, ...declared.value, routing: patchedRouting(id, usual, routing) };
-  if (!(await tools.store.configuration.insertGroup(group)))
-    return fail({ kind: 'conflict', member: 'id', message: `there is a group "${id}" already` });
   const target = { kind: 'group', id, name: group.name } as const;
-  await writeAudit(tools, { action: 'group.create', target, accountId: null, after: read.data });
+  const change = { action: 'group.create', target, accountId: null, after: read.data } as const;
+  if (!(await noting(tools, change).configuration.insertGroup(group)))
+    return fail({ kind: 'conflict', member: 'id', message: `there is a group "${id}" already` });
   return succeed(group);
 }
 
@@ -44,16 +44,10 @@ const refusals = {
 
 /** Takes a group away that has no keys any more. */
 export async function removeGroup(tools: ChangeTools, id: string): Promise<Result<null, AccountRefusal>> {
-  const removed = await tools.store.configuration.removeGroup(id);
-  if (!removed.ok) {
-    if (removed.error === 'unknown') return fail({ kind: 'unknown', message: `there is no group "${id}"` });
-    return fail({ kind: 'conflict', member: 'id', message: refusals[removed.error] });
-  }
-  await writeAudit(tools, {
-    action: 'group.remove',
-    target: { kind: 'group', id },
-    accountId: null,
-    before: { id },
-  });
-  return succeed(null);
+  const target = { kind: 'group', id } as const;
+  const change = { action: 'group.remove', target, accountId: null, before: { id } } as const;
+  const removed = await noting(tools, change).configuration.removeGroup(id);
+  if (removed.ok) return succeed(null);
+  if (removed.error === 'unknown') return fail({ kind: 'unknown', message: `there is no group "${id}"` });
+  return fail({ kind: 'conflict', member: 'id', message: refusals[removed.error] });
 }

@@ -19,7 +19,7 @@ import { didYouMean } from '../config/suggestion.ts';
 import { formatDecimal, formatNanoUsd, readUsd } from '../money/money.ts';
 import type { KeyChoices, ListedKey } from '../ports/key-directory.ts';
 import { type AccountRefusal, amendOwner, type ChangeTools, invalid, unknownName } from './accounts.ts';
-import { writeAudit } from './audit.ts';
+import { noting } from './audit.ts';
 import { generateKey, hashKey } from './keys.ts';
 import type { Peppers } from './owner-files.ts';
 import { includes, type Scope } from './people/actor.ts';
@@ -73,11 +73,11 @@ export async function createKey(tools: KeyTools, given: unknown): Promise<Result
   );
   if (!rights.ok) return fail({ kind: 'invalid', mistakes: rights.error });
   const key = newKey(tools, { ...rights.value, id });
-  await tools.store.configuration.insertKey(key.record, tools.nowMs);
-  await writeAudit(tools, {
+  const { configuration } = noting(tools, {
     ...{ action: 'key.create', target: targetOf(key.record), accountId: account.value },
     after: { ...members, account: account.value, group: group.value, hint: key.record.hint },
   });
+  await configuration.insertKey(key.record, tools.nowMs);
   return succeed(key);
 }
 
@@ -182,17 +182,16 @@ export async function rotateKey(
   old: KeyRights & { readonly id: string },
   graceMs: number,
 ): Promise<Result<NewKey, string>> {
-  const { store, nowMs } = tools;
+  const { nowMs } = tools;
   const retiresAtMs = nowMs + graceMs;
   const successor = newKey(tools, { ...rightsOf(old), id: newId() });
-  const rotated = await store.configuration.rotateKey(old.id, successor.record, retiresAtMs, nowMs);
-  if (!rotated) return fail(`the key ${old.id} is not active, so it cannot be rotated`);
   const { id, hint } = successor.record;
-  await writeAudit(tools, {
+  const { configuration } = noting(tools, {
     ...{ action: 'key.rotate', target: targetOf(old), accountId: old.accountId },
     after: { replacedBy: id, hint, retiresAt: new Date(retiresAtMs).toISOString() },
   });
-  return succeed(successor);
+  const rotated = await configuration.rotateKey(old.id, successor.record, retiresAtMs, nowMs);
+  return rotated ? succeed(successor) : fail(`the key ${old.id} is not active, so it cannot be rotated`);
 }
 
 /** Lets a key work, or not; revoking is for good. */
@@ -201,15 +200,15 @@ export async function setKeyStatus(
   key: Pick<ListedKey, 'id' | 'name' | 'accountId' | 'status'>,
   status: KeyStatus,
 ): Promise<Result<null, string>> {
-  const isSet = await tools.store.configuration.setKeyStatus(key.id, status);
-  if (!isSet && status !== 'revoked') return fail(`the key ${key.id} is revoked, and that is for good`);
-  if (!isSet) return succeed(null);
   const verbs = { active: 'enable', disabled: 'disable', revoked: 'revoke' } as const;
-  await writeAudit(tools, {
+  const { configuration } = noting(tools, {
     ...{ action: `key.${verbs[status]}`, target: targetOf(key), accountId: key.accountId },
     ...{ before: { status: key.status }, after: { status } },
   });
-  return succeed(null);
+  const isSet = await configuration.setKeyStatus(key.id, status);
+  return isSet || status === 'revoked'
+    ? succeed(null)
+    : fail(`the key ${key.id} is revoked, and that is for good`);
 }
 
 function targetOf({ id, name }: { readonly id: string; readonly name: string }) {

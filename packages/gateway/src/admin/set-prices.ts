@@ -2,7 +2,7 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { priceAt } from '../catalogue/price-book.ts';
 import type { OperatorPrice } from '../ports/configuration-store.ts';
 import type { Store } from '../ports/store.ts';
-import { type AuditTools, writeAudit } from './audit.ts';
+import { type AuditedChange, type AuditTools, noting } from './audit.ts';
 import { listPriceOf, type PriceTools, placeText, stepsOf } from './operator-prices.ts';
 import { priceMoves } from './price-differences.ts';
 
@@ -30,25 +30,24 @@ export async function setPrices(
     })),
   );
   if (isDry) return changes;
-  await tools.store.configuration.setPrices(prices, tools.nowMs);
-  await notePrices(tools, changes);
+  await noting(tools, ...notesOf(changes)).configuration.setPrices(prices, tools.nowMs);
   return changes;
 }
 
-/** Notes each subject whose price has changed, with all that differs. */
-async function notePrices(tools: AuditTools, changes: readonly PriceChange[]): Promise<void> {
-  for (const [subject, own] of Map.groupBy(changes, (change) => change.subject)) {
+/** A note for each subject whose price has changed, with all that differs. */
+function notesOf(changes: readonly PriceChange[]): readonly AuditedChange[] {
+  return [...Map.groupBy(changes, (change) => change.subject)].map(([subject, own]) => {
     const side = (name: 'before' | 'after') => ({
       subject,
       from: own[0]?.from ?? null,
       tiers: Object.fromEntries(own.map((change) => [change.what, change[name]])),
     });
-    await writeAudit(tools, {
+    return {
       action: 'price.change',
       ...{ target: { kind: 'price', id: subject, name: placeText(subject) }, accountId: null },
       ...{ before: side('before'), after: side('after') },
-    });
-  }
+    };
+  });
 }
 
 /** The price of a model as the catalogue lists it, to be set. */

@@ -1,6 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { IncidentEntry, Maintenance, PublicWords, StatusStore, Subject } from '../ports/status.ts';
-import { type AuditTools, writeAudit } from './audit.ts';
+import { type AuditTools, noting } from './audit.ts';
 import { nameOf } from './people/actor.ts';
 
 /** Everything that saying something on the status page takes. */
@@ -27,18 +27,18 @@ export async function addIncidentWords(
   incident: number,
   words: PublicWords,
 ): Promise<Result<IncidentEntry, StatusRefusal>> {
-  const { status, actor, nowMs, changed } = tools;
-  const entry = await status.addWords(incident, words, nameOf(actor), nowMs);
-  if (entry === null) return fail({ field: '', message: 'There is no such incident.' });
-  changed();
+  const { actor, nowMs, changed } = tools;
   const target = { kind: 'incident', id: String(incident), name: `incident ${incident}` } as const;
-  await writeAudit(tools, {
+  const { status } = noting(tools, {
     action: 'incident.words',
     target,
     accountId: null,
     before: null,
     after: { ...words },
   });
+  const entry = await status.addWords(incident, words, nameOf(actor), nowMs);
+  if (entry === null) return fail({ field: '', message: 'There is no such incident.' });
+  changed();
   return succeed(entry);
 }
 
@@ -54,7 +54,7 @@ export async function announceMaintenance(
   tools: StatusTools,
   draft: MaintenanceDraft,
 ): Promise<Result<Maintenance, StatusRefusal>> {
-  const { status, actor, nowMs, changed, subjects: known } = tools;
+  const { actor, nowMs, changed, subjects: known } = tools;
   const { fromMs, toMs, subjects } = draft;
   if (toMs <= fromMs) return fail({ field: 'endsAt', message: 'must be later than startsAt' });
   if (toMs <= nowMs) return fail({ field: 'endsAt', message: 'must be in the future' });
@@ -65,12 +65,13 @@ export async function announceMaintenance(
   );
   if (unknown !== undefined)
     return fail({ field: 'subjects', message: `there is no ${unknown.kind} ${unknown.name}` });
+  const { status } = noting(tools, {
+    // The store numbers it.
+    ...{ action: 'maintenance.create', target: targetOf({ ...draft, id: 0 }), accountId: null },
+    ...{ before: null, after: recordOf(draft) },
+  });
   const made = await status.addMaintenance({ ...draft, author: nameOf(actor) });
   changed();
-  await writeAudit(tools, {
-    ...{ action: 'maintenance.create', target: targetOf(made), accountId: null },
-    ...{ before: null, after: recordOf(made) },
-  });
   return succeed(made);
 }
 
@@ -79,23 +80,26 @@ export async function cancelMaintenance(
   tools: StatusTools,
   id: number,
 ): Promise<Result<Maintenance, StatusRefusal>> {
-  const { status, nowMs, changed } = tools;
-  const cancelled = await status.cancelMaintenance(id, nowMs);
-  if (cancelled === null)
-    return fail({ field: '', message: 'There is no such maintenance, or it is over already.' });
-  changed();
-  await writeAudit(tools, {
-    ...{ action: 'maintenance.cancel', target: targetOf(cancelled), accountId: null },
-    ...{ before: recordOf(cancelled), after: null },
+  const { nowMs, changed } = tools;
+  const known = (await tools.status.maintenances()).find((each) => each.id === id);
+  if (known === undefined) return fail(noMaintenance);
+  const { status } = noting(tools, {
+    ...{ action: 'maintenance.cancel', target: targetOf(known), accountId: null },
+    ...{ before: recordOf(known), after: null },
   });
+  const cancelled = await status.cancelMaintenance(id, nowMs);
+  if (cancelled === null) return fail(noMaintenance);
+  changed();
   return succeed(cancelled);
 }
 
-function targetOf({ id, title }: Maintenance) {
+const noMaintenance = { field: '', message: 'There is no such maintenance, or it is over already.' };
+
+function targetOf({ id, title }: Pick<Maintenance, 'id' | 'title'>) {
   return { kind: 'maintenance', id: String(id), name: title.en ?? title.zh ?? '' } as const;
 }
 
-function recordOf({ title, fromMs, toMs }: Maintenance) {
+function recordOf({ title, fromMs, toMs }: Pick<Maintenance, 'title' | 'fromMs' | 'toMs'>) {
   const [startsAt, endsAt] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
   return { ...title, startsAt, endsAt };
 }

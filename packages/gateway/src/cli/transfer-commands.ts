@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { applyFile } from '../admin/apply-file.ts';
-import { writeAudit } from '../admin/audit.ts';
+import { noting } from '../admin/audit.ts';
 import { declareFile } from '../admin/declare/declare-file.ts';
 import { exportConfiguration } from '../admin/export-configuration.ts';
 import { keyHashes } from '../admin/keys.ts';
@@ -94,16 +94,15 @@ function importFile(context: CommandContext): Promise<ExitReason> {
       printFailure(context.output, declared.error.map(describeProblem));
       return 'configuration';
     }
-    const changes = await store.configuration.apply('import', declared.value, tools.nowMs, automaticSources);
-    if (changes.length > 0)
-      await writeAudit(
-        { store, actor: commandLine, nowMs: tools.nowMs },
-        {
-          action: 'configuration.import',
-          ...{ target: { kind: 'configuration', id: 'import', name: given }, accountId: null },
-          after: { source: given, changes: changes.map(({ kind, id, change }) => `${change} ${kind} ${id}`) },
-        },
-      );
+    const { configuration } = noting(
+      { store, actor: commandLine, nowMs: tools.nowMs },
+      {
+        action: 'configuration.import',
+        ...{ target: { kind: 'configuration', id: 'import', name: given }, accountId: null },
+        after: { source: given },
+      },
+    );
+    const changes = await configuration.apply('import', declared.value, tools.nowMs, automaticSources);
     return printChanges(context, changes);
   });
 }

@@ -43,6 +43,16 @@ export interface PersonPatch {
   readonly passwordHash?: string | null;
 }
 
+/** A change of what a person may do; what is left out stays. */
+export interface AccessChange {
+  readonly isOperator?: boolean;
+  readonly disabledAtMs?: number | null;
+  /** Null takes a membership away; those that are not named stay. */
+  readonly roles: readonly { readonly accountId: string; readonly role: Role | null }[];
+  /** All other sessions of the person end, which had other rights. */
+  readonly keptSession: string | null;
+}
+
 /** One browser of a person, from signing in to signing out. */
 export interface PersonSession {
   readonly id: string;
@@ -56,6 +66,12 @@ export interface PersonSession {
   readonly how: string;
   readonly userAgent: string | null;
   readonly address: string | null;
+}
+
+/** A proof of who somebody is, behind the one that they signed in with. */
+export interface SessionProof {
+  readonly atMs: number;
+  readonly how: string;
 }
 
 export interface PersonAccount {
@@ -81,8 +97,12 @@ export interface PeopleStore {
   amend(id: string, patch: PersonPatch): Promise<'changed' | 'login-taken' | 'unknown'>;
   /** Null takes the membership away. False when there is no such person or account. */
   setMembership(personId: string, accountId: string, role: Role | null): Promise<boolean>;
-  /** Takes the person away with all that is theirs. */
-  remove(id: string): Promise<boolean>;
+  /** Tells if somebody else who may sign in is an admin of the account. */
+  hasOtherAdmin(accountId: string, id: string): Promise<boolean>;
+  /** Leaves everything as it is where nobody else who may sign in would be an operator. */
+  changeAccess(id: string, change: AccessChange): Promise<'changed' | 'unknown' | 'last-operator'>;
+  /** Takes the person away with all that is theirs, but the last operator. */
+  remove(id: string): Promise<'removed' | 'unknown' | 'last-operator'>;
   /** The accounts that a person belongs to, by name. */
   accountsOf(personId: string): Promise<readonly PersonAccount[]>;
 
@@ -95,8 +115,8 @@ export interface PeopleStore {
     seenSinceMs: number,
   ): Promise<{ readonly session: PersonSession; readonly person: KnownPerson } | null>;
   seeSession(id: string, atMs: number): Promise<void>;
-  /** Another secret in the place of the one before, for who has proved who they are. */
-  rotateSession(id: string, secretHash: string, provenAtMs: number, how: string): Promise<boolean>;
+  /** Another secret in the place of the one before; with a proof, for who has proved who they are. */
+  rotateSession(id: string, secretHash: string, proof: SessionProof | null): Promise<boolean>;
   /** The newest first. */
   listSessions(personId: string, nowMs: number, seenSinceMs: number): Promise<readonly PersonSession[]>;
   endSession(personId: string, id: string): Promise<boolean>;

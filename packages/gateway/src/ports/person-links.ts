@@ -1,4 +1,4 @@
-import type { Role } from './people.ts';
+import type { KnownPerson, Role } from './people.ts';
 
 /** The rights that somebody is invited to: all of them, or a role in an account. */
 export interface InvitedTo {
@@ -25,9 +25,19 @@ export interface PersonLinkStore {
   /** The open ones, newest first; of all accounts and of operators for `all`. */
   openInvitations(accounts: 'all' | readonly string[], nowMs: number): Promise<readonly Invitation[]>;
   findInvitation(hashes: readonly string[], nowMs: number): Promise<Invitation | null>;
-  takeInvitation(hashes: readonly string[], nowMs: number): Promise<Invitation | null>;
-  /** Makes one open again whose taker could not be let in. */
-  returnInvitation(id: string): Promise<void>;
+  /** Adds the person, who has what the invitation gives, and takes it; where they cannot be added it stays open. */
+  acceptAsNew(
+    hashes: readonly string[],
+    person: KnownPerson,
+    nowMs: number,
+  ): Promise<'added' | 'login-taken' | 'gone'>;
+  /** Gives a person what the invitation gives, beside what they have, and ends all of their sessions but one. False where it is gone. */
+  acceptAsPerson(
+    hashes: readonly string[],
+    personId: string,
+    keptSession: string,
+    nowMs: number,
+  ): Promise<boolean>;
   withdrawInvitation(id: string): Promise<boolean>;
   /** Ends all earlier ones of the person. */
   addPasswordLink(personId: string, hash: string, expiresAtMs: number): Promise<void>;
@@ -36,6 +46,4 @@ export interface PersonLinkStore {
   takePasswordLink(hashes: readonly string[], nowMs: number): Promise<string | null>;
   /** The name of an account; null where there is none. */
   accountName(id: string): Promise<string | null>;
-  /** Takes away all that somebody who is no more could sign in with. */
-  forget(personId: string): Promise<void>;
 }

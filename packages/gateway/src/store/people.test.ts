@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AuditNote } from '../ports/audit.ts';
 import type { KnownPerson, PersonSession } from '../ports/people.ts';
 import type { Store } from '../ports/store.ts';
 import { declaration, epochMs } from './contract/samples.ts';
@@ -103,8 +104,8 @@ test('all that is a person’s goes with them', async () => {
   const { people } = store;
   await people.insert(person('ada', { memberships: [{ accountId: 'account-1', role: 'admin' }] }), false);
   await people.openSession(session('s', 'person-ada'), 'hash');
-  expect(await people.remove('person-ada')).toBe(true);
-  expect(await people.remove('person-ada')).toBe(false);
+  expect(await people.remove('person-ada')).toBe('removed');
+  expect(await people.remove('person-ada')).toBe('unknown');
   expect(await people.findSession('hash', epochMs, 0)).toBeNull();
   expect(await people.insert(person('ada'), false)).toBe('added');
   expect((await people.find('person-ada'))?.memberships).toEqual([]);
@@ -156,4 +157,50 @@ test('what was changed is never changed again, nor taken away', async () => {
   database.close();
   expect(await store.audit.list({ accounts: ['account-2'] }, 9, null)).toEqual([]);
   expect(await store.audit.list({ accounts: ['account-1'], targetKind: 'key' }, 9, null)).toHaveLength(1);
+});
+
+test('a change and its note are there together, or neither is', async () => {
+  const { people, audit, configuration } = store;
+  const refusing = new DatabaseSync(join(directory, 'headgate.sqlite'));
+  refusing.exec(
+    "create trigger refuse before insert on audit begin select raise(abort, 'the disk says no'); end",
+  );
+  const note = (kind: AuditNote['target']['kind'], id: string): AuditNote => ({
+    ...{ id: '0'.repeat(32), atMs: epochMs, accountId: null, before: null, after: {}, address: null },
+    ...{ actor: { kind: 'nobody', personId: null, name: 'nobody' }, action: `${kind}.test` },
+    ...{ target: { kind, id, name: null }, members: ['name'] },
+  });
+  const change = () => audit.noting([note('person', 'person-ada')]).people.insert(person('ada'), false);
+  const amend = () =>
+    audit
+      .noting([note('account', 'account-1')])
+      .configuration.amendLimits('account', 'account-1', { name: 'Renamed' });
+  const nameNow = async () =>
+    (await configuration.load()).accounts.find(({ id }) => id === 'account-1')?.name;
+  const before = await nameNow();
+  await expect(change()).rejects.toThrow('the disk says no');
+  await expect(amend()).rejects.toThrow('the disk says no');
+  expect(await people.find('person-ada')).toBeNull();
+  expect(await nameNow()).toBe(before);
+  expect(await audit.list({ accounts: 'all' }, 9, null)).toEqual([]);
+  refusing.exec('drop trigger refuse');
+  refusing.close();
+  // What changes nothing writes nothing, and what does is written once.
+  expect(await change()).toBe('added');
+  expect(await change()).toBe('login-taken');
+  expect(await audit.list({ accounts: 'all' }, 9, null)).toHaveLength(1);
+});
+
+test('the last operator who may sign in stays one, also for who asks at the same moment', async () => {
+  const { people } = store;
+  await people.insert(person('ada', { isOperator: true }), false);
+  await people.insert(person('bob', { isOperator: true }), false);
+  const less = { isOperator: false, roles: [], keptSession: null };
+  const demoted = await Promise.all(['person-ada', 'person-bob'].map((id) => people.changeAccess(id, less)));
+  expect(demoted.sort()).toEqual(['changed', 'last-operator']);
+  const last = (await people.find('person-ada'))?.isOperator === true ? 'person-ada' : 'person-bob';
+  expect(await people.changeAccess(last, { disabledAtMs: epochMs, roles: [], keptSession: null })).toBe(
+    'last-operator',
+  );
+  expect(await people.remove(last)).toBe('last-operator');
 });

@@ -1,6 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { type KnownPerson, roles } from '../ports/people.ts';
 import type { Invitation } from '../ports/person-links.ts';
+import { addPerson, findPerson, putRole } from './people.ts';
 import type { Schema } from './schema.ts';
+import { endSessions } from './session-ends.ts';
 import type { InvitationsTable } from './sign-in-schema.ts';
 
 /** Links that are over are kept for so long, for whoever asks why theirs does nothing; then they are nobody's. */
@@ -35,7 +38,7 @@ export class PersonLinkWriter {
   }
 
   async openInvitations(accounts: 'all' | readonly string[], nowMs: number): Promise<readonly Invitation[]> {
-    const rows = await this.#open(nowMs)
+    const rows = await openIn(this.#database, nowMs)
       .$if(accounts !== 'all', (query) => query.where('account_id', 'in', accounts === 'all' ? [] : accounts))
       .orderBy('made_at_ms', 'desc')
       .limit(1_000)
@@ -44,24 +47,49 @@ export class PersonLinkWriter {
   }
 
   async findInvitation(hashes: readonly string[], nowMs: number): Promise<Invitation | null> {
-    const row = await this.#open(nowMs).where('hash', 'in', hashes).executeTakeFirst();
+    const row = await openIn(this.#database, nowMs).where('hash', 'in', hashes).executeTakeFirst();
     return row === undefined ? null : toInvitation(row);
   }
 
-  async takeInvitation(hashes: readonly string[], nowMs: number): Promise<Invitation | null> {
-    const row = await this.#database
-      .updateTable('invitations')
-      .set({ used_at_ms: BigInt(nowMs) })
-      .where('hash', 'in', hashes)
-      .where('used_at_ms', 'is', null)
-      .where('expires_at_ms', '>', BigInt(nowMs))
-      .returningAll()
-      .executeTakeFirst();
-    return row === undefined ? null : toInvitation(row);
+  acceptAsNew(
+    hashes: readonly string[],
+    person: KnownPerson,
+    nowMs: number,
+  ): Promise<'added' | 'login-taken' | 'gone'> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const found = await openIn(transaction, nowMs).where('hash', 'in', hashes).executeTakeFirst();
+      if (found === undefined) return 'gone';
+      if (!(await addPerson(transaction, person))) return 'login-taken';
+      await take(transaction, found.id, nowMs);
+      return 'added';
+    });
   }
 
-  async returnInvitation(id: string): Promise<void> {
-    await this.#database.updateTable('invitations').set({ used_at_ms: null }).where('id', '=', id).execute();
+  acceptAsPerson(
+    hashes: readonly string[],
+    personId: string,
+    keptSession: string,
+    nowMs: number,
+  ): Promise<boolean> {
+    return this.#database.transaction().execute(async (transaction) => {
+      const found = await openIn(transaction, nowMs).where('hash', 'in', hashes).executeTakeFirst();
+      const person = await findPerson(transaction, personId);
+      if (found === undefined || person === null) return false;
+      const { accountId, role, isOperator } = toInvitation(found);
+      if (isOperator)
+        await transaction
+          .updateTable('persons')
+          .set({ is_operator: 1n })
+          .where('id', '=', personId)
+          .execute();
+      const held = person.memberships.find((each) => each.accountId === accountId)?.role;
+      // An invitation takes nothing away.
+      const isMore = role !== null && (held === undefined || roles.indexOf(held) < roles.indexOf(role));
+      if (accountId !== null && isMore) await putRole(transaction, personId, accountId, role);
+      await take(transaction, found.id, nowMs);
+      await endSessions(transaction, personId, keptSession);
+      return true;
+    });
   }
 
   async withdrawInvitation(id: string): Promise<boolean> {
@@ -109,27 +137,22 @@ export class PersonLinkWriter {
     }>`select name from accounts where id = ${id} and removed = 0`.execute(this.#database);
     return rows[0]?.name ?? null;
   }
+}
 
-  forget(personId: string): Promise<void> {
-    return this.#database.transaction().execute(async (transaction) => {
-      for (const table of [
-        'totp',
-        'recovery_codes',
-        'passkeys',
-        'person_identities',
-        'password_links',
-      ] as const)
-        await transaction.deleteFrom(table).where('person_id', '=', personId).execute();
-    });
-  }
+function openIn(database: Kysely<Schema>, nowMs: number) {
+  return database
+    .selectFrom('invitations')
+    .selectAll()
+    .where('used_at_ms', 'is', null)
+    .where('expires_at_ms', '>', BigInt(nowMs));
+}
 
-  #open(nowMs: number) {
-    return this.#database
-      .selectFrom('invitations')
-      .selectAll()
-      .where('used_at_ms', 'is', null)
-      .where('expires_at_ms', '>', BigInt(nowMs));
-  }
+async function take(transaction: Kysely<Schema>, id: string, nowMs: number): Promise<void> {
+  await transaction
+    .updateTable('invitations')
+    .set({ used_at_ms: BigInt(nowMs) })
+    .where('id', '=', id)
+    .execute();
 }
 
 function toInvitation(row: Selectable<InvitationsTable>): Invitation {

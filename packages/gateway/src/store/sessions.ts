@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { KnownPerson, PersonSession } from '../ports/people.ts';
+import type { KnownPerson, PersonSession, SessionProof } from '../ports/people.ts';
 import { knownPerson } from './people.ts';
 import type { Schema, SessionsTable } from './schema.ts';
 
@@ -77,12 +77,14 @@ export async function rotateSession(
   database: Kysely<Schema>,
   id: string,
   secretHash: string,
-  provenAtMs: number,
-  how: string,
+  proof: SessionProof | null,
 ): Promise<boolean> {
   const result = await database
     .updateTable('sessions')
-    .set({ secret_hash: secretHash, proven_at_ms: BigInt(provenAtMs), how })
+    .set({
+      secret_hash: secretHash,
+      ...(proof === null ? {} : { proven_at_ms: BigInt(proof.atMs), how: proof.how }),
+    })
     .where('id', '=', id)
     .executeTakeFirst();
   return result.numUpdatedRows > 0n;
@@ -103,26 +105,4 @@ export async function listSessions(
     .orderBy('created_at_ms', 'desc')
     .execute();
   return rows.map(toSession);
-}
-
-export async function endSession(database: Kysely<Schema>, personId: string, id: string): Promise<boolean> {
-  const result = await database
-    .deleteFrom('sessions')
-    .where('person_id', '=', personId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return result.numDeletedRows > 0n;
-}
-
-export async function endSessions(
-  database: Kysely<Schema>,
-  personId: string,
-  exceptId: string | null,
-): Promise<number> {
-  const result = await database
-    .deleteFrom('sessions')
-    .where('person_id', '=', personId)
-    .where('id', '!=', exceptId ?? '')
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
 }

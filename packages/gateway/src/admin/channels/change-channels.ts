@@ -2,9 +2,14 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { identifier } from '../../catalogue/identifiers.ts';
 import { didYouMean } from '../../config/suggestion.ts';
 import type { AuditMembers } from '../../ports/audit.ts';
-import type { ChannelWish, Sourced, StoredConfiguration } from '../../ports/configuration-store.ts';
+import type {
+  ChannelWish,
+  ConfigurationStore,
+  Sourced,
+  StoredConfiguration,
+} from '../../ports/configuration-store.ts';
 import type { Store } from '../../ports/store.ts';
-import { type AuditTools, writeAudit } from '../audit.ts';
+import { type AuditTools, noting } from '../audit.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
 import type { SwitchPosition } from '../channel-status.ts';
 import { sealCredential } from '../credentials.ts';
@@ -50,10 +55,10 @@ export async function createChannel(
     // A secret that cannot be sealed is said before anything is made.
     const sealed = secret === null ? succeed(null) : sealCredential(stored, tools.dataDir, id, secret);
     if (!sealed.ok) return invalid([{ field: 'secret', message: sealed.error }]);
-    if (!(await put(tools, wish.value, stored))) return succeed(null);
+    const configuration = noted(tools, 'create', wish.value.channel, null, formOf(wish.value.channel));
+    if (!(await configuration.putChannel(wish.value, stored.revision, tools.nowMs))) return succeed(null);
     if (sealed.value !== null)
       await tools.store.configuration.addCredential({ ...sealed.value, name: sealed.value.id }, tools.nowMs);
-    await note(tools, 'create', wish.value.channel, null, formOf(wish.value.channel));
     return succeed(id);
   });
 }
@@ -76,9 +81,9 @@ export async function changeChannel(
       nowMs: tools.nowMs,
     });
     if (!wish.ok) return invalid(wish.error);
-    if (!(await put(tools, wish.value, stored))) return succeed(null);
-    await note(tools, 'change', wish.value.channel, before, formOf(wish.value.channel));
-    return succeed(id);
+    const configuration = noted(tools, 'change', wish.value.channel, before, formOf(wish.value.channel));
+    const isPut = await configuration.putChannel(wish.value, stored.revision, tools.nowMs);
+    return succeed(isPut ? id : null);
   });
 }
 
@@ -106,9 +111,9 @@ export async function removeChannel(
   return attempt(tools, async (stored) => {
     const found = findOwn(stored, id, hasSeen);
     if (!found.ok) return found;
-    if (!(await tools.store.configuration.removeChannel(id, stored.revision))) return succeed(null);
-    await note(tools, 'remove', found.value, formOf(found.value), null);
-    return succeed(id);
+    const configuration = noted(tools, 'remove', found.value, formOf(found.value), null);
+    const isRemoved = await configuration.removeChannel(id, stored.revision);
+    return succeed(isRemoved ? id : null);
   });
 }
 
@@ -151,10 +156,6 @@ function declaredIn({ id, source }: Sourced & { readonly id: string }): string {
   }
 }
 
-function put({ store, nowMs }: ChannelTools, wish: ChannelWish, { revision }: StoredConfiguration) {
-  return store.configuration.putChannel(wish, revision, nowMs);
-}
-
 /** Looks and changes until nothing else was configured between the two; `step` gives null where something was. */
 async function attempt(
   { store, bringIn }: ChannelTools,
@@ -170,22 +171,18 @@ async function attempt(
   return fail({ kind: 'conflict', field: '', message: 'much is configured at this moment; try again' });
 }
 
-function note(
+/** The configuration, for one change that is noted. */
+function noted(
   tools: AuditTools,
   verb: string,
   { id, alias }: ChannelWish['channel'],
   before: object | null,
   after: object | null,
-): Promise<void> {
+): ConfigurationStore {
   const [was, is] = [before, after].map((form) => (form === null ? null : shown(form)));
   const target = { kind: 'channel', id, name: alias } as const;
-  return writeAudit(tools, {
-    action: `channel.${verb}`,
-    target,
-    accountId: null,
-    before: was ?? null,
-    after: is ?? null,
-  });
+  const sides = { before: was ?? null, after: is ?? null };
+  return noting(tools, { action: `channel.${verb}`, target, accountId: null, ...sides }).configuration;
 }
 
 /** Values of headers may be worth hiding: their names are enough to see who changed them. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { KnownPerson, Role } from '../../ports/people.ts';
-import type { Invitation } from '../../ports/person-links.ts';
-import { writeAudit } from '../audit.ts';
+import type { Invitation, PersonLinkStore } from '../../ports/person-links.ts';
+import { noting } from '../audit.ts';
 import { type Actor, includes, isOperator, nameOf, type PersonActor, type Scope } from './actor.ts';
 import { attempt } from './attempt.ts';
 import { makeLinkToken, oneTimeHashes } from './one-time-secrets.ts';
@@ -63,8 +63,8 @@ export async function invite(
     ...{ accountId: account ?? null, role: role ?? null, madeBy: nameOf(actor), madeAtMs: nowMs },
     ...{ expiresAtMs: nowMs + days * dayMs, usedAtMs: null },
   };
-  await store.personLinks.addInvitation(invitation, oneTimeHashes(peppers, 'invitation', token)[0]);
-  await note(tools, actor, 'invitation.create', invitation);
+  const [hash] = oneTimeHashes(peppers, 'invitation', token);
+  await noted(tools, actor, 'invitation.create', invitation).addInvitation(invitation, hash);
   return succeed({ invitation, link: `${tools.origin()}/invitation#${token}` });
 }
 
@@ -78,9 +78,7 @@ export async function withdraw(
   const { store, now } = tools;
   const open = await store.personLinks.openInvitations(scope, now());
   const found = open.find((each) => each.id === id);
-  if (found === undefined || !(await store.personLinks.withdrawInvitation(id))) return false;
-  await note(tools, actor, 'invitation.remove', found);
-  return true;
+  return found !== undefined && noted(tools, actor, 'invitation.remove', found).withdrawInvitation(id);
 }
 
 /** The invitation of a token, unspent. */
@@ -114,63 +112,55 @@ export async function acceptAsNew(
 
 /** Takes the invitation for somebody new. Where they cannot be added it stays good. */
 export async function addInvited(
-  tools: StrongerTools,
+  { store, peppers, now }: StrongerTools,
   token: string,
   person: KnownPerson,
   address: string | null,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
-  const { store, peppers, now } = tools;
-  const taken = await store.personLinks.takeInvitation(oneTimeHashes(peppers, 'invitation', token), now());
-  if (taken === null) return fail(gone);
-  const { accountId, role } = taken;
+  const hashes = oneTimeHashes(peppers, 'invitation', token);
+  const found = await store.personLinks.findInvitation(hashes, now());
+  if (found === null) return fail(gone);
+  const { accountId, role } = found;
   const memberships = accountId === null || role === null ? [] : [{ accountId, role }];
-  const invited = { ...person, isOperator: taken.isOperator, memberships };
-  if ((await store.people.insert(invited, false)) !== 'added') {
-    await store.personLinks.returnInvitation(taken.id);
-    return invalid('email', 'somebody signs in by this already: sign in first, then open the link again');
-  }
-  const actor: Actor = { kind: 'nobody', address };
+  const invited = { ...person, isOperator: found.isOperator, memberships };
   const target = { kind: 'person', id: person.id, name: person.name } as const;
-  await writeAudit(
-    { store, actor, nowMs: now() },
+  const { personLinks } = noting(
+    { store, actor: { kind: 'nobody', address }, nowMs: now() },
     { action: 'person.create', target, accountId, before: null, after: { ...invited } },
   );
-  return succeed(invited);
+  const added = await personLinks.acceptAsNew(hashes, invited, now());
+  if (added === 'gone') return fail(gone);
+  return added === 'added'
+    ? succeed(invited)
+    : invalid('email', 'somebody signs in by this already: sign in first, then open the link again');
 }
 
-const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2 };
-
-/** Gives who is signed in what they are invited to, beside what they have. All their sessions but this one end. */
+/** Gives who is signed in what they are invited to, beside what they have. Their session gets another secret, and all others end. */
 export async function acceptAsPerson(
   tools: StrongerTools,
   actor: PersonActor,
   token: string,
-): Promise<Result<null, PeopleRefusal>> {
+): Promise<Result<string, PeopleRefusal>> {
   const { store, peppers, sessions, now } = tools;
-  const person = await store.people.find(actor.personId);
-  const taken =
-    person === null
-      ? null
-      : await store.personLinks.takeInvitation(oneTimeHashes(peppers, 'invitation', token), now());
-  if (person === null || taken === null) return fail(gone);
-  const { accountId, role } = taken;
-  if (taken.isOperator) await store.people.amend(person.id, { isOperator: true });
-  const held = person.memberships.find((each) => each.accountId === accountId)?.role;
-  // An invitation takes nothing away.
-  if (accountId !== null && role !== null && (held === undefined || ranks[held] < ranks[role]))
-    await store.people.setMembership(person.id, accountId, role);
-  await sessions.end(person.id, actor.sessionId);
-  await note(tools, actor, 'invitation.accept', taken);
-  return succeed(null);
+  const { personId, sessionId } = actor;
+  const hashes = oneTimeHashes(peppers, 'invitation', token);
+  const found = await store.personLinks.findInvitation(hashes, now());
+  if (found === null) return fail(gone);
+  const links = noted(tools, actor, 'invitation.accept', found);
+  const isTaken = await links.acceptAsPerson(hashes, personId, sessionId, now());
+  const secret = isTaken ? await sessions.rotate(sessionId, null) : null;
+  return secret === null ? fail(gone) : succeed(secret);
 }
 
-function note(
+/** The store of links, for one change that is noted. */
+function noted(
   { store, now }: StrongerTools,
   actor: Actor,
   action: `invitation.${string}`,
   { id, email, isOperator, accountId, role }: Invitation,
-): Promise<void> {
+): PersonLinkStore {
   const after = { id, email, isOperator, memberships: accountId === null ? [] : [{ accountId, role }] };
   const target = { kind: 'invitation', id, name: email } as const;
-  return writeAudit({ store, actor, nowMs: now() }, { action, target, accountId, before: null, after });
+  return noting({ store, actor, nowMs: now() }, { action, target, accountId, before: null, after })
+    .personLinks;
 }

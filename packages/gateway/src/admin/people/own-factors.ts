@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
-import { writeAudit } from '../audit.ts';
+import type { FactorStore } from '../../ports/factors.ts';
+import { noting } from '../audit.ts';
 import type { PersonActor } from './actor.ts';
 import { attempt } from './attempt.ts';
 import { askForPasskey, type PasskeyQuestion, readNewPasskey } from './passkeys.ts';
@@ -10,17 +11,18 @@ import type { TotpProposal } from './second-factors.ts';
 import { passkeyPlace } from './stronger-sign-in.ts';
 import type { StrongerTools } from './stronger-tools.ts';
 
-/** A change of what somebody signs in with ends all of their sessions but the one that made it: whoever else is in is out. */
-async function changed(tools: StrongerTools, actor: PersonActor, verb: string): Promise<void> {
-  const { store, sessions, now } = tools;
+/** The store of what people sign in with, for one change that is noted. */
+function noted({ store, now }: StrongerTools, actor: PersonActor, verb: string): FactorStore {
+  const change = {
+    ...{ action: `person.${verb}` as const, accountId: null },
+    target: { kind: 'person', id: actor.personId, name: actor.name },
+  } as const;
+  return noting({ store, actor, nowMs: now() }, change).factors;
+}
+
+/** Another way of signing in ends all of somebody's sessions but the one that made it: whoever else is in is out. */
+async function endOthers({ sessions }: StrongerTools, actor: PersonActor): Promise<void> {
   await sessions.end(actor.personId, actor.sessionId);
-  await writeAudit(
-    { store, actor, nowMs: now() },
-    {
-      ...{ action: `person.${verb}`, accountId: null },
-      target: { kind: 'person', id: actor.personId, name: actor.name },
-    },
-  );
 }
 
 const noPerson: PeopleRefusal = { kind: 'conflict', message: 'You are not here any more.' };
@@ -43,26 +45,29 @@ export async function confirmTotp(
 ): Promise<Result<readonly string[], PeopleRefusal>> {
   const { personId, address } = actor;
   const confirmed = await attempt(tools, { kind: 'totp', address, login: personId }, async () => {
-    const done = await tools.secondFactors.confirm(personId, code);
+    const done = await tools.secondFactors.confirm(personId, code, noted(tools, actor, 'totp-add'));
     return done.ok ? done : fail({ kind: 'invalid', field: 'code', message: done.error } as const);
   });
   if (!confirmed.ok) return confirmed;
-  await changed(tools, actor, 'totp-add');
+  await endOthers(tools, actor);
   return confirmed;
 }
 
 export async function removeTotp(tools: StrongerTools, actor: PersonActor): Promise<void> {
-  await tools.secondFactors.remove(actor.personId);
-  await changed(tools, actor, 'totp-remove');
+  await noted(tools, actor, 'totp-remove').removeTotp(actor.personId);
+  await endOthers(tools, actor);
 }
 
 export async function renewRecoveryCodes(
   tools: StrongerTools,
   actor: PersonActor,
 ): Promise<Result<readonly string[], PeopleRefusal>> {
-  const renewed = await tools.secondFactors.renewRecoveryCodes(actor.personId);
+  const renewed = await tools.secondFactors.renewRecoveryCodes(
+    actor.personId,
+    noted(tools, actor, 'recovery-codes'),
+  );
   if (!renewed.ok) return fail({ kind: 'conflict', message: renewed.error });
-  await changed(tools, actor, 'recovery-codes');
+  await endOthers(tools, actor);
   return renewed;
 }
 
@@ -101,7 +106,7 @@ export async function addPasskey(
   const read = await readNewPasskey(place, actor.personId, ticket, response);
   if (!read.ok) return fail({ kind: 'conflict', message: read.error });
   const id = `passkey-${randomBytes(8).toString('hex')}`;
-  const isAdded = await tools.store.factors.addPasskey({
+  const isAdded = await noted(tools, actor, 'passkey-add').addPasskey({
     ...{ ...read.value, id, name, personId: actor.personId, createdAtMs: tools.now(), usedAtMs: null },
     publicKey: Buffer.from(read.value.publicKey).toString('base64url'),
   });
@@ -110,20 +115,20 @@ export async function addPasskey(
       kind: 'conflict',
       message: 'This passkey is here already, or you have twenty of them: remove one.',
     });
-  await changed(tools, actor, 'passkey-add');
+  await endOthers(tools, actor);
   return succeed(id);
 }
 
 /** False where the person has no such passkey. */
 export async function removePasskey(tools: StrongerTools, actor: PersonActor, id: string): Promise<boolean> {
-  const wasThere = await tools.store.factors.removePasskey(actor.personId, id);
-  if (wasThere) await changed(tools, actor, 'passkey-remove');
+  const wasThere = await noted(tools, actor, 'passkey-remove').removePasskey(actor.personId, id);
+  if (wasThere) await endOthers(tools, actor);
   return wasThere;
 }
 
 /** False where the person has no such identity. */
 export async function removeIdentity(tools: StrongerTools, actor: PersonActor, id: string): Promise<boolean> {
-  const wasThere = await tools.store.factors.removeIdentity(actor.personId, id);
-  if (wasThere) await changed(tools, actor, 'identity-remove');
+  const wasThere = await noted(tools, actor, 'identity-remove').removeIdentity(actor.personId, id);
+  if (wasThere) await endOthers(tools, actor);
   return wasThere;
 }

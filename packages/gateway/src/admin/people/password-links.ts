@@ -1,7 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { KnownPerson } from '../../ports/people.ts';
 import type { Store } from '../../ports/store.ts';
-import { writeAudit } from '../audit.ts';
+import { noting } from '../audit.ts';
 import type { Peppers } from '../owner-files.ts';
 import type { Actor } from './actor.ts';
 import { attempt } from './attempt.ts';
@@ -41,12 +41,12 @@ export async function makePasswordLink(
   const { store, peppers, now } = tools;
   const token = makeLinkToken();
   const expiresAtMs = now() + goodForMs;
-  await store.personLinks.addPasswordLink(id, oneTimeHashes(peppers, 'password-link', token)[0], expiresAtMs);
   const target = { kind: 'person', id, name } as const;
-  await writeAudit(
+  const { personLinks } = noting(
     { store, actor, nowMs: now() },
     { action: 'person.password-link', target, accountId: null },
   );
+  await personLinks.addPasswordLink(id, oneTimeHashes(peppers, 'password-link', token)[0], expiresAtMs);
   return { link: `${tools.origin()}/password#${token}`, expiresAtMs };
 }
 

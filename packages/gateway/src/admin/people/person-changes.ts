@@ -1,6 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
-import type { KnownPerson, Membership, PeopleStore, Role } from '../../ports/people.ts';
-import { writeAudit } from '../audit.ts';
+import type { NotedChanges } from '../../ports/audit.ts';
+import type { AccessChange, KnownPerson, Membership, PeopleStore, Role } from '../../ports/people.ts';
+import { noting } from '../audit.ts';
 import type { Actor } from './actor.ts';
 import type { PeopleRefusal } from './people-refusal.ts';
 import type { StrongerTools } from './stronger-tools.ts';
@@ -17,29 +18,24 @@ export interface AccessPatch {
 }
 
 const unknownPerson: PersonRefusal = { kind: 'unknown', message: 'There is no such person.' };
+const lastAdmin: PersonRefusal = {
+  kind: 'conflict',
+  message: 'Nobody else manages this account: make somebody else an admin of it first.',
+};
 const lastOperator: PersonRefusal = {
   kind: 'conflict',
   message: 'This is the last operator: make somebody else one first.',
 };
 
-const pageOfPeople = 200;
-
-/** True where nobody else who may sign in is an operator. */
-async function isLastOperator(people: PeopleStore, { id, isOperator }: KnownPerson): Promise<boolean> {
-  if (!isOperator) return false;
-  for (let after: string | null = null; ; ) {
-    const page: readonly KnownPerson[] = await people.list('all', pageOfPeople, after);
-    if (page.some((other) => other.id !== id && other.isOperator && other.disabledAtMs === null))
-      return false;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageOfPeople) return true;
-    after = last.login;
-  }
+/** A change of rights that was made. Who has changed their own goes on by this secret; null where it was somebody else's. */
+export interface ChangedAccess {
+  readonly person: KnownPerson;
+  readonly secret: string | null;
 }
 
 /**
- * Changes of who may do what, one after the other: of two operators who demote each other at once, one is the last. Every change ends the
- * person's sessions, which had other rights.
+ * Changes of who may do what, one after the other. Every change ends the person's sessions, which had other rights (ADR 61); the one by
+ * which they made it themself gets another secret.
  */
 export class PersonChanges {
   readonly #tools: StrongerTools;
@@ -49,7 +45,7 @@ export class PersonChanges {
     this.#tools = tools;
   }
 
-  change(actor: Actor, id: string, patch: AccessPatch): Promise<Result<KnownPerson, PersonRefusal>> {
+  change(actor: Actor, id: string, patch: AccessPatch): Promise<Result<ChangedAccess, PersonRefusal>> {
     return this.#inTurn(() => this.#change(actor, id, patch));
   }
 
@@ -59,24 +55,22 @@ export class PersonChanges {
       const { store, sessions } = this.#tools;
       const person = await store.people.find(id);
       if (person === null) return fail(unknownPerson);
-      if (await isLastOperator(store.people, person)) return fail(lastOperator);
-      await store.personLinks.forget(id);
-      await store.people.remove(id);
+      const { people } = this.#noted(actor, 'person.remove', person, null, auditedPerson(person), null);
+      const removed = await people.remove(id);
       sessions.forget();
-      await this.#note(actor, 'person.remove', person, null, auditedPerson(person), null);
-      return succeed(null);
+      if (removed === 'unknown') return fail(unknownPerson);
+      return removed === 'removed' ? succeed(null) : fail(lastOperator);
     });
   }
 
   /** For who has lost their phone and all codes: the password alone lets them in then. */
   removeTotp(actor: Actor, id: string): Promise<Result<null, PersonRefusal>> {
     return this.#inTurn(async () => {
-      const { store, sessions, secondFactors } = this.#tools;
+      const { store, sessions } = this.#tools;
       const person = await store.people.find(id);
       if (person === null) return fail(unknownPerson);
-      await secondFactors.remove(id);
+      await this.#noted(actor, 'person.totp-remove', person, null, null, null).factors.removeTotp(id);
       await sessions.end(id, null);
-      await this.#note(actor, 'person.totp-remove', person, null, null, null);
       return succeed(null);
     });
   }
@@ -87,56 +81,60 @@ export class PersonChanges {
     accountId: string,
     id: string,
     role: Role | null,
-  ): Promise<Result<null, PersonRefusal>> {
+  ): Promise<Result<ChangedAccess, PersonRefusal>> {
     return this.#inTurn(async () => {
-      const { store, sessions } = this.#tools;
-      const person = await store.people.find(id);
-      const before = person?.memberships.find((each) => each.accountId === accountId);
-      if (person === null || before === undefined) return fail(unknownPerson);
-      await store.people.setMembership(id, accountId, role);
-      await sessions.end(id, null);
-      const after = role === null ? [] : [{ accountId, role }];
-      await this.#note(
-        actor,
-        'person.role',
-        person,
-        accountId,
-        { memberships: [before] },
-        { memberships: after },
-      );
-      return succeed(null);
+      const person = await this.#tools.store.people.find(id);
+      const held = person?.memberships.find((each) => each.accountId === accountId);
+      if (person === null || held === undefined) return fail(unknownPerson);
+      if (held.role === 'admin' && role !== 'admin' && (await this.#isLastAdmin(actor, accountId, id)))
+        return fail(lastAdmin);
+      const before = { memberships: [held] };
+      const after = { memberships: role === null ? [] : [{ accountId, role }] };
+      const { people } = this.#noted(actor, 'person.role', person, accountId, before, after);
+      return this.#put(actor, person, people, { roles: [{ accountId, role }] });
     });
   }
 
-  async #change(actor: Actor, id: string, patch: AccessPatch): Promise<Result<KnownPerson, PersonRefusal>> {
-    const { store, sessions, now } = this.#tools;
+  /** True for who would leave their own account without anybody to manage it. */
+  async #isLastAdmin(actor: Actor, accountId: string, id: string): Promise<boolean> {
+    if (actor.kind !== 'person' || actor.personId !== id || actor.isOperator) return false;
+    const { people } = this.#tools.store;
+    return !(await people.hasOtherAdmin(accountId, id));
+  }
+
+  async #change(actor: Actor, id: string, patch: AccessPatch): Promise<Result<ChangedAccess, PersonRefusal>> {
+    const { store, now } = this.#tools;
     const person = await store.people.find(id);
     if (person === null) return fail(unknownPerson);
-    const isLess = patch.isOperator === false || patch.isDisabled === true;
-    if (isLess && (await isLastOperator(store.people, person))) return fail(lastOperator);
     for (const { accountId } of patch.memberships ?? [])
       if ((await store.personLinks.accountName(accountId)) === null)
         return fail({ kind: 'invalid', field: 'memberships', message: `there is no account "${accountId}"` });
-    const { isOperator, isDisabled, memberships } = patch;
-    await store.people.amend(id, {
-      ...(isOperator === undefined ? {} : { isOperator }),
-      ...(isDisabled === undefined
-        ? {}
-        : { disabledAtMs: isDisabled ? (person.disabledAtMs ?? now()) : null }),
-    });
-    if (memberships !== undefined) await this.#replaceMemberships(person, memberships);
-    await sessions.end(id, null);
-    const after = (await store.people.find(id)) ?? person;
-    await this.#note(actor, 'person.access', person, null, auditedPerson(person), auditedPerson(after));
-    return succeed(after);
+    const { isOperator = person.isOperator, isDisabled = person.disabledAtMs !== null } = patch;
+    const disabledAtMs = isDisabled ? (person.disabledAtMs ?? now()) : null;
+    const memberships = patch.memberships ?? person.memberships;
+    const gone = person.memberships.filter(
+      (held) => !memberships.some((kept) => kept.accountId === held.accountId),
+    );
+    const roles = [...gone.map(({ accountId }) => ({ accountId, role: null })), ...memberships];
+    const after = auditedPerson({ ...person, isOperator, disabledAtMs, memberships });
+    const { people } = this.#noted(actor, 'person.access', person, null, auditedPerson(person), after);
+    return this.#put(actor, person, people, { isOperator, disabledAtMs, roles });
   }
 
-  async #replaceMemberships(person: KnownPerson, memberships: readonly Membership[]): Promise<void> {
-    const { people } = this.#tools.store;
-    for (const { accountId } of person.memberships)
-      if (!memberships.some((kept) => kept.accountId === accountId))
-        await people.setMembership(person.id, accountId, null);
-    for (const { accountId, role } of memberships) await people.setMembership(person.id, accountId, role);
+  async #put(
+    actor: Actor,
+    person: KnownPerson,
+    people: PeopleStore,
+    change: Omit<AccessChange, 'keptSession'>,
+  ): Promise<Result<ChangedAccess, PersonRefusal>> {
+    const { store, sessions } = this.#tools;
+    const own = actor.kind === 'person' && actor.personId === person.id ? actor.sessionId : null;
+    const changed = await people.changeAccess(person.id, { ...change, keptSession: own });
+    sessions.forget();
+    if (changed === 'unknown') return fail(unknownPerson);
+    if (changed === 'last-operator') return fail(lastOperator);
+    const secret = own === null ? null : await sessions.rotate(own, null);
+    return succeed({ person: (await store.people.find(person.id)) ?? person, secret });
   }
 
   #inTurn<Done>(work: () => Promise<Done>): Promise<Done> {
@@ -145,17 +143,18 @@ export class PersonChanges {
     return turn;
   }
 
-  #note(
+  /** The store, for one change that is noted. */
+  #noted(
     actor: Actor,
     action: `person.${string}`,
     { id, name }: KnownPerson,
     accountId: string | null,
     before: Readonly<Record<string, unknown>> | null,
     after: Readonly<Record<string, unknown>> | null,
-  ): Promise<void> {
+  ): NotedChanges {
     const { store, now } = this.#tools;
     const target = { kind: 'person', id, name } as const;
-    return writeAudit({ store, actor, nowMs: now() }, { action, target, accountId, before, after });
+    return noting({ store, actor, nowMs: now() }, { action, target, accountId, before, after });
   }
 }
 

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import type { RoleGrant } from '../../catalogue/role-rules.ts';
+import type { NotedChanges } from '../../ports/audit.ts';
 import type { StoredIdentity } from '../../ports/factors.ts';
 import type { KnownPerson, Membership } from '../../ports/people.ts';
-import { writeAudit } from '../audit.ts';
+import { noting } from '../audit.ts';
 import { addInvited } from './invitations.ts';
 import type { OidcIdentity } from './oidc.ts';
 import type { PersonChanges } from './person-changes.ts';
@@ -126,20 +127,19 @@ async function personOf(
   if (errand.kind === 'invitation') {
     const added = await addInvited(tools, errand.token, made, place.address);
     if (!added.ok) return fail(added.error.kind === 'invalid' ? 'taken' : 'late');
-    await addIdentity(tools, made.id, identity, false);
+    await addIdentity(tools, tools.store, made.id, identity, false);
     return added;
   }
   const access = await accessOf(tools, identity.grants ?? []);
   if (!access.isOperator && access.memberships.length === 0) return fail('unknown');
   const person = { ...made, ...access };
-  if ((await tools.store.people.insert(person, false)) !== 'added') return fail('taken');
-  await addIdentity(tools, person.id, identity, true);
   const target = { kind: 'person', id: person.id, name: person.name } as const;
-  const actor = { kind: 'nobody', address: place.address } as const;
-  await writeAudit(
-    { store: tools.store, actor, nowMs: tools.now() },
+  const { people } = noting(
+    { store: tools.store, actor: { kind: 'nobody', address: place.address }, nowMs: tools.now() },
     { action: 'person.create', target, accountId: null, before: null, after: { ...person } },
   );
+  if ((await people.insert(person, false)) !== 'added') return fail('taken');
+  await addIdentity(tools, tools.store, person.id, identity, true);
   return succeed(person);
 }
 
@@ -153,25 +153,23 @@ async function connect(
   if (known !== null && known.personId !== personId) return fail('taken');
   const person = await tools.store.people.find(personId);
   if (person === null || person.disabledAtMs !== null) return fail('disabled');
-  if (known === null) {
-    if (!(await addIdentity(tools, personId, identity, false))) return fail('taken');
-    const target = { kind: 'person', id: personId, name: person.name } as const;
-    const actor = { kind: 'nobody', address: place.address } as const;
-    await writeAudit(
-      { store: tools.store, actor, nowMs: tools.now() },
-      { action: 'person.identity-add', target, accountId: null },
-    );
-  }
+  const target = { kind: 'person', id: personId, name: person.name } as const;
+  const noted = noting(
+    { store: tools.store, actor: { kind: 'nobody', address: place.address }, nowMs: tools.now() },
+    { action: 'person.identity-add', target, accountId: null },
+  );
+  if (known === null && !(await addIdentity(tools, noted, personId, identity, false))) return fail('taken');
   return succeed({ opened: null });
 }
 
 function addIdentity(
-  { store, now }: StrongerTools,
+  { now }: StrongerTools,
+  { factors }: Pick<NotedChanges, 'factors'>,
   personId: string,
   identity: OidcIdentity,
   isManaged: boolean,
 ): Promise<boolean> {
-  return store.factors.addIdentity({
+  return factors.addIdentity({
     ...{ id: `identity-${randomBytes(8).toString('hex')}`, personId, isManaged },
     ...{ issuer: identity.issuer, subject: identity.subject, label: labelOf(identity) },
     ...{ createdAtMs: now(), usedAtMs: null },

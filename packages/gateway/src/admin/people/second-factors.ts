@@ -1,5 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import type { Clock } from '../../ports/clock.ts';
+import type { FactorStore } from '../../ports/factors.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Peppers } from '../owner-files.ts';
 import { openAt, openSealingKeys, type SealedPlace, sealAt } from '../secrets/sealed-secrets.ts';
@@ -54,16 +55,20 @@ export class SecondFactors {
   }
 
   /** Confirms the secret by a code of it, and gives the recovery codes: the only time that anybody sees them. */
-  async confirm(personId: string, code: string): Promise<Result<readonly string[], string>> {
+  async confirm(
+    personId: string,
+    code: string,
+    factors: FactorStore = this.#tools.store.factors,
+  ): Promise<Result<readonly string[], string>> {
     const codes = makeRecoveryCodes();
-    const isTaken = await this.#takeCode(personId, code, this.#hashesOf(codes));
+    const isTaken = await this.#takeCode(personId, code, this.#hashesOf(codes), factors);
     return isTaken ? succeed(codes) : fail(wrongCode);
   }
 
   /** Takes a code of the app or a recovery code, which is good no more then; null when it is neither. */
   async prove(personId: string, code: string): Promise<SecondProof | null> {
     const { store, peppers, clock } = this.#tools;
-    if (await this.#takeCode(personId, code, null)) return 'totp';
+    if (await this.#takeCode(personId, code, null, store.factors)) return 'totp';
     const recovery = readRecoveryCode(code);
     if (recovery === null) return null;
     const hashes = oneTimeHashes(peppers, 'recovery-code', recovery);
@@ -72,8 +77,10 @@ export class SecondFactors {
   }
 
   /** Puts new recovery codes in the place of all that there are; fails for who has no app that they would stand in for. */
-  async renewRecoveryCodes(personId: string): Promise<Result<readonly string[], string>> {
-    const { factors } = this.#tools.store;
+  async renewRecoveryCodes(
+    personId: string,
+    factors: FactorStore = this.#tools.store.factors,
+  ): Promise<Result<readonly string[], string>> {
     if (!(await factors.factorsOf(personId)).hasTotp) return fail(noApp);
     const codes = makeRecoveryCodes();
     await factors.replaceRecoveryCodes(personId, this.#hashesOf(codes));
@@ -88,14 +95,15 @@ export class SecondFactors {
     personId: string,
     code: string,
     recoveryHashes: readonly string[] | null,
+    factors: FactorStore,
   ): Promise<boolean> {
-    const { store, dataDir, clock } = this.#tools;
-    const stored = await store.factors.findTotp(personId);
+    const { dataDir, clock } = this.#tools;
+    const stored = await factors.findTotp(personId);
     const keys = openSealingKeys(dataDir);
     if (stored === null || !keys.ok) return false;
     const secret = openAt(keys.value, placeOf(personId), stored);
     const step = secret.ok ? matchTotp(secret.value, code, clock.now(), stored.lastStep) : null;
-    return step !== null && store.factors.takeTotpStep(personId, step, recoveryHashes);
+    return step !== null && factors.takeTotpStep(personId, step, recoveryHashes);
   }
 
   #hashesOf(codes: readonly string[]): readonly string[] {

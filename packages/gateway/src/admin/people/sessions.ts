@@ -42,7 +42,12 @@ export class Sessions {
     this.#now = now;
   }
 
-  async open(person: KnownPerson, { how, userAgent, address }: SignInPlace): Promise<OpenedSession> {
+  /** `keeperOf` gives the store that notes it, where it is to be noted. */
+  async open(
+    person: KnownPerson,
+    { how, userAgent, address }: SignInPlace,
+    keeperOf: (session: PersonSession) => Pick<PeopleStore, 'openSession'> = () => this.#people,
+  ): Promise<OpenedSession> {
     const nowMs = this.#now();
     const secret = makeSecret();
     const session: PersonSession = {
@@ -50,7 +55,7 @@ export class Sessions {
       ...{ createdAtMs: nowMs, lastSeenAtMs: nowMs, provenAtMs: nowMs, expiresAtMs: nowMs + lifeMs },
       userAgent: userAgent?.slice(0, 300) ?? null,
     };
-    await this.#people.openSession(session, hashOf(secret));
+    await keeperOf(session).openSession(session, hashOf(secret));
     return { session, secret };
   }
 
@@ -93,10 +98,11 @@ export class Sessions {
     this.#people.seeSession(id, nowMs).catch(() => undefined);
   }
 
-  /** Another secret for a session whose person has proved who they are; null where it is over. */
-  async rotate(sessionId: string, how: string): Promise<string | null> {
+  /** Another secret for a session whose person has proved who they are, or has other rights now; null where it is over. */
+  async rotate(sessionId: string, how: string | null): Promise<string | null> {
     const secret = makeSecret();
-    const isThere = await this.#people.rotateSession(sessionId, hashOf(secret), this.#now(), how);
+    const proof = how === null ? null : { atMs: this.#now(), how };
+    const isThere = await this.#people.rotateSession(sessionId, hashOf(secret), proof);
     this.forget();
     return isThere ? secret : null;
   }
@@ -107,15 +113,23 @@ export class Sessions {
   }
 
   /** Ends one of a person's own. */
-  async endOne(personId: string, id: string): Promise<boolean> {
-    const wasThere = await this.#people.endSession(personId, id);
+  async endOne(
+    personId: string,
+    id: string,
+    people: Pick<PeopleStore, 'endSession'> = this.#people,
+  ): Promise<boolean> {
+    const wasThere = await people.endSession(personId, id);
     this.forget();
     return wasThere;
   }
 
   /** Ends all of a person's but one: when their password or role changes, and when they are disabled. */
-  async end(personId: string, exceptId: string | null): Promise<number> {
-    const ended = await this.#people.endSessions(personId, exceptId);
+  async end(
+    personId: string,
+    exceptId: string | null,
+    people: Pick<PeopleStore, 'endSessions'> = this.#people,
+  ): Promise<number> {
+    const ended = await people.endSessions(personId, exceptId);
     this.forget();
     return ended;
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fail, type Result, succeed } from '@headgate/protocols';
-import type { KnownPerson } from '../../ports/people.ts';
-import { writeAudit } from '../audit.ts';
+import type { KnownPerson, PeopleStore } from '../../ports/people.ts';
+import { noting } from '../audit.ts';
 import type { Actor, PersonActor } from './actor.ts';
 import { attempt } from './attempt.ts';
 import { passwordMistake } from './passwords.ts';
@@ -42,14 +42,17 @@ export async function openSession(
   person: KnownPerson,
   place: SignInPlace,
 ): Promise<OpenedSession> {
-  const opened = await tools.sessions.open(person, place);
-  const { id, provenAtMs } = opened.session;
-  const actor: PersonActor = {
-    ...{ kind: 'person', personId: person.id, name: person.name, isOperator: person.isOperator },
-    ...{ memberships: person.memberships, sessionId: id, provenAtMs, address: place.address },
-  };
-  await note(tools, actor, 'session.create', id, { after: { id, personId: person.id, how: place.how } });
-  return opened;
+  const named = {
+    kind: 'person',
+    personId: person.id,
+    name: person.name,
+    isOperator: person.isOperator,
+  } as const;
+  return tools.sessions.open(person, place, ({ id, provenAtMs }) => {
+    const { memberships } = person;
+    const actor = { ...named, memberships, sessionId: id, provenAtMs, address: place.address };
+    return noted(tools, actor, 'session.create', id, { after: { id, personId: person.id, how: place.how } });
+  });
 }
 
 /** The first operator, as they introduce themself. */
@@ -67,18 +70,16 @@ export async function setUp(
   place: SignInPlace,
 ): Promise<Result<OpenedSession, PeopleRefusal>> {
   const guess = { kind: 'set-up', address: place.address, login: '' } as const;
-  const made = await attempt(tools, guess, () => addFirst(tools, given));
-  if (!made.ok) return made;
-  const person = made.value;
-  const actor: Actor = { kind: 'nobody', address: place.address };
-  await note(tools, actor, 'person.create', person.id, { after: { ...person } }, person.name);
-  return succeed(await openSession(tools, person, place));
+  const made = await attempt(tools, guess, () => addFirst(tools, given, place.address));
+  return made.ok ? succeed(await openSession(tools, made.value, place)) : made;
 }
 
 async function addFirst(
-  { store, passwords, now, operatorToken }: PeopleTools,
+  tools: PeopleTools,
   given: FirstOperator,
+  address: string | null,
 ): Promise<Result<KnownPerson, PeopleRefusal>> {
+  const { store, passwords, now, operatorToken } = tools;
   if (setUpTokenState(operatorToken, given.token, now()) !== 'good' || (await store.people.count()) > 0)
     return fail(usedUp);
   const mistake = passwordMistake(given.password, given.login);
@@ -88,7 +89,15 @@ async function addFirst(
     isOperator: true,
     passwordHash: await passwords.hash(given.password),
   };
-  return (await store.people.insert(person, true)) === 'added' ? succeed(person) : fail(usedUp);
+  const people = noted(
+    tools,
+    { kind: 'nobody', address },
+    'person.create',
+    person.id,
+    { after: { ...person } },
+    person.name,
+  );
+  return (await people.insert(person, true)) === 'added' ? succeed(person) : fail(usedUp);
 }
 
 /** Looks at a link before anybody fills in a form for it. */
@@ -165,9 +174,9 @@ export async function setPassword(
 ): Promise<Result<null, PeopleRefusal>> {
   const mistake = passwordMistake(password, person.login);
   if (mistake !== null) return fail({ kind: 'invalid', field: 'password', message: mistake });
-  await tools.store.people.amend(person.id, { passwordHash: await tools.passwords.hash(password) });
+  const passwordHash = await tools.passwords.hash(password);
+  await noted(tools, actor, 'person.password', person.id, {}, person.name).amend(person.id, { passwordHash });
   await tools.sessions.end(person.id, exceptSessionId);
-  await note(tools, actor, 'person.password', person.id, {}, person.name);
   return succeed(null);
 }
 
@@ -181,27 +190,31 @@ export interface OwnPatch {
 /** Changes how oneself is shown and spoken to. */
 export async function changeOwn(tools: PeopleTools, actor: PersonActor, patch: OwnPatch): Promise<void> {
   const before = await tools.store.people.find(actor.personId);
-  await tools.store.people.amend(actor.personId, patch);
+  const sides = { before: { ...before }, after: { ...before, ...patch } };
+  await noted(tools, actor, 'person.change', actor.personId, sides, before?.name).amend(
+    actor.personId,
+    patch,
+  );
   tools.sessions.forget();
-  await note(tools, actor, 'person.change', actor.personId, {
-    before: { ...before },
-    after: { ...before, ...patch },
-  });
 }
 
 /** Signs out: here, at one other place, or at all others. */
-export async function endSession(tools: PeopleTools, actor: PersonActor, id: string): Promise<boolean> {
-  const wasThere = await tools.sessions.endOne(actor.personId, id);
-  if (wasThere) await note(tools, actor, 'session.end', id, { before: { id, personId: actor.personId } });
-  return wasThere;
+export function endSession(tools: PeopleTools, actor: PersonActor, id: string): Promise<boolean> {
+  const { personId } = actor;
+  return tools.sessions.endOne(
+    personId,
+    id,
+    noted(tools, actor, 'session.end', id, { before: { id, personId } }),
+  );
 }
 
 export async function endOtherSessions(tools: PeopleTools, actor: PersonActor): Promise<void> {
-  await tools.sessions.end(actor.personId, actor.sessionId);
-  await note(tools, actor, 'session.end-others', actor.sessionId, {});
+  const { personId, sessionId } = actor;
+  await tools.sessions.end(personId, sessionId, noted(tools, actor, 'session.end-others', sessionId, {}));
 }
 
-function note(
+/** The people of the store, for one change that is noted. */
+function noted(
   { store, now }: PeopleTools,
   actor: Actor,
   action: `${'session' | 'person'}.${string}`,
@@ -211,8 +224,8 @@ function note(
     readonly after?: Readonly<Record<string, unknown>>;
   },
   name: string | null = null,
-): Promise<void> {
+): PeopleStore {
   const kind = action.startsWith('session.') ? 'session' : 'person';
   const change = { action, target: { kind, id, name }, accountId: null, ...sides } as const;
-  return writeAudit({ store, actor, nowMs: now() }, change);
+  return noting({ store, actor, nowMs: now() }, change).people;
 }

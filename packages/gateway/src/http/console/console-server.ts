@@ -56,6 +56,8 @@ export interface ConsoleOptions extends ListenAddress {
   /** Answers for the public, before any route is looked for. */
   readonly status: Pick<StatusLane, 'putBefore' | 'answer' | 'retire' | 'close'>;
   readonly creates: CreateClaims;
+  /** Writes what is kept for later. */
+  readonly onClosing?: () => Promise<void>;
   readonly now: () => number;
   /** Hears what was thrown where nothing may be; whoever asked only hears that there was something. */
   onBug(error: unknown): void;
@@ -94,7 +96,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
       options.routes.live.close();
     },
     async close() {
-      await options.routes.people.refusals.settle();
+      await options.onClosing?.();
       return new Promise((resolve) => {
         // One that has retired listens no more, which is no trouble here.
         server.close(() => resolve());

@@ -114,7 +114,9 @@ function accept(api: ConsoleApi, { stronger, cookie }: InvitationSources): void 
       if (actor.kind !== 'person')
         return problem('forbidden', "This is about a person: the operator's token is none.");
       const joined = await acceptAsPerson(stronger, actor, body.token);
-      return joined.ok ? nothing() : problemOf(joined.error);
+      return joined.ok
+        ? nothing({ headers: { 'set-cookie': cookie.issue(joined.value) } })
+        : problemOf(joined.error);
     },
   );
 }

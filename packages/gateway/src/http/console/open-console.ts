@@ -45,6 +45,7 @@ export function openConsole(
       return metrics.expose();
     },
     creates: store.creates,
+    onClosing: () => routes.people.refusals.settle(),
     trustedProxies: settings.trustedProxies,
     now: clock.now,
     apiOrigin: () => state.apiOrigin,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { includes } from '../../admin/people/actor.ts';
 import { makePasswordLink } from '../../admin/people/password-links.ts';
-import type { PersonChanges, PersonRefusal } from '../../admin/people/person-changes.ts';
+import type { ChangedAccess, PersonChanges, PersonRefusal } from '../../admin/people/person-changes.ts';
 import type { StrongerTools } from '../../admin/people/stronger-tools.ts';
 import type { KnownPerson } from '../../ports/people.ts';
 import { pageQuery } from './contract/common.ts';
@@ -17,12 +17,14 @@ import {
 import { answer, type ConsoleProblem, nothing, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { page, readCursor } from './frame/pages.ts';
+import type { SessionCookie } from './frame/session-cookie.ts';
 import { problemOf } from './session-api.ts';
 
 /** The source of the answers. */
 export interface PeopleSources {
   readonly stronger: StrongerTools;
   readonly changes: PersonChanges;
+  readonly cookie: SessionCookie;
 }
 
 const cursorPlace = z.tuple([z.string()]);
@@ -121,7 +123,7 @@ function lastSeen(sessions: readonly { readonly lastSeenAtMs: number }[]): strin
   return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
 }
 
-function changePeople(api: ConsoleApi, { stronger, changes }: PeopleSources): void {
+function changePeople(api: ConsoleApi, { stronger, changes, cookie }: PeopleSources): void {
   const common = { access: 'operator', tag: 'People', fresh: true } as const;
   api.route(
     {
@@ -141,7 +143,9 @@ function changePeople(api: ConsoleApi, { stronger, changes }: PeopleSources): vo
           : { memberships: memberships.map(({ account, role }) => ({ accountId: account, role })) }),
       });
       if (!changed.ok) return refusalOf(changed.error);
-      return answer(await viewOf(stronger, changed.value), { version: accessOf(changed.value) });
+      const { person, secret } = changed.value;
+      const headers = secret === null ? {} : { 'set-cookie': cookie.issue(secret) };
+      return answer(await viewOf(stronger, person), { version: accessOf(person), headers });
     },
   );
   api.route(
@@ -179,9 +183,11 @@ function refusalOf(refusal: PersonRefusal): ConsoleProblem {
   return refusal.kind === 'unknown' ? noPerson : problemOf(refusal);
 }
 
-function members(api: ConsoleApi, { stronger, changes }: PeopleSources): void {
+function members(api: ConsoleApi, { stronger, changes, cookie }: PeopleSources): void {
   const tag = 'People';
   const noAccount = problem('not_found', 'There is no such account.');
+  const doneBy = ({ secret }: ChangedAccess) =>
+    nothing(secret === null ? {} : { headers: { 'set-cookie': cookie.issue(secret) } });
   api.route(
     {
       ...{
@@ -215,7 +221,7 @@ function members(api: ConsoleApi, { stronger, changes }: PeopleSources): void {
     async ({ actor, params, body, scope }) => {
       if (!includes(scope, params.id)) return noAccount;
       const changed = await changes.setRole(actor, params.id, params.person, body.role);
-      return changed.ok ? nothing() : refusalOf(changed.error);
+      return changed.ok ? doneBy(changed.value) : refusalOf(changed.error);
     },
   );
   api.route(
@@ -226,7 +232,7 @@ function members(api: ConsoleApi, { stronger, changes }: PeopleSources): void {
     async ({ actor, params, scope }) => {
       if (!includes(scope, params.id)) return noAccount;
       const removed = await changes.setRole(actor, params.id, params.person, null);
-      return removed.ok ? nothing() : refusalOf(removed.error);
+      return removed.ok ? doneBy(removed.value) : refusalOf(removed.error);
     },
   );
 }

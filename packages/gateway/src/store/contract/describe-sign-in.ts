@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredIdentity, StoredPasskey } from '../../ports/factors.ts';
+import type { KnownPerson } from '../../ports/people.ts';
 import type { Invitation } from '../../ports/person-links.ts';
 import type { Store } from '../../ports/store.ts';
 import { epochMs } from './samples.ts';
@@ -23,6 +24,13 @@ const invitation: Invitation = {
   ...{ id: 'inv-1', email: 'eve@example.com', isOperator: false, accountId: 'account-1', role: 'member' },
   ...{ madeBy: 'Ann', madeAtMs: epochMs, expiresAtMs: epochMs + 1000, usedAtMs: null },
 };
+
+function newcomer(login: string): KnownPerson {
+  return {
+    ...{ id: `person-${login}`, login, name: login, isOperator: false, disabledAtMs: null, language: null },
+    ...{ theme: null, createdAtMs: epochMs, memberships: [], passwordHash: null },
+  };
+}
 
 /** The part of the suite about what people sign in with, and the links by which they come. */
 export function describeSignIn(createSite: () => StoreSite): void {
@@ -112,11 +120,16 @@ export function describeSignIn(createSite: () => StoreSite): void {
       'hash-2',
     );
     expect(await personLinks.findInvitation(['hash-1'], epochMs)).toEqual(invitation);
-    expect(await personLinks.takeInvitation(['hash-1'], epochMs + 1000)).toBeNull();
-    const taken = await Promise.all([1, 2].map(() => personLinks.takeInvitation(['old', 'hash-1'], epochMs)));
-    expect(taken.filter((one) => one !== null)).toHaveLength(1);
-    expect(await personLinks.findInvitation(['hash-1'], epochMs)).toBeNull();
-    await personLinks.returnInvitation('inv-1');
+    const accept = (login: string, hash: string, atMs = epochMs) =>
+      personLinks.acceptAsNew(['old', hash], newcomer(login), atMs);
+    expect(await accept('late', 'hash-1', epochMs + 1000)).toBe('gone');
+    await personLinks.addInvitation({ ...invitation, id: 'inv-3' }, 'hash-3');
+    const taken = await Promise.all(['one', 'two'].map((login) => accept(login, 'hash-3')));
+    expect(taken.sort()).toEqual(['added', 'gone']);
+    expect(await personLinks.findInvitation(['hash-3'], epochMs)).toBeNull();
+    // Who cannot be added takes nothing.
+    const known = (await store.people.list('all', 1, null))[0]?.login ?? '';
+    expect(await accept(known, 'hash-1')).toBe('login-taken');
     expect((await personLinks.openInvitations('all', epochMs)).map(({ id }) => id).sort()).toEqual([
       'inv-1',
       'inv-2',
@@ -126,7 +139,8 @@ export function describeSignIn(createSite: () => StoreSite): void {
     expect(await personLinks.openInvitations([], epochMs)).toEqual([]);
     expect(await personLinks.withdrawInvitation('inv-1')).toBe(true);
     expect(await personLinks.withdrawInvitation('inv-1')).toBe(false);
-    expect(await personLinks.takeInvitation(['hash-1'], epochMs)).toBeNull();
+    expect(await accept('nobody', 'hash-1')).toBe('gone');
+    expect(await personLinks.acceptAsPerson(['hash-1'], 'ann', '', epochMs)).toBe(false);
   });
 
   test('a link for a password is the last one that was made, good once, and over in time', async () => {
@@ -147,7 +161,8 @@ export function describeSignIn(createSite: () => StoreSite): void {
     await factors.addPasskey(passkey);
     await factors.addIdentity(identity);
     await personLinks.addPasswordLink('ann', 'hash', epochMs + 1000);
-    await personLinks.forget('ann');
+    await store.people.insert({ ...newcomer('ann'), id: 'ann' }, false);
+    expect(await store.people.remove('ann')).toBe('removed');
     const nothing = { hasTotp: false, recoveryCodesLeft: 0, passkeys: [], identities: [] };
     expect(await factors.factorsOf('ann')).toEqual(nothing);
     expect(await factors.findTotp('ann')).toBeNull();

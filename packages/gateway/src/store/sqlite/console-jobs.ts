@@ -3,6 +3,7 @@ import { listAuditRows, writeAuditRow } from '../audit.ts';
 import { claimCreate, concludeCreate } from '../create-claims.ts';
 import * as people from '../people.ts';
 import type { Schema } from '../schema.ts';
+import * as ends from '../session-ends.ts';
 import * as sessions from '../sessions.ts';
 
 /** Notes of who changed what, and of what was made under which name. */
@@ -25,6 +26,8 @@ export function createPeopleJobs(kysely: Kysely<Schema>) {
     listPeople: people.listPeople.bind(null, kysely),
     amendPerson: people.amendPerson.bind(null, kysely),
     setMembership: people.setMembership.bind(null, kysely),
+    hasOtherAdmin: people.hasOtherAdmin.bind(null, kysely),
+    changeAccess: people.changeAccess.bind(null, kysely),
     removePerson: people.removePerson.bind(null, kysely),
     accountsOfPerson: people.accountsOfPerson.bind(null, kysely),
     openSession: sessions.openSession.bind(null, kysely),
@@ -32,7 +35,7 @@ export function createPeopleJobs(kysely: Kysely<Schema>) {
     seeSession: sessions.seeSession.bind(null, kysely),
     rotateSession: sessions.rotateSession.bind(null, kysely),
     listSessions: sessions.listSessions.bind(null, kysely),
-    endSession: sessions.endSession.bind(null, kysely),
-    endSessions: sessions.endSessions.bind(null, kysely),
+    endSession: ends.endSession.bind(null, kysely),
+    endSessions: ends.endSessions.bind(null, kysely),
   };
 }

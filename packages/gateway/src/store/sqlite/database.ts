@@ -72,6 +72,8 @@ export function asTrouble(error: unknown): Error {
 
 /** Runs `work` in one transaction that has the write lock from its start, and rolls back when it throws. */
 export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
+  // Inside of another one it is lost with that one, which is all that may become of it.
+  if (database.isTransaction) return work();
   database.exec('BEGIN IMMEDIATE');
   try {
     const value = work();

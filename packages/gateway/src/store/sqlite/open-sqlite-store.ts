@@ -1,5 +1,5 @@
 import type { AccountStore } from '../../ports/accounts.ts';
-import type { AuditStore } from '../../ports/audit.ts';
+import type { AuditNote, AuditStore, NotedChanges } from '../../ports/audit.ts';
 import type { ChannelHistory } from '../../ports/channel-history.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConfigurationStore } from '../../ports/configuration-store.ts';
@@ -41,6 +41,15 @@ export interface SqliteStoreOptions {
   readonly openLane?: OpenLane | undefined;
 }
 
+type JobRunner = Pick<StoreLane, 'run'>;
+
+interface StoreLanes {
+  readonly reader: JobRunner;
+  readonly writer: JobRunner;
+  readonly reporter: JobRunner;
+  readonly clock: Clock;
+}
+
 export type OpenLane = (file: string, onAlarm: (alarm: LedgerAlarm) => void) => StoreLane;
 
 /** The size that segments of journals grow to. */
@@ -78,6 +87,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     begin: () => writer.run('begin', () => []),
     isFed: () => !writer.hasDied,
   });
+  const lanes = { reader, writer, reporter, clock };
   const catchingUp = new CatchUp((targets) => writer.run('catchUpStep', () => [targets]));
   const catchUp = () => catchingUp.ask();
   return {
@@ -87,19 +97,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       catchUp,
       ...jobsOf(reporter, 'totals', 'series', 'byModel', 'page', 'find', 'sisters', 'balance'),
     },
-    configuration: configurationOf(reader, writer, clock),
+    ...changesOf(lanes),
+    audit: auditOf(lanes),
     routerStates: {
       load: () => reader.run('loadRouterStates', () => []),
       save: (...inputs) => writer.run('saveRouterStates', () => inputs),
     },
-    ...{ accounts: accountsOf(reader, writer), keys: keysOf(reader, reporter, clock) },
+    keys: keysOf(reader, reporter, clock),
     events: eventsOf(reader, writer),
-    status: statusOf(reporter, writer),
     channelHistory: historyOf(reporter),
     claims: new GatheredClaims((take) => writer.run('changeClaims', take)),
-    factors: factorsOf(reader, writer),
-    personLinks: personLinksOf(reader, writer),
-    ...peopleOf(reader, writer),
+    creates: createsOf(writer),
     leases: { exchange: (...inputs) => writer.run('exchangeLeases', () => inputs) },
     recover: (onProgress) => recover(writer, onProgress),
     prepare: () => ledger.prepare(),
@@ -123,7 +131,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** The configuration: read beside the reports, and written by the feeder's thread. */
-function configurationOf(reader: StoreLane, writer: StoreLane, clock: Clock): ConfigurationStore {
+function configurationOf(reader: JobRunner, writer: JobRunner, clock: Clock): ConfigurationStore {
   return {
     load: () => reader.run('load', () => [clock.now()]),
     ...jobsOf(reader, 'revision'),
@@ -164,7 +172,7 @@ function searchOf(reporter: StoreLane): Pick<Store, 'calls' | 'search' | 'overvi
 }
 
 /** Balances: read beside the configuration, and moved by the feeder's thread. */
-function accountsOf(reader: StoreLane, writer: StoreLane): AccountStore {
+function accountsOf(reader: JobRunner, writer: JobRunner): AccountStore {
   return {
     ...jobsOf(writer, 'adjust'),
     ...jobsOf(reader, 'adjustments'),
@@ -186,7 +194,7 @@ function keysOf(reader: StoreLane, reporter: StoreLane, clock: Clock): KeyDirect
 }
 
 /** The events: read beside the configuration, and written by the feeder's thread. */
-function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
+function eventsOf(reader: JobRunner, writer: JobRunner): EventStore {
   return {
     record: (...inputs) => writer.run('recordEvents', () => inputs),
     claim: (...inputs) => writer.run('claimDeliveries', () => inputs),
@@ -202,7 +210,7 @@ function eventsOf(reader: StoreLane, writer: StoreLane): EventStore {
 }
 
 /** Written by the feeder's thread. The page is made where its rows are: the main thread gets the bytes of its files. */
-function statusOf(reporter: StoreLane, writer: StoreLane): StatusStore {
+function statusOf(reporter: JobRunner, writer: JobRunner): StatusStore {
   return {
     add: (...inputs) => writer.run('addStatusCells', () => inputs),
     judge: (...inputs) => writer.run('judgeStatus', () => inputs),
@@ -225,7 +233,7 @@ function historyOf(reporter: StoreLane): ChannelHistory {
 }
 
 /** The things that people sign in with: read beside the configuration, and taken by the feeder's thread. */
-function factorsOf(reader: StoreLane, writer: StoreLane): FactorStore {
+function factorsOf(reader: JobRunner, writer: JobRunner): FactorStore {
   return {
     ...jobsOf(reader, 'factorsOf', 'findTotp', 'findPasskey', 'findIdentity'),
     ...jobsOf(
@@ -246,44 +254,60 @@ function factorsOf(reader: StoreLane, writer: StoreLane): FactorStore {
   };
 }
 
-function personLinksOf(reader: StoreLane, writer: StoreLane): PersonLinkStore {
+function personLinksOf(reader: JobRunner, writer: JobRunner): PersonLinkStore {
   return {
     ...jobsOf(reader, 'openInvitations', 'findInvitation', 'findPasswordLink', 'accountName'),
     ...jobsOf(
       writer,
       'addInvitation',
-      'takeInvitation',
-      'returnInvitation',
+      'acceptAsNew',
+      'acceptAsPerson',
       'withdrawInvitation',
       'addPasswordLink',
       'takePasswordLink',
-      'forget',
     ),
   };
 }
 
 /** Who changed what: read beside the configuration, and written by the feeder's thread. */
-function auditOf(reader: StoreLane, writer: StoreLane): AuditStore {
+function auditOf(lanes: StoreLanes): AuditStore {
+  const { reader, writer } = lanes;
   return {
     write: (...inputs) => writer.run('writeAuditRow', () => inputs),
+    noting: (notes) => changesOf({ ...lanes, writer: notingLane(writer, notes) }),
     list: (...inputs) => reader.run('listAuditRows', () => inputs),
   };
 }
 
-function createsOf(writer: StoreLane): CreateClaims {
+/** A lane on which each change writes these notes in its own transaction. */
+function notingLane(writer: JobRunner, notes: readonly AuditNote[]): JobRunner {
+  const run = (job: keyof StoreJobs, inputs: () => readonly unknown[]) =>
+    writer.run('noted', () => [job as Exclude<keyof StoreJobs, 'noted'>, inputs(), notes]);
+  // The change gives what the job of its name gives.
+  return { run: run as JobRunner['run'] };
+}
+
+/** All whose changes are noted. */
+function changesOf({ reader, writer, reporter, clock }: StoreLanes): NotedChanges {
+  return {
+    configuration: configurationOf(reader, writer, clock),
+    accounts: accountsOf(reader, writer),
+    people: peopleStoreOf(reader, writer),
+    factors: factorsOf(reader, writer),
+    personLinks: personLinksOf(reader, writer),
+    status: statusOf(reporter, writer),
+  };
+}
+
+function createsOf(writer: JobRunner): CreateClaims {
   return {
     claim: (...inputs) => writer.run('claimCreate', () => inputs),
     conclude: (...inputs) => writer.run('concludeCreate', () => inputs),
   };
 }
 
-/** People, and what they have done: read beside the configuration, and written by the feeder's thread. */
-function peopleOf(reader: StoreLane, writer: StoreLane): Pick<Store, 'people' | 'audit' | 'creates'> {
-  const audit = auditOf(reader, writer);
-  return { people: peopleStoreOf(reader, writer), audit, creates: createsOf(writer) };
-}
-
-function peopleStoreOf(reader: StoreLane, writer: StoreLane): PeopleStore {
+/** People: read beside the configuration, and written by the feeder's thread. */
+function peopleStoreOf(reader: JobRunner, writer: JobRunner): PeopleStore {
   return {
     count: () => reader.run('countPeople', () => []),
     insert: (...inputs) => writer.run('insertPerson', () => inputs),
@@ -293,10 +317,11 @@ function peopleStoreOf(reader: StoreLane, writer: StoreLane): PeopleStore {
     amend: (...inputs) => writer.run('amendPerson', () => inputs),
     remove: (...inputs) => writer.run('removePerson', () => inputs),
     accountsOf: (...inputs) => reader.run('accountsOfPerson', () => inputs),
-    ...jobsOf(reader, 'findSession', 'listSessions'),
+    ...jobsOf(reader, 'findSession', 'listSessions', 'hasOtherAdmin'),
     ...jobsOf(
       writer,
       'setMembership',
+      'changeAccess',
       'openSession',
       'seeSession',
       'rotateSession',
@@ -340,7 +365,7 @@ type Jobs<Name extends keyof StoreJobs> = {
 };
 
 /** Jobs of a lane as methods of the same names. */
-function jobsOf<Name extends keyof StoreJobs>(lane: StoreLane, ...names: readonly Name[]): Jobs<Name> {
+function jobsOf<Name extends keyof StoreJobs>(lane: JobRunner, ...names: readonly Name[]): Jobs<Name> {
   const run =
     (name: Name) =>
     (...inputs: Parameters<StoreJobs[Name]>) =>

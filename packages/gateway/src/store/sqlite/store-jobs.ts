@@ -47,6 +47,7 @@ import { openDatabase } from './database.ts';
 import { openKysely } from './kysely.ts';
 import { Leases } from './leases.ts';
 import { migrate, newestVersion, versionOf } from './migrations.ts';
+import { notedChanges, rowsOfChanges } from './noted-changes.ts';
 import { StatusIncidents } from './status-incidents.ts';
 import { StatusMeasures } from './status-measures.ts';
 import {
@@ -64,7 +65,7 @@ export type StoreJobs = ReturnType<typeof createStoreJobs>;
 export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => void) {
   const database = openStore(file);
   const kysely = openKysely(database);
-  return {
+  const jobs = {
     ...createLedgerJobs(database, file, onAlarm),
     ...createConfigurationJobs(kysely),
     ...createReadingJobs(kysely),
@@ -77,6 +78,7 @@ export function createStoreJobs(file: string, onAlarm: (alarm: LedgerAlarm) => v
     ...createKeyJobs(kysely),
     verify: () => verifyStore(database, kysely, file),
   };
+  return { ...jobs, noted: notedChanges(database, kysely, jobs, rowsOfChanges) };
 }
 
 /** Opens the database and brings it to the newest schema. Throws `StoreUnusable` when it is not one that can be used. */
@@ -229,14 +231,13 @@ function createSignInJobs(kysely: Kysely<Schema>) {
     addInvitation: links.addInvitation.bind(links),
     openInvitations: links.openInvitations.bind(links),
     findInvitation: links.findInvitation.bind(links),
-    takeInvitation: links.takeInvitation.bind(links),
-    returnInvitation: links.returnInvitation.bind(links),
+    acceptAsNew: links.acceptAsNew.bind(links),
+    acceptAsPerson: links.acceptAsPerson.bind(links),
     withdrawInvitation: links.withdrawInvitation.bind(links),
     addPasswordLink: links.addPasswordLink.bind(links),
     findPasswordLink: links.findPasswordLink.bind(links),
     takePasswordLink: links.takePasswordLink.bind(links),
     accountName: links.accountName.bind(links),
-    forget: links.forget.bind(links),
   };
 }
 
