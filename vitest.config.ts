@@ -21,19 +21,32 @@ const blackbox = filesOf('test/**/*.test.ts').filter(
 );
 const browser = filesOf('test/browser/**/*.test.ts');
 
-/** Set by `npm run test:browser`: those alone, in one browser at a time. */
+/** Set by `npm run test:browser`: those alone. */
 const isBrowser = process.env['HEADGATE_TESTS'] === 'browser';
 
-/** The slow form of this one takes as long as all others together. */
-const longest = '/lanes-agree.test.ts';
+/** Those that would be waited for alone if they began last, the longest first: a fresh clone knows no durations. */
+const longest = isBrowser
+  ? ['/pages.test.ts', '/people.test.ts', '/keys.test.ts']
+  : isSlow
+    ? [
+        '/lanes-agree.test.ts',
+        '/limits-model.test.ts',
+        '/crash.test.ts',
+        '/open-sqlite-store.test.ts',
+        '/crash-loop.test.ts',
+        '/recovery.test.ts',
+        '/fallback-table.test.ts',
+      ]
+    : ['/hang-ups.test.ts', '/fallback-table.test.ts'];
 
 /** Black-box tests come before the others: they wait for processes and for time-outs, and unit tests fill the time. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const rankOf = ({ project, moduleId }: TestSpecification) => {
-      if (isSlow && moduleId.endsWith(longest)) return 0;
-      return project.name === 'blackbox' ? 1 : 2;
+      const place = longest.findIndex((name) => moduleId.endsWith(name));
+      if (place >= 0) return place;
+      return longest.length + (project.name === 'blackbox' ? 0 : 1);
     };
     return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
@@ -59,7 +72,8 @@ export default defineConfig({
               isolate: false,
               testTimeout: 60_000,
               hookTimeout: 60_000,
-              maxWorkers: 1,
+              // Two browsers, as one alone leaves a core idle.
+              maxWorkers: 2,
             },
           },
         ]
