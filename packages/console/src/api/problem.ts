@@ -13,6 +13,8 @@ export class Problem extends Error {
   readonly title: string;
   readonly detail: string;
   readonly errors: readonly FieldError[];
+  /** The wait that the API asks for; null where it asks for none. */
+  readonly retryAfterSeconds: number | null;
 
   constructor(given: {
     readonly status: number;
@@ -20,6 +22,7 @@ export class Problem extends Error {
     readonly title: string;
     readonly detail?: string;
     readonly errors?: readonly FieldError[];
+    readonly retryAfterSeconds?: number | null;
   }) {
     super(given.detail ?? given.title);
     this.status = given.status;
@@ -27,6 +30,7 @@ export class Problem extends Error {
     this.title = given.title;
     this.detail = given.detail ?? '';
     this.errors = given.errors ?? [];
+    this.retryAfterSeconds = given.retryAfterSeconds ?? null;
   }
 
   /** True where nothing was heard of the gateway: the network or the gateway is away. */
@@ -47,6 +51,7 @@ export async function problemOf(answer: Response): Promise<Problem> {
     title: textOf('title') ?? `${answer.status} ${answer.statusText}`.trim(),
     detail: textOf('detail'),
     errors,
+    retryAfterSeconds: Number(answer.headers.get('retry-after')) || null,
   });
 }
 

@@ -1,7 +1,8 @@
-import type { AuditView } from '@headgate/gateway/console';
+import type { AuditView, PersonView } from '@headgate/gateway/console';
 import { ScrollText } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { useCursorList } from '../../api/hooks.ts';
+import { useCursorList, useGet } from '../../api/hooks.ts';
+import { useSession } from '../../app/session.tsx';
 import { type Translate, useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -12,19 +13,73 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import * as texts from './texts.ts';
 
+const filterNames = ['within', 'person', 'target', 'thing', 'action'] as const;
+
+const kinds = [
+  ...([
+    'account',
+    'channel',
+    'configuration',
+    'credential',
+    'gateway',
+    'group',
+    'incident',
+    'invitation',
+  ] as const),
+  ...(['key', 'maintenance', 'person', 'price', 'session'] as const),
+] as const;
+
+const hourMs = 3_600_000;
+const periods = [
+  ['hour', hourMs],
+  ['day', 24 * hourMs],
+  ['week', 7 * 24 * hourMs],
+  ['month', 30 * 24 * hourMs],
+] as const;
+
+/** The moment that a period began when it was chosen: a list that is read on has one beginning. */
+function useStart(within: string | undefined): string | undefined {
+  return useMemo(() => {
+    const lengthMs = periods.find(([name]) => name === within)?.[1];
+    return lengthMs === undefined ? undefined : new Date(Date.now() - lengthMs).toISOString();
+  }, [within]);
+}
+
 /** Every change, newest first, with what was before and after it. */
 export function AuditPage() {
   const t = useTexts(texts);
-  const [filters] = useFilters(['action', 'target']);
-  const rows = useCursorList<AuditView>('/audit', filters);
+  const { may } = useSession();
+  const [{ within, ...filters }] = useFilters(filterNames);
+  const rows = useCursorList<AuditView>('/audit', { ...filters, from: useStart(within) });
+  const people = useGet<{ readonly items: readonly PersonView[] }>(
+    '/people',
+    { limit: 200 },
+    { enabled: may('operator') },
+  );
   const [shown, setShown] = useState<AuditView | null>(null);
   const columns = useMemo(() => columnsOf(t, setShown), [t]);
   return (
     <Page title={t('title')} description={t('description')}>
       <FilterBar
         filters={[
+          {
+            ...{ name: 'within', label: t('when'), kind: 'select' },
+            options: periods.map(([value]) => ({ value, label: t(`within.${value}`) })),
+          },
+          ...(people.data === undefined
+            ? []
+            : [
+                {
+                  ...{ name: 'person', label: t('who'), kind: 'select' as const },
+                  options: people.data.items.map(({ id, name }) => ({ value: id, label: name })),
+                },
+              ]),
+          {
+            ...{ name: 'target', label: t('target'), kind: 'select' },
+            options: kinds.map((kind) => ({ value: kind, label: t(`kind.${kind}`) })),
+          },
+          { name: 'thing', label: t('thing'), kind: 'text' },
           { name: 'action', label: t('action'), kind: 'text' },
-          { name: 'target', label: t('target'), kind: 'text' },
         ]}
       />
       <Table

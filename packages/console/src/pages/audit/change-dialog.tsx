@@ -36,8 +36,8 @@ export function ChangeDialog({ row, onClose }: { readonly row: AuditView; readon
                 >
                   {name}
                 </th>
-                <td className="border-b border-line py-1.5 pr-3 break-words">{valueText(before, name)}</td>
-                <td className="border-b border-line py-1.5 break-words">{valueText(after, name)}</td>
+                <Side members={before} name={name} change="removed" />
+                <Side members={after} name={name} change="added" />
               </tr>
             ))}
           </tbody>
@@ -47,8 +47,30 @@ export function ChangeDialog({ row, onClose }: { readonly row: AuditView; readon
   );
 }
 
-function valueText(members: Readonly<Record<string, unknown>> | null, name: string): string {
-  const value = members?.[name];
-  if (value === undefined || value === null) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+interface SideProps {
+  readonly members: Readonly<Record<string, unknown>> | null;
+  readonly name: string;
+  readonly change: 'removed' | 'added';
+}
+
+/** One side of a change: told by its sign too, for who sees no colours. */
+function Side({ members, name, change }: SideProps) {
+  const value = members?.[name] ?? null;
+  const Mark = change === 'removed' ? 'del' : 'ins';
+  return (
+    <td className="border-b border-line py-1.5 pr-3">
+      {value === null ? (
+        <span className="text-soft">–</span>
+      ) : (
+        <Mark
+          className={`block rounded px-1.5 py-0.5 break-words whitespace-pre-wrap no-underline ${
+            change === 'removed' ? 'bg-bad-tint text-bad' : 'bg-good-tint text-good'
+          }`}
+        >
+          <span aria-hidden>{change === 'removed' ? '− ' : '+ '}</span>
+          {typeof value === 'string' ? value : JSON.stringify(value, null, 1)}
+        </Mark>
+      )}
+    </td>
+  );
 }

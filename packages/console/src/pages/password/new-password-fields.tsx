@@ -1,10 +1,11 @@
+import type { PasswordLengthMin } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useTexts } from '../../app/texts.ts';
 import { Field, Input } from '../../ui/field.tsx';
 import * as texts from './texts.ts';
 
-/** The API holds the same, and says more: no password that everybody uses. */
-export const passwordLengthMin = 10;
+/** The API's own number, by its type. */
+export const passwordLengthMin: PasswordLengthMin = 10;
 
 interface NewPasswordFieldsProps {
   readonly password: string;
@@ -32,7 +33,7 @@ export function NewPasswordFields({
     <>
       <Field
         label={t('password')}
-        hint={t('hint')}
+        hint={t('hint', { least: passwordLengthMin })}
         error={isShort ? t('short', { missing: passwordLengthMin - password.length }) : error}
       >
         <Input

@@ -5,14 +5,12 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { BarePage } from '../../app/bare-page.tsx';
 import { useTexts } from '../../app/texts.ts';
-import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { useForm } from '../../ui/form.ts';
 import { ButtonLink } from '../../ui/link.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useLinkToken } from './link-token.ts';
-import { NewPasswordFields } from './new-password-fields.tsx';
+import { NewPasswordForm } from './new-password-form.tsx';
 import * as texts from './texts.ts';
 
 /** Sets a password by a link that an operator gave. */
@@ -62,27 +60,5 @@ function NewPassword({ token, onDone }: { readonly token: string; readonly onDon
     submit: ({ password }) => api.post('/password-links/use', { body: { token, password } }),
     onDone,
   });
-  const { password, repeated } = form.values;
-  return (
-    <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">
-      <NewPasswordFields
-        {...form.values}
-        {...form.about('password')}
-        onChange={(name, value) => form.set(name, value)}
-      />
-      {form.problem !== null && (
-        <Notice tone="bad">
-          {form.problem instanceof Error ? form.problem.message : String(form.problem)}
-        </Notice>
-      )}
-      <Button
-        type="submit"
-        variant="primary"
-        busy={form.isBusy}
-        disabled={password === '' || password !== repeated}
-      >
-        {t('set')}
-      </Button>
-    </form>
-  );
+  return <NewPasswordForm form={form} label={t('set')} />;
 }

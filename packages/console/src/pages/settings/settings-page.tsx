@@ -1,9 +1,10 @@
 import type { SettingsView, SettingView } from '@headgate/gateway/console';
-import { RotateCw, SearchX } from 'lucide-react';
+import { Download, RotateCw, SearchX } from 'lucide-react';
 import { useState } from 'react';
 import { useChange, useGet } from '../../api/hooks.ts';
+import { useLanguage } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
@@ -13,7 +14,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Switch } from '../../ui/toggle.tsx';
-import { SettingRow } from './setting-row.tsx';
+import { helpOf, SettingRow } from './setting-row.tsx';
 import * as texts from './texts.ts';
 
 /** All settings with where each is declared. They are read here, and changed there. */
@@ -36,9 +37,15 @@ export function SettingsPage() {
         </>
       }
       actions={
-        <Button icon={RotateCw} onClick={() => setAsks(true)}>
-          {t('restart')}
-        </Button>
+        <>
+          <a href="/api/v1/settings/export" download="headgate.yaml" className={buttonClass()}>
+            <Download aria-hidden className="size-4" />
+            {t('export')}
+          </a>
+          <Button icon={RotateCw} onClick={() => setAsks(true)}>
+            {t('restart')}
+          </Button>
+        </>
       }
     >
       {settings.error !== null && (
@@ -61,12 +68,13 @@ export function SettingsPage() {
 
 function Sections({ items }: { readonly items: readonly SettingView[] }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const [{ find = '', only }, change] = useFilters(['find', 'only']);
   const words = find.toLowerCase();
   const shown = items.filter(
     (item) =>
       (only === undefined || !item.isDefault) &&
-      [item.name, item.help, item.yaml ?? '', item.environment].some((text) =>
+      [item.name, item.help, helpOf(item, language), item.yaml ?? '', item.environment].some((text) =>
         text.toLowerCase().includes(words),
       ),
   );

@@ -9,7 +9,17 @@ export function signInWords(
   wrong: 'wrong_credentials' | 'wrong_code' | 'unknown_passkey',
 ): string {
   if (!(problem instanceof Problem)) return String(problem);
-  if (problem.code === 'throttled') return t('throttled');
+  if (problem.code === 'throttled') return throttledWords(problem.retryAfterSeconds, t);
   if (problem.code === 'wrong_credentials') return t(wrong);
   return problem.detail || problem.title;
+}
+
+const minute = 60;
+
+/** Tells whoever tried too often how long to wait. */
+function throttledWords(seconds: number | null, t: Translate<typeof texts.en>): string {
+  if (seconds === null) return t('throttled');
+  return seconds <= minute
+    ? t('throttledSeconds', { count: seconds })
+    : t('throttledMinutes', { count: Math.ceil(seconds / minute) });
 }

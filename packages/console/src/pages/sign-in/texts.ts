@@ -23,6 +23,10 @@ export const en = {
   wrong_code: 'This code is not right, or was used already. Wait for the next one and try again.',
   throttled:
     'Too many attempts. Wait a few minutes, then try again: nobody can go on guessing your password meanwhile.',
+  throttledSeconds_one: 'Too many attempts. Try again in {{count}} second.',
+  throttledSeconds_other: 'Too many attempts. Try again in {{count}} seconds.',
+  throttledMinutes_one: 'Too many attempts. Try again in {{count}} minute.',
+  throttledMinutes_other: 'Too many attempts. Try again in {{count}} minutes.',
   unknown_passkey: 'This passkey is not known here any more. Sign in another way.',
   'provider.failed': 'Signing in at {{name}} did not work. Try again; the log of the gateway says why.',
   'provider.unknown':
@@ -53,6 +57,10 @@ export const zh: Texts<typeof en> = {
   wrong_credentials: '用户名与密码不匹配。',
   wrong_code: '验证码不正确或已使用过。请等待下一个验证码后重试。',
   throttled: '尝试次数过多。请等待几分钟后再试：在此期间任何人都无法继续猜测您的密码。',
+  throttledSeconds_one: '尝试次数过多。请在 {{count}} 秒后再试。',
+  throttledSeconds_other: '尝试次数过多。请在 {{count}} 秒后再试。',
+  throttledMinutes_one: '尝试次数过多。请在 {{count}} 分钟后再试。',
+  throttledMinutes_other: '尝试次数过多。请在 {{count}} 分钟后再试。',
   unknown_passkey: '此通行密钥已不再被识别。请使用其他方式登录。',
   'provider.failed': '通过 {{name}} 登录未成功。请重试；网关日志中有具体原因。',
   'provider.unknown': '此处尚无与该登录对应的用户。请索取邀请，或先登录后在个人资料中关联。',

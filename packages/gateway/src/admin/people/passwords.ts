@@ -11,7 +11,8 @@ const usualCost: PasswordCost = { memoryKiB: 65_536, passes: 3 };
 
 const saltBytes = 16;
 const hashBytes = 32;
-const lengthMin = 10;
+/** The pages of the console hold the same number. */
+export const passwordLengthMin = 10;
 const lengthMax = 200;
 /** Hashes that wait for their turn; sign-ins are throttled long before. */
 const waitingMax = 64;
@@ -24,7 +25,8 @@ export class PasswordsBusy extends Error {
 /** Says why a text cannot be a password; null where it can. Length is what makes one hard to guess, so nothing else is asked for. */
 export function passwordMistake(text: string, login: string): string | null {
   const length = [...text.normalize('NFKC')].length;
-  if (length < lengthMin) return `must be of ${lengthMin} characters or more: several words make a good one`;
+  if (length < passwordLengthMin)
+    return `must be of ${passwordLengthMin} characters or more: several words make a good one`;
   if (length > lengthMax) return `must be of ${lengthMax} characters at the most`;
   if (text.toLowerCase() === login.toLowerCase()) return 'must not be the name that you sign in with';
   return new Set(text).size < 4 ? 'must not be a few characters over and over' : null;

@@ -29,13 +29,13 @@ export function auditApi(api: ConsoleApi, { audit }: AuditSources): void {
 }
 
 function filterOf(query: z.output<typeof auditQuery>, scope: Scope): AuditFilter {
-  const { account, action, target, person, from, to } = query;
+  const { account, action, target, thing, person, from, to } = query;
   const [, kind, id] = /^([^:]*)(?::(.*))?$/s.exec(target ?? '') ?? [];
   return {
     accounts: account === undefined ? scope : includes(scope, account) ? [account] : [],
     ...(action === undefined ? {} : { action }),
     ...(kind === undefined || kind === '' ? {} : { targetKind: kind }),
-    ...(id === undefined ? {} : { targetId: id }),
+    ...((id ?? thing) === undefined ? {} : { targetId: id ?? thing }),
     ...(person === undefined ? {} : { personId: person }),
     ...(from === undefined ? {} : { fromMs: Date.parse(from) }),
     ...(to === undefined ? {} : { toMs: Date.parse(to) }),

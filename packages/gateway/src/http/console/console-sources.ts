@@ -2,7 +2,10 @@ import { ChannelBoard } from '../../admin/channels/channel-board.ts';
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import type { Deployment } from '../../admin/deployment.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
+import { exportConfiguration } from '../../admin/export-configuration.ts';
 import { keyFinder } from '../../admin/key-finder.ts';
+import { keyHashes } from '../../admin/keys.ts';
+
 import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
 import { scopeOf } from '../../admin/people/actor.ts';
@@ -113,7 +116,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
 }
 
 function signInSources(parts: ConsoleParts, listening: PortOrigins) {
-  const { settings, tokens, log, givenSettings } = parts;
+  const { settings, tokens, log, givenSettings, configuration, store, clock } = parts;
   const stronger = openStronger({ ...parts, operatorToken: tokens.operator, listening });
   return {
     people: stronger,
@@ -124,6 +127,10 @@ function signInSources(parts: ConsoleParts, listening: PortOrigins) {
       log.logger.warn('nobody was signed in by the provider', { reason: problem }),
     givenSettings,
     settingsFile: settings.config,
+    exportedConfiguration: async () => {
+      const { fingerprints } = keyHashes(configuration.peppers);
+      return exportConfiguration(await store.configuration.load(), fingerprints, clock.now());
+    },
   };
 }
 

@@ -8,6 +8,7 @@ export const auditQuery = z.strictObject({
   account: filterText.meta({ description: 'Changes in one account.' }),
   action: filterText.meta({ description: '`key.create`' }),
   target: filterText.meta({ description: 'A kind of thing: `key`, or with its id: `key:ID`.' }),
+  thing: filterText.meta({ description: 'The id of a thing, of whatever kind.' }),
   person: filterText.meta({ description: 'The id of who did it.' }),
   from: timeText.exactOptional(),
   to: timeText.exactOptional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { passwordLengthMin } from '../../../admin/people/passwords.ts';
 import { setUpTokenStates } from '../../../admin/people/set-up.ts';
 import { roles } from '../../../ports/people.ts';
 import { textOf, timeText } from './common.ts';
@@ -133,3 +134,6 @@ export const placePage = z
   .strictObject({ items: z.array(placeView), next: z.null() })
   .meta({ id: 'SignedInPlaces' });
 export type SignedInPlaces = z.infer<typeof placePage>;
+
+/** The least length of a password, for pages that say it: another number there is no program. */
+export type PasswordLengthMin = typeof passwordLengthMin;
