@@ -109,6 +109,68 @@ test('a failing channel is followed as it fails: its state, its errors with thei
   await list.context().close();
 });
 
+test('a channel is changed as a form, with what is particular to its models, and as text', async () => {
+  const page = await house.openPage('operator', '/channels/mine');
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('On the public status page').selectOption('false');
+  await page.getByRole('button', { name: 'What is particular to house-model here' }).click();
+  await page.getByLabel('Context window there').fill('4096');
+  await page.getByRole('checkbox', { name: 'Structured output' }).check();
+  await page.getByLabel('Cached input').fill('0.25');
+  await page.getByRole('button', { name: 'Add a model' }).click();
+  await page.getByRole('textbox', { name: 'Public name' }).last().fill('another');
+  await screenshot(page, 'channel-edit');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await ask('GET', '/channels/mine')).toMatchObject({
+    written: {
+      listed: false,
+      models: {
+        another: {},
+        'house-model': {
+          ...{ upstream: 'up', contextWindow: 4096, lacks: ['structured-output'] },
+          cost: { input: '1', output: '2', cacheRead: '0.25' },
+        },
+      },
+    },
+  });
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'YAML' }).click();
+  const text = page.getByRole('dialog').getByRole('textbox');
+  const yaml = await text.inputValue();
+  expect(yaml).toContain('contextWindow: 4096');
+  await text.fill(yaml.replace('    listed: false', '    listedd: false'));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').filter({ hasText: 'did you mean' }).first().waitFor();
+  await screenshot(page, 'channel-edit-yaml');
+  await expectAccessible(page);
+  await text.fill(yaml.replace('    listed: false', '    maxConcurrency: 9'));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(house.gateway.catalogue.current.channels.get('mine')).toMatchObject({
+    maxConcurrency: 9,
+    listed: null,
+  });
+  await page.context().close();
+});
+
+test('a drained channel says so, and what still runs there', async () => {
+  const page = await house.openPage('operator', '/channels/mine');
+  await page.getByRole('button', { name: 'Switch' }).click();
+  await page.getByRole('menuitem', { name: 'Drain' }).click();
+  await page.getByText('It is being drained').waitFor();
+  await screenshot(page, 'channel-draining');
+  await expectAccessible(page);
+  const list = await house.openPage('operator', '/channels?state=draining');
+  await list.getByRole('row').getByText('Draining', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Switch' }).click();
+  await page.getByRole('menuitem', { name: 'Turn on' }).click();
+  await page.getByText('It is being drained').waitFor({ state: 'detached' });
+  await page.context().close();
+  await list.context().close();
+});
+
 test.each<View>([
   { width: 1440, theme: 'light', language: 'en' },
   { width: 1440, theme: 'dark', language: 'zh' },

@@ -29,7 +29,7 @@ test('a price is previewed, set for a day, and taken back', async () => {
   await page.getByLabel('Input', { exact: false }).first().fill('0.5');
   await page.getByLabel('Begins').fill('2099-01-01');
   await page.getByRole('button', { name: 'Show what changes' }).click();
-  await page.getByText('2099-01-01').first().waitFor();
+  await page.getByRole('table', { name: 'What changes' }).getByText(/2099/).first().waitFor();
   await screenshot(page, 'set-price');
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Set the price' }).click();
@@ -38,6 +38,38 @@ test('a price is previewed, set for a day, and taken back', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Take back what was set' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => page.getByRole('button', { name: 'Take back what was set' }).count()).toBe(0);
+  await page.context().close();
+});
+
+test('prices come from a file: its mistakes have their lines, what changes is shown first', async () => {
+  const page = await house.openPage('operator', '/models');
+  await page.getByRole('button', { name: 'Import prices' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Its text').fill('prices:\n  demo-fst: { input: 1, output: 2 }');
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByText(/did you mean "demo-fast"/).waitFor();
+  await screenshot(page, 'import-prices-wrong');
+  await expectAccessible(page);
+  await dialog
+    .getByLabel('Its text')
+    .fill(
+      'prices:\n  demo-fast:\n    - { from: 2099-01-01, input: 7, output: 9, tiers: [{ aboveInputTokens: 200000, input: 8, output: 10 }] }',
+    );
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByRole('table', { name: 'What changes' }).waitFor();
+  await screenshot(page, 'import-prices');
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Set these prices' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('changes later').waitFor();
+  await page.getByRole('button', { name: 'Import prices' }).click();
+  await dialog.getByRole('button', { name: 'From the catalogue' }).click();
+  await dialog.getByRole('checkbox', { name: 'Only those without a price' }).uncheck();
+  await dialog.getByRole('checkbox', { name: 'demo-fast' }).check();
+  await dialog.getByRole('button', { name: 'Show what changes' }).click();
+  await dialog.getByText(/no list price/).waitFor();
+  await screenshot(page, 'import-prices-list');
+  await expectAccessible(page);
   await page.context().close();
 });
 

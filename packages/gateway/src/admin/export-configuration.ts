@@ -35,48 +35,57 @@ export function exportConfiguration(
   fingerprints: readonly string[],
   nowMs: number,
 ): string {
-  const keys = stored.keys.filter((key) => key.status === 'active' && worksUntilMs(key) > nowMs);
-  return stringify(
-    {
-      providers: byId(
-        Object.entries(stored.providers).map(([id, json]) => ({ id, ...providerMembers(json) })),
-      ),
-      models: byId(stored.models.map(exportModel)),
-      prices: Object.fromEntries(
-        stored.models.flatMap(({ id, price, priceOrigin, priceLater }) => {
-          const written = exportPrices(price, priceOrigin, priceLater);
-          return written === null ? [] : [[id, written]];
-        }),
-      ),
-      channels: byId(stored.channels.map(exportChannel)),
-      accounts: byId(
-        stored.accounts.map((account) => ({
-          id: account.id,
-          ...exported(accountFields, account.id, account),
-        })),
-      ),
-      groups: byId(
-        stored.groups.map((group) => {
-          const routing = exported(routingFields, group.id, group.routing);
-          return {
-            id: group.id,
-            ...exported(groupFields, group.id, group),
-            ...(Object.keys(routing).length === 0 ? {} : { routing }),
-          };
-        }),
-      ),
-      ...(keys.length === 0 ? {} : { peppers: fingerprints }),
-      keys: byId(keys.map(exportKey)),
-      ...exportWebhooks(stored.webhooks ?? []),
-    },
-    { lineWidth: 0 },
-  );
+  return [...exportPieces(stored, fingerprints, nowMs)].join('');
 }
 
-function byId<Row extends { readonly id: string }>(
+/** The same text in pieces of one row, each made when it is asked for: ten thousand keys at once would hold the event loop. */
+export function* exportPieces(
+  stored: StoredConfiguration,
+  fingerprints: readonly string[],
+  nowMs: number,
+): Generator<string> {
+  const keys = stored.keys.filter((key) => key.status === 'active' && worksUntilMs(key) > nowMs);
+  yield* section('providers', Object.entries(stored.providers), ([id, json]) => [id, providerMembers(json)]);
+  yield* section('models', stored.models, (model) => named(exportModel(model)));
+  yield* section('prices', stored.models, ({ id, price, priceOrigin, priceLater }) => {
+    const written = exportPrices(price, priceOrigin, priceLater);
+    return written === null ? null : [id, written];
+  });
+  yield* section('channels', stored.channels, (channel) => named(exportChannel(channel)));
+  yield* section('accounts', stored.accounts, (account) => [
+    account.id,
+    exported(accountFields, account.id, account),
+  ]);
+  yield* section('groups', stored.groups, (group) => {
+    const routing = exported(routingFields, group.id, group.routing);
+    const routed = Object.keys(routing).length === 0 ? {} : { routing };
+    return [group.id, { ...exported(groupFields, group.id, group), ...routed }];
+  });
+  if (keys.length > 0) yield stringify({ peppers: fingerprints });
+  yield* section('keys', keys, (key) => named(exportKey(key)));
+  const webhooks = exportWebhooks(stored.webhooks ?? []);
+  if (Object.keys(webhooks).length > 0) yield stringify(webhooks, { lineWidth: 0 });
+}
+
+/** A member of the file with a row for each thing; `{}` where there is none. */
+function* section<Row>(
+  name: string,
   rows: readonly Row[],
-): Readonly<Record<string, Omit<Row, 'id'>>> {
-  return Object.fromEntries(rows.map(({ id, ...row }) => [id, row]));
+  write: (row: Row) => readonly [string, object] | null,
+): Generator<string> {
+  let isEmpty = true;
+  for (const row of rows) {
+    const written = write(row);
+    if (written === null) continue;
+    const text = stringify({ [name]: { [written[0]]: written[1] } }, { lineWidth: 0 });
+    yield isEmpty ? text : text.slice(text.indexOf('\n') + 1);
+    isEmpty = false;
+  }
+  if (isEmpty) yield `${name}: {}\n`;
+}
+
+function named<Row extends { readonly id: string }>({ id, ...row }: Row): [string, object] {
+  return [id, row];
 }
 
 /** Stored documents have been validated when they were declared; what they are now is the reader's to check again. */

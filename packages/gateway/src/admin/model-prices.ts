@@ -1,4 +1,4 @@
-import type { Catalogue, Model, Target } from '../catalogue/catalogue.ts';
+import type { Model, Target } from '../catalogue/catalogue.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
 import { type PriceTimeline, timelineOf } from '../catalogue/price-timeline.ts';
 import { formatDecimal } from '../money/money.ts';
@@ -27,18 +27,29 @@ export interface ChannelCost extends PriceHistory {
   readonly tiers: readonly PriceTier[] | null;
 }
 
+/** The prices of these models: versions of others are not looked at. */
 export function modelPrices(
-  { models }: Catalogue,
+  models: Iterable<Model>,
   { prices }: StoredConfiguration,
   nowMs: number,
 ): readonly ModelPrice[] {
-  const versions = Map.groupBy(prices, ({ subject }) => subject);
+  const asked = [...models];
+  const subjects = new Set(
+    asked.flatMap(({ id, targets }) => [
+      `model:${id}`,
+      ...targets.map(({ channel }) => `channel:${channel.id}/${id}`),
+    ]),
+  );
+  const versions = Map.groupBy(
+    prices.filter(({ subject }) => subjects.has(subject)),
+    ({ subject }) => subject,
+  );
   const historyOf = (subject: string): PriceHistory => {
     const known = versions.get(subject) ?? [];
     const { current, later } = timelineOf(known, nowMs);
     return { stored: current, later, versions: known };
   };
-  return [...models.values()].map((model) => ({
+  return asked.map((model) => ({
     model,
     ...historyOf(`model:${model.id}`),
     costs: model.targets.map(({ channel, upstreamModel, cost }: Target) => ({

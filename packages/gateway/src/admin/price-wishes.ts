@@ -1,7 +1,7 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { plainSource } from '../config/plain-source.ts';
 import { readPriceObject } from '../config/price-sheet.ts';
-import type { ConfigurationProblem } from '../config/yaml-source.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { OperatorPrice } from '../ports/configuration-store.ts';
 import type { FieldMistake } from './channels/channel-form.ts';
 import {
@@ -11,7 +11,11 @@ import {
   readOperatorPrices,
   removalOf,
 } from './operator-prices.ts';
+import { readPriceFile } from './price-file.ts';
 import { listedPrice } from './set-prices.ts';
+
+/** Mistakes of a file that are told at once. */
+const mistakesMax = 20;
 
 type WishedPrices = Result<readonly OperatorPrice[], readonly FieldMistake[]>;
 
@@ -20,6 +24,15 @@ export function readPriceBody(body: unknown, tools: PriceTools): WishedPrices {
   const sheet = readPriceObject(body);
   const prices = sheet.ok ? readOperatorPrices(sheet.value, tools) : sheet;
   return prices.ok ? prices : fail(mistakesIn(prices.error));
+}
+
+/** Reads a file of prices; a mistake has the line that it is in. */
+export async function readPriceUpload(name: string, text: string, tools: PriceTools): Promise<WishedPrices> {
+  const sheet = await readPriceFile(new TextEncoder().encode(text), name);
+  const prices = sheet.ok ? readOperatorPrices(sheet.value, tools) : sheet;
+  if (prices.ok) return prices;
+  const words = prices.error.map(describeProblem).map((message) => ({ field: 'text', message }));
+  return fail(words.slice(0, mistakesMax));
 }
 
 /** The end of a price of the operator's; none where nothing was set. */

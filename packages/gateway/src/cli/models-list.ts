@@ -17,7 +17,11 @@ import { withWorkspace, workspaceCatalogue } from './workspace.ts';
 export function listModels(context: CommandContext): Promise<ExitReason> {
   return withWorkspace(context, async (workspace) => {
     const { catalogue } = await workspaceCatalogue(workspace);
-    const prices = modelPrices(catalogue, await workspace.store.configuration.load(), workspace.clock.now());
+    const prices = modelPrices(
+      catalogue.models.values(),
+      await workspace.store.configuration.load(),
+      workspace.clock.now(),
+    );
     const { color } = context.output;
     const isWide = context.options['wide'] !== undefined;
     const rows = prices.map((price) => (isWide ? wideCells(price, color) : usualCells(price, color)));

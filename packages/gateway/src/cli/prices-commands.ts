@@ -63,7 +63,11 @@ export const pricesCommands: readonly Command[] = [
 
 async function pricesOf(workspace: Workspace): Promise<readonly ModelPrice[]> {
   const { catalogue } = await workspaceCatalogue(workspace);
-  return modelPrices(catalogue, await workspace.store.configuration.load(), workspace.clock.now());
+  return modelPrices(
+    catalogue.models.values(),
+    await workspace.store.configuration.load(),
+    workspace.clock.now(),
+  );
 }
 
 function listPrices(context: CommandContext): Promise<ExitReason> {

@@ -1,4 +1,5 @@
 import { fail, type Result, succeed, totalInput, totalOutput } from '@headgate/protocols';
+import { readCsv } from '../config/csv-reader.ts';
 import type { NanoUsd } from '../money/money.ts';
 import type { AttemptEntry } from '../ports/ledger.ts';
 import type { EntryFilter, LedgerRecord } from '../ports/store.ts';
@@ -8,7 +9,6 @@ import {
   StatementTable,
   type StatementTotals,
 } from '../store/sqlite/statement-table.ts';
-import { readCsv } from './csv-reader.ts';
 import { type Layout, readLayout, readUsageLine, type UsageField, type UsageLine } from './upstream-usage.ts';
 
 /** How lines and attempts are told to be the same. */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fail } from '@headgate/protocols';
 import {
   isKnown,
   listPriceOf,
@@ -12,10 +11,11 @@ import {
   removalOf,
 } from '../admin/operator-prices.ts';
 import { commandLine } from '../admin/people/actor.ts';
+import { readPriceFile } from '../admin/price-file.ts';
 import { type PriceChange, setPrices } from '../admin/set-prices.ts';
 import { readTime } from '../config/moment.ts';
 import { plainSource } from '../config/plain-source.ts';
-import { readPriceRows, readPriceSheet, readPriceWords } from '../config/price-sheet.ts';
+import { readPriceWords } from '../config/price-sheet.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { OperatorPrice } from '../ports/configuration-store.ts';
 import {
@@ -26,7 +26,6 @@ import {
   printFailure,
   printResult,
 } from './command.ts';
-import { readCsv } from './csv-reader.ts';
 import { cut, right, tableText } from './table.ts';
 import { type Workspace, withWorkspace } from './workspace.ts';
 
@@ -126,33 +125,13 @@ async function importPrices(context: CommandContext): Promise<ExitReason> {
     printFailure(context.output, [`${name} cannot be read`]);
     return 'unavailable';
   }
-  const read = await readFile(bytes, name);
+  const read = await readPriceFile(bytes, name);
   if (!read.ok) return refuse(context, read.error);
   return withWorkspace(context, async (workspace) => {
     const tools = await toolsOf(workspace);
     const prices = readOperatorPrices(read.value, tools);
     return prices.ok ? write(context, workspace, tools, prices.value) : refuse(context, prices.error);
   });
-}
-
-/** The ending of its name says how a file is read. */
-async function readFile(bytes: Uint8Array, name: string): Promise<ReturnType<typeof readPriceSheet>> {
-  switch (/\.(\w+)$/.exec(name)?.[1]?.toLowerCase()) {
-    case 'csv':
-      return readPriceRows(await Array.fromAsync(readCsv([bytes])), name);
-    case 'yaml':
-    case 'yml':
-    case 'json':
-      return readPriceSheet(new TextDecoder().decode(bytes), name);
-    default:
-      return fail([
-        {
-          where: name,
-          path: '',
-          message: 'must end in .yaml, .yml, .json or .csv, so that it is known how to read it',
-        },
-      ]);
-  }
 }
 
 function removePrice(context: CommandContext): Promise<ExitReason> {

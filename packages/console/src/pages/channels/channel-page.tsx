@@ -9,17 +9,17 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
-import { Facts } from '../../ui/facts.tsx';
 import { Count, Duration, Percent, Time } from '../../ui/figures.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Stat, Stats } from '../../ui/stat.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useProof } from '../profile/proof.tsx';
 import { Credentials } from './credentials.tsx';
+import { Declaration } from './declaration.tsx';
 import { Failures } from './failures.tsx';
 import { ChannelHistory } from './history.tsx';
 import { useLiveChannel } from './live-channels.ts';
@@ -66,17 +66,7 @@ export function ChannelPage() {
       <Targets channel={value} path={path} />
       <Credentials channel={value} path={path} />
       <Failures path={path} />
-      <Section title={t('source')}>
-        <Facts
-          items={[
-            { label: t('source'), value: t(`source.${value.source}`) },
-            { label: t('provider'), value: value.providerName },
-            { label: t('address'), value: <bdi className="break-all">{value.baseUrl}</bdi> },
-            { label: t('alias'), value: <bdi>{value.alias}</bdi> },
-            { label: t('priority'), value: value.priority },
-          ]}
-        />
-      </Section>
+      <Declaration channel={value} path={path} />
     </Page>
   );
 }
@@ -92,7 +82,7 @@ function Heading({ channel: { id, simulated, source } }: { readonly channel: Cha
   );
 }
 
-function Notices({ channel: { problems, source } }: { readonly channel: ChannelView }) {
+function Notices({ channel: { problems, source, state, inFlight } }: { readonly channel: ChannelView }) {
   const t = useTexts(texts);
   return (
     <>
@@ -100,6 +90,9 @@ function Notices({ channel: { problems, source } }: { readonly channel: ChannelV
         <Notice tone="bad" title={t('problems')}>
           {problems.join('; ')}
         </Notice>
+      )}
+      {state === 'draining' && (
+        <Notice title={t('draining')}>{t('draining.text', { count: inFlight })}</Notice>
       )}
       {source !== 'console' && (
         <Notice title={t('readOnly')}>{t('readOnly.text', { source: t(`source.${source}`) })}</Notice>

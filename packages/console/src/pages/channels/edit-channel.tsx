@@ -1,17 +1,21 @@
-import type { ChannelView } from '@headgate/gateway/console';
+import type { ChannelView, DeclarationView } from '@headgate/gateway/console';
 import { useState } from 'react';
-import { useChange } from '../../api/hooks.ts';
+import { useChange, useTagged } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
 import { Field, Input, TextArea } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
+import { Segments } from '../../ui/segments.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ProofFor } from '../profile/proof.tsx';
+import { ModelRows } from './model-rows.tsx';
 import { OptionFields } from './option-fields.tsx';
 import * as texts from './texts.ts';
-import { formOf, linesOf, optionsOf } from './written.ts';
+import { formOf, optionsOf } from './written.ts';
+import { modelsOfRows, rowsOf } from './written-models.ts';
 
 interface EditChannelProps {
   readonly channel: ChannelView;
@@ -20,26 +24,12 @@ interface EditChannelProps {
   readonly onClose: () => void;
 }
 
-/** Changes what is written of a channel; whoever changed it meanwhile is not overwritten. */
-export function EditChannel({ channel, path, etag, onClose }: EditChannelProps) {
+/** Changes what is written of a channel, by a form or as text; whoever changed it meanwhile is not overwritten. */
+export function EditChannel(props: EditChannelProps) {
   const t = useTexts(texts);
-  // News that comes while somebody writes does not change what they began with.
-  const [first] = useState({ written: channel.written, etag });
-  const change = useChange<object, ChannelView>('PATCH', path, { invalidates: ['/channels', '/models'] });
-  const served = recordOf(first.written['models']);
-  const form = useForm({
-    initial: { ...formOf(first.written), models: linesOfModels(served) },
-    submit: (values) =>
-      change.mutateAsync({
-        etag: first.etag,
-        body: { ...optionsOf(values), models: modelsOfLines(values.models, served) },
-      }),
-    onDone: () => {
-      toast.success(t('saved'));
-      onClose();
-    },
-  });
-  const fields = form as never as Parameters<typeof OptionFields>[0]['form'];
+  const [way, setWay] = useState<'form' | 'yaml'>('form');
+  const [isBusy, setBusy] = useState(false);
+  const { channel, onClose } = props;
   return (
     <Dialog
       open
@@ -49,46 +39,118 @@ export function EditChannel({ channel, path, etag, onClose }: EditChannelProps) 
       footer={
         <>
           <Button onClick={onClose}>{t('cancel')}</Button>
-          <Button type="submit" form="edit-channel" variant="primary" busy={form.isBusy}>
+          <Button type="submit" form="edit-channel" variant="primary" busy={isBusy}>
             {t('save')}
           </Button>
         </>
       }
     >
-      <form id="edit-channel" onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">
-        <Field label={t('baseUrl')} hint={t('baseUrl.hint')} {...form.about('baseUrl')}>
-          <Input {...form.text('baseUrl')} />
-        </Field>
-        <Field label={`${t('serve')}: ${t('public')} = ${t('upstream')}`} {...form.about('models')}>
-          <TextArea {...form.text('models')} rows={8} className="font-mono" />
-        </Field>
-        <OptionFields form={fields} />
-        {form.problem !== null && <ErrorState error={form.problem} />}
-      </form>
-      <ProofFor problem={form.problem} again={form.submit} />
+      <div className="flex flex-col gap-4">
+        <Segments
+          label={t('edit')}
+          value={way}
+          onChange={(next) => setWay(next === 'yaml' ? next : 'form')}
+          options={[
+            { value: 'form', label: t('asForm') },
+            { value: 'yaml', label: 'YAML' },
+          ]}
+        />
+        {way === 'form' ? (
+          <FieldsForm {...props} onBusy={setBusy} />
+        ) : (
+          <TextForm {...props} onBusy={setBusy} />
+        )}
+      </div>
     </Dialog>
   );
 }
 
-type Served = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-function linesOfModels(served: Served): string {
-  return Object.entries(served)
-    .map(([id, { upstream }]) => (typeof upstream === 'string' ? `${id} = ${upstream}` : id))
-    .join('\n');
+interface FormProps extends EditChannelProps {
+  readonly onBusy: (isBusy: boolean) => void;
 }
 
-/** All else that is written of a model goes on. */
-function modelsOfLines(text: string, served: Served): Served {
-  return Object.fromEntries(
-    linesOf(text).map((line) => {
-      const [id = '', upstream = id] = line.split('=').map((part) => part.trim());
-      const { upstream: _, ...rest } = served[id] ?? {};
-      return [id, id === upstream ? rest : { ...rest, upstream }];
-    }),
+function FieldsForm({ channel, path, etag, onClose, onBusy }: FormProps) {
+  const t = useTexts(texts);
+  // News that comes while somebody writes does not change what they began with.
+  const [first] = useState({ written: channel.written, etag });
+  const [rows, setRows] = useState(() => rowsOf(first.written['models']));
+  const change = useChange<object, ChannelView>('PATCH', path, { invalidates: ['/channels', '/models'] });
+  const form = useForm({
+    initial: { ...formOf(first.written), models: '' },
+    submit: (values) =>
+      busily(onBusy, () =>
+        change.mutateAsync({
+          etag: first.etag,
+          body: { ...optionsOf(values), models: modelsOfRows(rows) },
+        }),
+      ),
+    onDone: () => {
+      toast.success(t('saved'));
+      onClose();
+    },
+  });
+  const fields = form as never as Parameters<typeof OptionFields>[0]['form'];
+  return (
+    <>
+      <form id="edit-channel" onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">
+        <Field label={t('baseUrl')} hint={t('baseUrl.hint')} {...form.about('baseUrl')}>
+          <Input {...form.text('baseUrl')} />
+        </Field>
+        <ModelRows rows={rows} onChange={setRows} {...form.about('models')} />
+        <OptionFields form={fields} />
+        {form.problem !== null && <ErrorState error={form.problem} />}
+      </form>
+      <ProofFor problem={form.problem} again={form.submit} />
+    </>
   );
 }
 
-function recordOf(value: unknown): Served {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+/** The text has every member that a configuration file may write, also those that the form has no field for. */
+function TextForm(props: FormProps) {
+  const { path } = props;
+  const text = useTagged<DeclarationView>(`${path}/declaration`, { staleMs: Number.POSITIVE_INFINITY });
+  if (text.error) return <ErrorState error={text.error} onRetry={() => void text.refetch()} />;
+  if (text.data === undefined || text.isRefetching) return <Skeleton className="h-96 w-full" />;
+  return <TextFields {...props} yaml={text.data.value.yaml} seen={text.data.etag} />;
+}
+
+function TextFields({
+  path,
+  yaml,
+  seen,
+  onClose,
+  onBusy,
+}: FormProps & { readonly yaml: string; readonly seen: string | null }) {
+  const t = useTexts(texts);
+  const change = useChange<object, ChannelView>('PUT', `${path}/declaration`, {
+    invalidates: ['/channels', '/models'],
+  });
+  const form = useForm({
+    initial: { yaml },
+    submit: (values) => busily(onBusy, () => change.mutateAsync({ etag: seen, body: values })),
+    onDone: () => {
+      toast.success(t('saved'));
+      onClose();
+    },
+  });
+  return (
+    <>
+      <form id="edit-channel" onSubmit={(event) => void form.submit(event)}>
+        <Field label="YAML" hint={t('yamlHint')} {...form.about('yaml')}>
+          <TextArea {...form.text('yaml')} rows={24} spellCheck={false} className="font-mono" />
+        </Field>
+        {form.problem !== null && <ErrorState error={form.problem} />}
+      </form>
+      <ProofFor problem={form.problem} again={form.submit} />
+    </>
+  );
+}
+
+async function busily<Done>(onBusy: (isBusy: boolean) => void, work: () => Promise<Done>): Promise<Done> {
+  onBusy(true);
+  try {
+    return await work();
+  } finally {
+    onBusy(false);
+  }
 }

@@ -23,6 +23,16 @@ export function OptionFields({ form }: { readonly form: Form }) {
       <Field label={t('alias')} hint={t('alias.hint')} {...form.about('alias')}>
         <Input {...form.text('alias')} />
       </Field>
+      <Field label={t('listed')} hint={t('listed.hint')} {...form.about('listed')}>
+        <Select
+          value={form.values.listed}
+          onChange={(value) => form.set('listed', value)}
+          options={(['', 'true', 'false'] as const).map((value) => ({
+            value,
+            label: t(`listed.${value === '' ? 'usual' : value}`),
+          }))}
+        />
+      </Field>
       <Field label={t('priority')} hint={t('priority.hint')} {...form.about('priority')}>
         <Input {...form.text('priority')} inputMode="numeric" placeholder="0" />
       </Field>

@@ -150,6 +150,19 @@ export const en = {
   'allowPrivate.hint': 'For a model server on this machine or network.',
   cancel: 'Cancel',
   save: 'Save',
+  asForm: 'Form',
+  yamlHint: 'Every member that a configuration file may write. It takes the place of all that is written.',
+  declaration: 'As it is declared',
+  listed: 'On the public status page',
+  'listed.hint': 'It is named by its alias there, never by its id.',
+  'listed.usual': 'If it has an alias of its own',
+  'listed.true': 'Yes',
+  'listed.false': 'No',
+  draining: 'It is being drained',
+  'draining.text_one':
+    'No new call is sent here; {{count}} call is still under way, and ends as usual. Then it can be turned off or deleted without a caller noticing.',
+  'draining.text_other':
+    'No new call is sent here; {{count}} calls are still under way, and end as usual. Then it can be turned off or deleted without a caller noticing.',
 } as const;
 
 export const zh: Texts<typeof en> = {
@@ -300,4 +313,17 @@ export const zh: Texts<typeof en> = {
   'allowPrivate.hint': '用于本机或内网的模型服务器。',
   cancel: '取消',
   save: '保存',
+  asForm: '表单',
+  yamlHint: '配置文件可写的所有成员。它将取代已写的全部内容。',
+  declaration: '声明内容',
+  listed: '公开状态页',
+  'listed.hint': '以别名显示，绝不显示标识。',
+  'listed.usual': '有自己的别名时显示',
+  'listed.true': '显示',
+  'listed.false': '不显示',
+  draining: '正在排空',
+  'draining.text_one':
+    '不再发送新调用；仍有 {{count}} 个调用进行中，会照常结束。之后可关闭或删除，调用方不会察觉。',
+  'draining.text_other':
+    '不再发送新调用；仍有 {{count}} 个调用进行中，会照常结束。之后可关闭或删除，调用方不会察觉。',
 };

@@ -7,6 +7,7 @@ export interface WrittenForm extends Record<string, string | boolean> {
   secret: string;
   place: string;
   alias: string;
+  listed: string;
   priority: string;
   maxConcurrency: string;
   hangUp: string;
@@ -20,7 +21,16 @@ export interface WrittenForm extends Record<string, string | boolean> {
 }
 
 const emptyForm: WrittenForm = {
-  ...{ baseUrl: '', keptIn: 'sealed', secret: '', place: '', alias: '', priority: '', maxConcurrency: '' },
+  ...{
+    baseUrl: '',
+    keptIn: 'sealed',
+    secret: '',
+    place: '',
+    alias: '',
+    listed: '',
+    priority: '',
+    maxConcurrency: '',
+  },
   ...{ hangUp: '', proxy: '', headers: '', connect: '', firstContent: '', stall: '', total: '' },
   allowPrivate: false,
 };
@@ -45,6 +55,7 @@ export function optionsOf(form: WrittenForm): Written {
   return {
     baseUrl: textOf(form.baseUrl),
     alias: textOf(form.alias),
+    listed: form.listed === '' ? null : form.listed === 'true',
     priority: numberOf(form.priority),
     maxConcurrency: numberOf(form.maxConcurrency),
     hangUp: textOf(form.hangUp),
@@ -77,6 +88,7 @@ export function formOf(written: Written): WrittenForm {
     proxy: typeof proxy === 'object' && proxy !== null ? JSON.stringify(proxy) : wordOf(proxy),
     headers: headers.map(([name, value]) => `${name}: ${wordOf(value) || JSON.stringify(value)}`).join('\n'),
     allowPrivate: written['allowPrivate'] === true,
+    listed: typeof written['listed'] === 'boolean' ? String(written['listed']) : '',
   };
 }
 

@@ -1,6 +1,6 @@
 import type { DifferencePage, ModelItem, ModelPage } from '@headgate/gateway/console';
 import { Boxes } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCursorList, useGet } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -12,14 +12,18 @@ import { FilterBar, useFilters } from '../../ui/filters.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import * as priceTexts from './price-texts.ts';
 import * as texts from './texts.ts';
+
+const ImportPrices = lazy(async () => ({ default: (await import('./import-prices.tsx')).ImportPrices }));
 
 /** Every public model, with what callers pay for it and what it costs. */
 export function ModelsPage() {
   const t = useTexts(texts);
   const [values] = useFilters(['search', 'unpriced']);
   const query = useCursorList<ModelItem, ModelPage>('/models', values);
-  const [isDiffering, setDiffering] = useState(false);
+  const ofPrices = useTexts(priceTexts);
+  const [open, setOpen] = useState<'differences' | 'import' | null>(null);
   const columns = useColumns();
   const unpriced = query.data?.pages[0]?.unpriced ?? 0;
   const isFiltered = Object.keys(values).length > 0;
@@ -27,7 +31,12 @@ export function ModelsPage() {
     <Page
       title={t('title')}
       description={t('description')}
-      actions={<Button onClick={() => setDiffering(true)}>{t('differences')}</Button>}
+      actions={
+        <>
+          <Button onClick={() => setOpen('differences')}>{t('differences')}</Button>
+          <Button onClick={() => setOpen('import')}>{ofPrices('import')}</Button>
+        </>
+      }
     >
       {unpriced > 0 && (
         <Notice tone="warn" title={t('unpriced.notice', { count: unpriced })}>
@@ -59,7 +68,12 @@ export function ModelsPage() {
           )
         }
       />
-      {isDiffering && <Differences onClose={() => setDiffering(false)} />}
+      {open === 'differences' && <Differences onClose={() => setOpen(null)} />}
+      {open === 'import' && (
+        <Suspense>
+          <ImportPrices onClose={() => setOpen(null)} />
+        </Suspense>
+      )}
     </Page>
   );
 }

@@ -8,8 +8,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
 import { Field, Input, Select } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
-import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { filled } from '../channels/written-models.ts';
+import { PriceChanges } from './price-changes.tsx';
+import { PriceFields, type WrittenParts } from './price-fields.tsx';
 import * as texts from './texts.ts';
 
 interface SetPriceProps {
@@ -22,7 +24,7 @@ const callers = '';
 /** Sets what callers pay for a model, or what it costs on a channel, from now on or from a day. */
 export function SetPrice({ model, onClose }: SetPriceProps) {
   const t = useTexts(texts);
-  const { form, preview, changes } = usePriceForm(model, onClose);
+  const { form, preview, changes, parts, setParts } = usePriceForm(model, onClose);
   const targets = [
     { value: callers, label: t('forChannel.callers') },
     ...model.costs.map(({ channel }) => ({ value: channel, label: t('forChannel.cost', { channel }) })),
@@ -59,18 +61,9 @@ export function SetPrice({ model, onClose }: SetPriceProps) {
             options={targets}
           />
         </Field>
-        <Field label={t('input')} required>
-          <Input {...form.text('input')} inputMode="decimal" />
-        </Field>
-        <Field label={t('output')} required>
-          <Input {...form.text('output')} inputMode="decimal" />
-        </Field>
-        <Field label={t('cacheRead')} hint={t('optional')}>
-          <Input {...form.text('cacheRead')} inputMode="decimal" />
-        </Field>
-        <Field label={t('cacheWrite')} hint={t('optional')}>
-          <Input {...form.text('cacheWrite5m')} inputMode="decimal" />
-        </Field>
+        <div className="sm:col-span-2">
+          <PriceFields value={parts} onChange={setParts} />
+        </div>
         <Field label={t('when')} hint={t('when.hint')} className="sm:col-span-2">
           <Input {...form.text('from')} placeholder="2027-01-01" />
         </Field>
@@ -81,7 +74,7 @@ export function SetPrice({ model, onClose }: SetPriceProps) {
         )}
         {changes !== null && (
           <div className="sm:col-span-2">
-            <Changes changes={changes} />
+            <PriceChanges changes={changes} />
           </div>
         )}
       </form>
@@ -89,28 +82,10 @@ export function SetPrice({ model, onClose }: SetPriceProps) {
   );
 }
 
-function Changes({ changes }: { readonly changes: ChangesView }) {
-  const t = useTexts(texts);
-  if (changes.items.length === 0) return <Notice>{t('nothing')}</Notice>;
-  return (
-    <Notice>
-      <ul className="tabular-nums">
-        {changes.items.map(({ from, what, before, after }) => (
-          <li
-            key={`${from} ${what}`}
-          >{`${from === null ? t('now') : from.slice(0, 16)} · ${what}: ${before ?? '–'} → ${after ?? '–'}`}</li>
-        ))}
-      </ul>
-    </Notice>
-  );
-}
-
 /** The members that are written, as the configuration file has them. */
-function bodyOf(model: string, { channel, ...values }: Readonly<Record<string, string>>): object {
-  const price = Object.fromEntries(Object.entries(values).filter(([, value]) => value?.trim() !== ''));
-  return channel === undefined || channel === callers
-    ? { prices: { [model]: price } }
-    : { costs: { [channel]: { [model]: price } } };
+function bodyOf(model: string, channel: string, from: string, parts: WrittenParts): object {
+  const price = { ...(from.trim() === '' ? {} : { from: from.trim() }), ...filled(parts) };
+  return channel === callers ? { prices: { [model]: price } } : { costs: { [channel]: { [model]: price } } };
 }
 
 /** The form that sets the price, and what it would change. */
@@ -119,12 +94,15 @@ function usePriceForm(model: ModelView, onClose: () => void) {
   const [changes, setChanges] = useState<ChangesView | null>(null);
   const change = useChange<object, ChangesView>('POST', '/prices', { invalidates: ['/models', '/price'] });
   const now = model.tiers?.[0]?.prices ?? {};
+  const [parts, setParts] = useState<WrittenParts>({
+    input: now['input'] ?? '',
+    output: now['output'] ?? '',
+  });
   const form = useForm({
     initial: {
-      ...{ channel: callers, input: now['input'] ?? '', output: now['output'] ?? '' },
-      ...{ cacheRead: '', cacheWrite5m: '', from: '' },
+      ...{ channel: callers, from: '' },
     },
-    submit: (values) => change.mutateAsync({ body: bodyOf(model.model, values) }),
+    submit: ({ channel, from }) => change.mutateAsync({ body: bodyOf(model.model, channel, from, parts) }),
     onDone: () => {
       toast.success(t('done'));
       onClose();
@@ -135,9 +113,9 @@ function usePriceForm(model: ModelView, onClose: () => void) {
     submit: () =>
       api.post<ChangesView>('/prices', {
         query: { preview: 'true' },
-        body: bodyOf(model.model, form.values),
+        body: bodyOf(model.model, form.values.channel, form.values.from, parts),
       }),
     onDone: setChanges,
   });
-  return { form, preview, changes };
+  return { form, preview, changes, parts, setParts };
 }

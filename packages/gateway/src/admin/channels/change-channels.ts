@@ -1,5 +1,6 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { identifier } from '../../catalogue/identifiers.ts';
+import { channelShape } from '../../config/channel-shape.ts';
 import { didYouMean } from '../../config/suggestion.ts';
 import type { AuditMembers } from '../../ports/audit.ts';
 import type {
@@ -14,6 +15,7 @@ import type { CatalogueFiles } from '../catalogue-files.ts';
 import type { SwitchPosition } from '../channel-status.ts';
 import { sealCredential } from '../credentials.ts';
 import { type FieldMistake, formOf, readForm } from './channel-form.ts';
+import { readChannelText } from './channel-text.ts';
 
 export interface ChannelTools extends AuditTools {
   readonly store: Pick<Store, 'audit' | 'configuration'>;
@@ -85,6 +87,30 @@ export async function changeChannel(
     const isPut = await configuration.putChannel(wish.value, stored.revision, tools.nowMs);
     return succeed(isPut ? id : null);
   });
+}
+
+/** Puts what a text says in the place of all that is written of a channel; makes it where there is none. */
+export async function writeChannel(
+  tools: ChannelTools,
+  id: string,
+  text: string,
+  hasSeen: HasSeen,
+): Promise<Result<string, ChannelRefusal>> {
+  const form = readChannelText(id, text);
+  if (!form.ok) return invalid(form.error);
+  const { channels } = await tools.store.configuration.load();
+  const unwritten = Object.fromEntries(Object.keys(channelShape.shape).map((name) => [name, null]));
+  const written = channels.some((channel) => channel.id === id)
+    ? await changeChannel(tools, id, { ...unwritten, ...form.value }, hasSeen)
+    : await createChannel(tools, { id, secret: null, form: form.value });
+  if (written.ok || written.error.kind !== 'invalid') return written;
+  // Whoever sent a text has no field for each member.
+  return invalid(
+    written.error.mistakes.map(({ field, message }) => ({
+      field: 'yaml',
+      message: `${field} ${message}`.trim(),
+    })),
+  );
 }
 
 const otherProvider: FieldMistake = {

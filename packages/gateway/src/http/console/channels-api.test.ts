@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ConfigurationService, openConfigurationService } from '../../admin/configuration-service.ts';
 import { exportConfiguration } from '../../admin/export-configuration.ts';
+import { channelShape } from '../../config/channel-shape.ts';
 import { loadSettings } from '../../config/load-settings.ts';
 import { environmentOf } from '../../config.ts';
 import type { Store } from '../../ports/store.ts';
@@ -335,6 +336,75 @@ test('the list is searched, filtered and paged, and counts every state', async (
     json: { items: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] },
   });
   expect(await ask('GET', '/channel-costs')).toMatchObject({ json: { items: [] } });
+});
+
+/** Every member that the schema of a channel has, so that none can be forgotten by the form. */
+const everyMember = {
+  ...{ provider: 'openai', alias: 'Europe', listed: true, baseUrl: 'https://eu.example/v1', priority: 3 },
+  ...{ enabled: false, drain: true, maxConcurrency: 7, hangUp: 'always', allowPrivate: true },
+  headers: { 'x-team': 'a', 'x-secret': { environment: 'HOUSE_KEY' } },
+  proxy: { url: 'http://proxy.example:3128', user: 'me', password: { file: '/run/secrets/p' } },
+  timeouts: { connect: '2s', firstContent: '90s', stall: '30s', total: '20m' },
+  credentials: [
+    { environment: 'A' },
+    { file: '/b' },
+    { command: ['c', 'd'], refresh: '15m', variables: ['V'] },
+  ],
+  models: {
+    plain: {},
+    'house/model': {
+      ...{ upstream: 'up', contextWindow: 128_000, lacks: ['file-input', 'tools'] },
+      cost: [
+        { input: '1.25', output: '10', whole: true },
+        { from: '2099-01-01T00:00:00.000Z', input: '2', output: '12', whole: true },
+      ],
+    },
+  },
+};
+
+test('a channel with every member there is goes out as YAML and comes in again as the same channel', async () => {
+  const { credential: _, ...members } = channelShape.shape;
+  expect(Object.keys(everyMember).sort()).toEqual(Object.keys(members).sort());
+  expect(await ask('POST', '/channels', { id: 'all', ...everyMember })).toMatchObject({ status: 201 });
+  const made = await ask('GET', '/channels/all');
+  const exported = await ask('GET', '/channels/all/declaration');
+  const yaml = String(exported.json['yaml']);
+  expect(parse(yaml)).toMatchObject({ channels: { all: everyMember } });
+  expect(await ask('DELETE', '/channels/all')).toMatchObject({ status: 204 });
+  expect(await ask('PUT', '/channels/all/declaration', { yaml })).toMatchObject({
+    status: 200,
+    json: { written: made.json['written'] },
+  });
+  expect((await ask('GET', '/channels/all/declaration')).json).toEqual(exported.json);
+});
+
+test('text replaces all of a channel, names its mistakes by line or member, and never another channel', async () => {
+  await ask('POST', '/channels', draft({ alias: 'Old', priority: 4 }));
+  const put = (yaml: string) => ask('PUT', '/channels/mine/declaration', { yaml });
+  const messages = async (yaml: string) => {
+    const { status, json } = await put(yaml);
+    expect(status).toBe(400);
+    return JSON.stringify(json['errors']);
+  };
+  expect(await messages('channels: {')).toContain('line 1');
+  expect(await messages('channels: { other: { provider: openai, models: [] } }')).toContain('\\"mine\\"');
+  expect(await messages('provider: openai\nmodels: []\nprioritty: 1')).toContain('priority');
+  expect(await messages('provider: deepseek\nmodels: []')).toContain('stays as it is');
+  const replaced = await put(`provider: openai\nbaseUrl: ${origin}\nallowPrivate: true\nmodels: [one]`);
+  expect(replaced).toMatchObject({ json: { alias: 'mine', priority: 0, models: 1 } });
+  // A price is read as it was written, and never through a float.
+  const priced = await put(
+    `provider: openai\nbaseUrl: ${origin}\nallowPrivate: true\nmodels: { one: { cost: { input: 0.00000070, output: 1e1 } } }`,
+  );
+  expect(JSON.stringify(priced.json['errors'])).toContain('models.one.cost');
+  const small = await put(
+    `provider: openai\nbaseUrl: ${origin}\nallowPrivate: true\nmodels: { one: { cost: { input: 0.000001, output: 10.10 } } }`,
+  );
+  expect(small.json['written']).toMatchObject({
+    models: { one: { cost: { input: '0.000001', output: '10.1' } } },
+  });
+  // The secret that the store keeps is no part of the text, and stays.
+  expect(replaced.json['credentials']).toMatchObject([{ kind: 'sealed', isThere: true }]);
 });
 
 test('every provider of the catalogue is a preset, more than 150 of them', async () => {

@@ -9,10 +9,11 @@ import {
   type HasSeen,
   removeChannel,
   switchChannel,
+  writeChannel,
 } from '../../admin/channels/change-channels.ts';
 import type { ChannelBoard } from '../../admin/channels/channel-board.ts';
-import { channelCourse, lastFailures, shortCourses } from '../../admin/channels/channel-course.ts';
-import { readForm } from '../../admin/channels/channel-form.ts';
+import { formOf, readForm } from '../../admin/channels/channel-form.ts';
+import { channelText } from '../../admin/channels/channel-text.ts';
 import { type ChannelSight, fittingChannels, viewChannel } from '../../admin/channels/channel-views.ts';
 import { liftBlocks } from '../../admin/channels/lift-blocks.ts';
 import { channelPresets } from '../../admin/channels/presets.ts';
@@ -21,14 +22,12 @@ import { addCredential, removeCredential, rotateCredential } from '../../admin/c
 import type { Actor } from '../../admin/people/actor.ts';
 import { formatNanoUsd } from '../../money/money.ts';
 import type { CallReports } from '../../ports/call-reports.ts';
-import type { ChannelHistory } from '../../ports/channel-history.ts';
 import type { Router } from '../../route/router.ts';
+import { channelHistoryApi, type HistorySources } from './channel-history-api.ts';
 import {
   channelCosts,
-  channelCourses,
+  channelDeclaration,
   channelDraft,
-  channelFailurePage,
-  channelHistoryView,
   channelPage,
   channelPatch,
   channelQuery,
@@ -38,7 +37,6 @@ import {
   credentialDraft,
   credentialMade,
   credentialRotation,
-  historyQuery,
   hoursQuery,
   liftedView,
   liftWish,
@@ -47,19 +45,19 @@ import {
   trialView,
   trialWish,
 } from './contract/channels.ts';
+import { declarationView } from './contract/keys.ts';
 import { answer, type ConsoleProblem, created, invalid, nothing, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { page, readCursor } from './frame/pages.ts';
 
 /** The sources of the answers. */
-export interface ChannelSources {
+export interface ChannelSources extends HistorySources {
   /** Tools as of now, for whoever asks. */
   channelTools(actor: Actor): ChannelTools;
   trialTools(): TrialTools;
   channelSight(): ChannelSight & { readonly router: Pick<Router, 'status' | 'slotStatuses' | 'lift'> };
   readonly board: ChannelBoard;
   readonly calls: Pick<CallReports, 'spend'>;
-  readonly channelHistory: ChannelHistory;
 }
 
 const draftSecret = z
@@ -72,9 +70,10 @@ const channelsTag = { access: 'operator', tag: 'Channels' } as const;
 /** Channels: how they stand, and what is made of them here. */
 export function channelsApi(api: ConsoleApi, sources: ChannelSources): void {
   listRoutes(api, sources);
-  historyRoutes(api, sources);
+  channelHistoryApi(api, sources);
   changeRoutes(api, sources);
   credentialRoutes(api, sources);
+  textRoutes(api, sources);
   trialRoutes(api, sources);
 }
 
@@ -127,38 +126,6 @@ function listRoutes(api: ConsoleApi, sources: ChannelSources): void {
   api.route(
     { method: 'get', path: '/channels/{id}', ...channelsTag, summary: 'A channel', answer: channelView },
     async ({ actor, params }) => viewOf(sources, actor, params.id),
-  );
-}
-
-function historyRoutes(api: ConsoleApi, sources: ChannelSources): void {
-  const tools = () => ({ history: sources.channelHistory, nowMs: sources.channelSight().nowMs });
-  api.route(
-    {
-      ...{ method: 'get', path: '/channel-courses', ...channelsTag, answer: channelCourses },
-      summary: 'The success of every channel by hour, of the last day',
-    },
-    async () => answer(await shortCourses(tools())),
-  );
-  const ofOne = { method: 'get', ...channelsTag } as const;
-  api.route(
-    {
-      ...{ ...ofOne, path: '/channels/{id}/history', query: historyQuery, answer: channelHistoryView },
-      summary: 'The last hours of a channel: calls, errors by kind, success, time to first content',
-    },
-    async ({ params: { id }, query: { hours } }) => {
-      if (!sources.channelSight().catalogue.channels.has(id)) return notThere(id);
-      return answer(await channelCourse(tools(), id, hours));
-    },
-  );
-  api.route(
-    {
-      ...{ ...ofOne, path: '/channels/{id}/failures', answer: channelFailurePage },
-      summary: 'The last failures of a channel, newest first, with the calls they belong to',
-    },
-    async ({ params: { id } }) => {
-      if (!sources.channelSight().catalogue.channels.has(id)) return notThere(id);
-      return answer(await lastFailures(tools(), id));
-    },
   );
 }
 
@@ -222,6 +189,34 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
       const lifted = await liftBlocks(tools, params.id, wish);
       sources.board.changed();
       return lifted.ok ? answer({ lifted: lifted.value }) : problem('not_found', lifted.error);
+    },
+  );
+}
+
+function textRoutes(api: ConsoleApi, sources: ChannelSources): void {
+  const text = { ...channelsTag, path: '/channels/{id}/declaration' } as const;
+  api.route(
+    {
+      ...text,
+      method: 'get',
+      answer: declarationView,
+      summary: 'A channel as a configuration file declares it',
+    },
+    async ({ actor, params: { id } }) => {
+      const stored = await sources.channelTools(actor).store.configuration.load();
+      const channel = stored.channels.find((each) => each.id === id);
+      if (channel === undefined) return notThere(id);
+      return answer({ yaml: channelText(channel) }, { version: formOf(channel) });
+    },
+  );
+  api.route(
+    {
+      ...{ ...text, method: 'put', fresh: true, body: channelDeclaration, answer: channelView },
+      summary: 'Puts what the text declares in the place of a channel, or makes it',
+    },
+    async ({ actor, params: { id }, body: { yaml }, ifMatch }) => {
+      const written = await writeChannel(sources.channelTools(actor), id, yaml, seenBy(ifMatch));
+      return written.ok ? viewOf(sources, actor, written.value) : problemOf(written.error);
     },
   );
 }

@@ -11,6 +11,7 @@ import type { OwnerTokens } from '../../admin/owner-files.ts';
 import { scopeOf } from '../../admin/people/actor.ts';
 import { openStronger, type SignInSettings } from '../../admin/people/open-stronger.ts';
 import { PersonChanges } from '../../admin/people/person-changes.ts';
+import { rememberedConfiguration } from '../../admin/remembered-configuration.ts';
 import type { Restart } from '../../admin/serving.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
@@ -22,6 +23,7 @@ import type { AskWeb } from '../../ports/web.ts';
 import type { Router } from '../../route/router.ts';
 import type { StatusKeeper } from '../../status/keeper.ts';
 import type { ChannelSources } from './channels-api.ts';
+import type { ConfigurationSources } from './configuration-api.ts';
 import { sessionCookie } from './frame/session-cookie.ts';
 import type { ModelSources } from './models-api.ts';
 import type { ApiSources } from './operations-api.ts';
@@ -142,7 +144,7 @@ function channelSources({
   router,
   clock,
   live,
-}: ConsoleParts): ChannelSources & ModelSources {
+}: ConsoleParts): ChannelSources & ModelSources & Pick<ConfigurationSources, 'configured'> {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
   const bringIn = bringingIn(configuration);
@@ -150,13 +152,18 @@ function channelSources({
     ...{ catalogue: configuration.catalogue.current, problems: configuration.problems, router },
     nowMs: clock.now(),
   });
+  const known = {
+    audit: store.audit,
+    configuration: rememberedConfiguration(store.configuration, () => configuration.catalogue.current),
+  };
   const board = new ChannelBoard(channelSight);
   live.tellStandings((channelIds) => board.standings(channelIds));
   return {
+    configured: { store: known.configuration, peppers: configuration.peppers, now: clock.now },
     ...{ calls: store.calls, channelHistory: store.channelHistory, board, channelSight },
-    channelTools: (actor) => ({ store, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
+    channelTools: (actor) => ({ store: known, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
     modelTools: (actor) => ({
-      ...{ store, actor, catalogue, bringIn, snapshot: configuration.catalogue.current },
+      ...{ store: known, actor, catalogue, bringIn, snapshot: configuration.catalogue.current },
       nowMs: clock.now(),
     }),
     trialTools: () => ({

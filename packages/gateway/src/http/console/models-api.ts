@@ -13,7 +13,7 @@ import { listPriceOf, type PriceTools } from '../../admin/operator-prices.ts';
 import type { Actor } from '../../admin/people/actor.ts';
 import { priceDifferences } from '../../admin/price-differences.ts';
 import { listView, viewOf } from '../../admin/price-views.ts';
-import { readListed, readPriceBody, readRemoval } from '../../admin/price-wishes.ts';
+import { readListed, readPriceBody, readPriceUpload, readRemoval } from '../../admin/price-wishes.ts';
 import { setPrices } from '../../admin/set-prices.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { Store } from '../../ports/store.ts';
@@ -27,6 +27,7 @@ import {
   priceDraft,
   priceQuery,
   priceRemoval,
+  priceUpload,
 } from './contract/models.ts';
 import { answer, invalid, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
@@ -44,6 +45,9 @@ export interface ModelSources {
   /** Tools as of now, for whoever asks. */
   modelTools(actor: Actor): ModelTools;
 }
+
+/** A file that names every model of the catalogue is a tenth of it. */
+const uploadBytesMax = 4 * 1024 * 1024;
 
 const models = { access: 'operator', tag: 'Models' } as const;
 
@@ -67,17 +71,19 @@ function readingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']):
       const cursor = readCursor(given, z.tuple([z.string()]));
       if (!cursor.ok) return cursor.error;
       const [after] = cursor.value ?? [''];
-      const all = await pricesOf(modelTools(actor));
+      const tools = modelTools(actor);
+      const all = [...tools.snapshot.models.values()];
       const words = search?.toLowerCase() ?? '';
       const rest = all
-        .filter(({ model: { id, displayName } }) => `${id}\n${displayName}`.toLowerCase().includes(words))
-        .filter(({ model: { price } }) => unpriced === undefined || price === null)
-        .sort((a, b) => (a.model.id < b.model.id ? -1 : 1))
-        .filter(({ model: { id } }) => id > after)
+        .filter(({ id, displayName }) => `${id}\n${displayName}`.toLowerCase().includes(words))
+        .filter(({ price }) => unpriced === undefined || price === null)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .filter(({ id }) => id > after)
         .slice(0, limit + 1);
-      const { items, next } = page(rest, limit, ({ model: { id } }) => [id]);
-      const lacking = all.filter(({ model: { price } }) => price === null).length;
-      return answer({ items: items.map(itemOf), next, unpriced: lacking });
+      const { items, next } = page(rest, limit, ({ id }) => [id]);
+      const prices = modelPrices(items, await tools.store.configuration.load(), tools.nowMs);
+      const lacking = all.filter(({ price }) => price === null).length;
+      return answer({ items: prices.map(itemOf), next, unpriced: lacking });
     },
   );
   api.route(
@@ -85,7 +91,8 @@ function readingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']):
     async ({ actor, params: { id } }) => {
       const tools = modelTools(actor);
       const stored = await tools.store.configuration.load();
-      const found = modelPrices(tools.snapshot, stored, tools.nowMs).find(({ model }) => model.id === id);
+      const model = tools.snapshot.models.get(id);
+      const [found] = modelPrices(model === undefined ? [] : [model], stored, tools.nowMs);
       if (found === undefined) return problem('not_found', `There is no model "${id}".`);
       const list = listPriceOf({ ...tools, stored }, { model: id, channel: null });
       return answer({ ...viewOf(found), listPrice: list === null ? null : listView(list, tools.nowMs) });
@@ -112,6 +119,14 @@ function settingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']):
   );
   api.route(
     {
+      ...{ ...change, path: '/prices/import', body: priceUpload, bodyBytesMax: uploadBytesMax },
+      summary: 'Sets the prices and costs that a file of YAML, JSON or CSV names, all or none',
+    },
+    ({ actor, query, body: { name, text } }) =>
+      set(modelTools(actor), query, (tools) => readPriceUpload(name, text, tools)),
+  );
+  api.route(
+    {
       ...{ ...change, path: '/prices/remove', body: priceRemoval },
       summary: 'Takes back what was set: the file or the list says the price again',
     },
@@ -124,13 +139,15 @@ function settingRoutes(api: ConsoleApi, modelTools: ModelSources['modelTools']):
   );
 }
 
+type Awaitable<Value> = Value | Promise<Value>;
+
 async function set(
   tools: ModelTools,
   { preview }: { readonly preview?: 'true' },
-  read: (tools: PriceTools) => ReturnType<typeof readPriceBody>,
+  read: (tools: PriceTools) => Awaitable<ReturnType<typeof readPriceBody>>,
 ) {
   const priceTools = { ...tools, stored: await tools.store.configuration.load() };
-  const prices = read(priceTools);
+  const prices = await read(priceTools);
   if (!prices.ok) return invalid(prices.error);
   const items = await setPrices(priceTools, prices.value, preview === 'true');
   if (preview === undefined) await tools.bringIn();
@@ -138,7 +155,7 @@ async function set(
 }
 
 async function pricesOf({ snapshot, store, nowMs }: ModelTools): Promise<ModelPrice[]> {
-  return [...modelPrices(snapshot, await store.configuration.load(), nowMs)];
+  return [...modelPrices(snapshot.models.values(), await store.configuration.load(), nowMs)];
 }
 
 function itemOf(price: ModelPrice) {

@@ -3,6 +3,7 @@ import { type AccountSources, accountsApi } from './accounts-api.ts';
 import { type AuditSources, auditApi } from './audit-api.ts';
 import { type CallSources, callsApi } from './calls-api.ts';
 import { type ChannelSources, channelsApi } from './channels-api.ts';
+import { type ConfigurationSources, configurationApi } from './configuration-api.ts';
 import { restartedView } from './contract/operations.ts';
 import { type EventSources, eventsApi } from './events-api.ts';
 import { answer, problem } from './frame/answer.ts';
@@ -45,6 +46,7 @@ export interface ApiSources
     PeopleSources,
     SettingsSources,
     WebhookSources,
+    ConfigurationSources,
     LiveSources {
   readonly restart: Restart;
 }
@@ -61,6 +63,7 @@ export function operationsApi(
   invitationsApi(api, sources);
   peopleApi(api, sources);
   settingsApi(api, sources);
+  configurationApi(api, sources);
   accountsApi(api, sources);
   auditApi(api, sources);
   keysApi(api, sources);

@@ -171,6 +171,11 @@ export const channelPatch = z
   )
   .meta({ id: 'ChannelPatch' });
 
+/** A channel as a configuration file declares it: all of `channels`, or what stands under its id. */
+export const channelDeclaration = z
+  .strictObject({ yaml: z.string('must be text').max(200_000, 'must be of 200,000 characters at the most') })
+  .meta({ id: 'ChannelDeclaration' });
+
 export const channelSwitch = z.strictObject({ to: z.enum(switchPositions) }).meta({ id: 'ChannelSwitch' });
 
 export const credentialDraft = z

@@ -1,6 +1,7 @@
 export type * from './audit.ts';
 export type * from './calls.ts';
 export type * from './channels.ts';
+export type * from './configuration.ts';
 export type * from './events.ts';
 export type * from './groups.ts';
 export type * from './keys.ts';

@@ -101,6 +101,13 @@ export const priceQuery = z.strictObject({
   preview: z.enum(['true']).exactOptional().meta({ description: 'Changes nothing, and says what would.' }),
 });
 
+export const priceUpload = z
+  .strictObject({
+    name: textOf(200).meta({ description: 'Its ending says how it is read: .yaml, .yml, .json or .csv.' }),
+    text: z.string().max(3_000_000, 'must be of 3,000,000 characters at the most'),
+  })
+  .meta({ id: 'PriceUpload' });
+
 export const priceRemoval = z
   .strictObject({
     model: textOf(200),

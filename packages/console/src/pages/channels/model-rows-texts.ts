@@ -1,0 +1,46 @@
+import type { Texts } from '../../app/texts.ts';
+
+export const en = {
+  title: 'Models to serve',
+  public: 'Public name',
+  upstream: 'Name there of {{id}}',
+  upstreamHint: 'Name there, if another',
+  more: 'What is particular to {{id}} here',
+  remove: 'Serve {{id}} no more',
+  add: 'Add a model',
+  context: 'Context window there',
+  contextHint: 'Tokens, if more or fewer than the model has elsewhere.',
+  lacks: 'What it cannot do there',
+  'need.tools': 'Tools',
+  'need.image-input': 'Read images',
+  'need.audio-input': 'Hear audio',
+  'need.file-input': 'Read files',
+  'need.audio-output': 'Speak',
+  'need.structured-output': 'Structured output',
+  cost: 'What it costs there',
+  costHint: 'USD; as the provider’s list has it where empty.',
+  costElsewhere:
+    'It has moments, service tiers or sizes, which are written as YAML: see the tab of that name.',
+} as const;
+
+export const zh: Texts<typeof en> = {
+  title: '要服务的模型',
+  public: '公开名称',
+  upstream: '{{id}} 的上游名称',
+  upstreamHint: '上游名称（如不同）',
+  more: '{{id}} 在此渠道的特别之处',
+  remove: '不再服务 {{id}}',
+  add: '添加模型',
+  context: '上游的上下文窗口',
+  contextHint: 'token 数，若与该模型在别处不同。',
+  lacks: '上游做不到的事',
+  'need.tools': '工具',
+  'need.image-input': '读取图片',
+  'need.audio-input': '收听音频',
+  'need.file-input': '读取文件',
+  'need.audio-output': '语音输出',
+  'need.structured-output': '结构化输出',
+  cost: '上游的成本',
+  costHint: '美元；留空则按供应商的价目表。',
+  costElsewhere: '它包含生效时间、服务档位或尺寸，需以 YAML 编写：见同名标签页。',
+};
