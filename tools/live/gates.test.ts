@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PhaseFigures } from './figures.ts';
-import { brokenGates } from './gates.ts';
+import { brokenGates, brokenOnStatus } from './gates.ts';
 
 const well: PhaseFigures = {
   phase: 'hang',
@@ -39,5 +39,26 @@ test.each([
 test('what the ledger gets wrong breaks a gate', () => {
   expect(brokenGates([well], ['live-1 has no entry'])).toEqual([
     'the ledger does not fit what callers saw, 1 times',
+  ]);
+});
+
+test('an outage of a model, or of a channel that was not hit, on the status page breaks a gate', () => {
+  const span = (subject: string, worst: 'degraded' | 'partial' | 'outage') => ({
+    subject,
+    worst,
+    fromCell: 7,
+    toCell: 9,
+  });
+  const spans = [
+    span('model m', 'degraded'),
+    span('channel hit', 'outage'),
+    span('channel other', 'degraded'),
+  ];
+  expect(brokenOnStatus(spans, new Set(['hit']))).toEqual([]);
+  expect(brokenOnStatus([...spans, span('model m', 'partial')], new Set(['hit', 'm']))).toEqual([
+    'the status page tells of partial of model m from cell 7 on',
+  ]);
+  expect(brokenOnStatus(spans, new Set())).toEqual([
+    'the status page tells of outage of channel hit from cell 7 on',
   ]);
 });

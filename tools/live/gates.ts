@@ -1,4 +1,5 @@
 import type { PhaseFigures } from './figures.ts';
+import type { ToldSpan } from './status-timeline.ts';
 import { hangName } from './timeline.ts';
 
 const successMin = 0.999;
@@ -30,6 +31,24 @@ export function brokenGates(
   if (ledgerComplaints.length > 0)
     broken.push(`the ledger does not fit what callers saw, ${ledgerComplaints.length} times`);
   return broken;
+}
+
+/**
+ * The gates that a run breaks on the status page: other channels save the calls of every model, and no channel fails but those that were
+ * hit. Slower than usual both may be.
+ */
+export function brokenOnStatus(
+  spans: readonly ToldSpan[],
+  hitChannels: ReadonlySet<string>,
+): readonly string[] {
+  const spared = (subject: string) =>
+    subject.startsWith('channel ') && hitChannels.has(subject.slice('channel '.length));
+  return spans
+    .filter(({ subject, worst }) => worst !== 'degraded' && !spared(subject))
+    .map(
+      ({ subject, worst, fromCell }) =>
+        `the status page tells of ${worst} of ${subject} from cell ${fromCell} on`,
+    );
 }
 
 /** The share of calls that were answered, of those that no channel broke off after content. */

@@ -4,15 +4,18 @@ import { parseArgs } from 'node:util';
 import { checkOut } from '../harness/checkout.ts';
 import { failuresOf } from './failures.ts';
 import { figuresOf } from './figures.ts';
-import { brokenGates } from './gates.ts';
+import { brokenGates, brokenOnStatus } from './gates.ts';
 import { checkLedger } from './ledger-check.ts';
 import { document, type Judged, printableReport } from './report.ts';
-import { measureCpu, type Plan, run, warmUpName } from './run.ts';
+import { measureCpu, type Plan, run, warmUpMs, warmUpName } from './run.ts';
 import { drawScene } from './scene.ts';
+import { spansOf, toldOf } from './status-timeline.ts';
 import { fullLengths, quickLengths, timelineOf } from './timeline.ts';
 
 const seed = 1;
 const callsPerSecond = 200;
+/** For the status page so much of a run is a cell of five minutes. */
+const msPerCell = 2_000;
 const resultsFile = new URL('../../docs/live-proof.md', import.meta.url);
 
 const { values: options } = parseArgs({
@@ -48,7 +51,10 @@ async function judge(plan: Plan, otherCpuUs: number | null): Promise<Judged> {
   const { entries, complaints } = checkLedger(plan.scene, result.calls, result.ledger);
   const phases = figuresOf(result, entries).filter(({ phase }) => phase !== warmUpName);
   const failures = failuresOf(result.calls, entries);
-  return { result, phases, complaints, failures, otherCpuUs, broken: brokenGates(phases, complaints) };
+  const startMs = Math.min(...result.ledger.entries.map((entry) => entry.startedAtMs)) + warmUpMs;
+  const spans = spansOf(toldOf(result.ledger.entries, { startMs, msPerCell }));
+  const broken = [...brokenGates(phases, complaints), ...brokenOnStatus(spans, result.hitChannels)];
+  return { result, phases, complaints, failures, spans, otherCpuUs, broken };
 }
 
 function progress(what: string): void {

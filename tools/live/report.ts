@@ -3,12 +3,15 @@ import { type Columns, textTable } from '../harness/text-table.ts';
 import type { PhaseFigures } from './figures.ts';
 import { percent, successOf } from './gates.ts';
 import { cpuUsPerCall, type RunResult } from './run.ts';
+import type { ToldSpan } from './status-timeline.ts';
 
 /** A run that has been looked at. */
 export interface Judged {
   readonly result: RunResult;
   readonly phases: readonly PhaseFigures[];
   readonly complaints: readonly string[];
+  /** When models and channels were not well, as the status page tells it. */
+  readonly spans: readonly ToldSpan[];
   /** The troubles that failed calls met. */
   readonly failures: readonly string[];
   readonly broken: readonly string[];
@@ -70,7 +73,7 @@ function table({ phases }: Judged): readonly string[] {
   return textTable(columns, phases);
 }
 
-function facts({ result, phases, complaints, failures, otherCpuUs }: Judged): readonly string[] {
+function facts({ result, phases, complaints, failures, spans, otherCpuUs }: Judged): readonly string[] {
   const { calls, cpuMs, loadMs, ledger, requestsReceived, worstLagMs } = result;
   const attempts = ledger.entries.reduce((sum, entry) => sum + entry.attempts.length, 0);
   return [
@@ -79,11 +82,21 @@ function facts({ result, phases, complaints, failures, otherCpuUs }: Judged): re
     rescueLine(phases),
     `Failed before content: ${failures.length === 0 ? 'none.' : ''}`.trimEnd(),
     ...failures.map((failure) => `  ${failure}`),
+    statusLine(spans, result.hitChannels),
     `Attempts: ${attempts} in the ledger; ${requestsReceived} requests came to the simulators.`,
     `Gateway: ${((100 * cpuMs) / loadMs).toFixed(0)} % of a core, ${cpuUsPerCall(result).toFixed(0)} µs of CPU per call.`,
     ...(otherCpuUs === null ? [] : [againstLine(cpuUsPerCall(result), otherCpuUs)]),
     `Callers: at most ${worstLagMs.toFixed(0)} ms behind their schedule, on ${cpus().length} cores shared by everything.`,
   ];
+}
+
+function statusLine(spans: readonly ToldSpan[], hitChannels: ReadonlySet<string>): string {
+  const failing = spans.filter(({ worst }) => worst !== 'degraded').map(({ subject }) => subject);
+  const [models, channels] = [
+    failing.filter((each) => each.startsWith('model ')),
+    new Set(failing.filter((each) => each.startsWith('channel '))),
+  ];
+  return `Status page, from these calls alone: ${models.length} outages of models; ${channels.size} channels with outages, of ${hitChannels.size} that were hit.`;
 }
 
 function rescueLine(phases: readonly PhaseFigures[]): string {

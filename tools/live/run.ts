@@ -47,7 +47,7 @@ export interface RunResult {
 /** Channels that are hit of the ten that each model has. */
 const hitPerModel = 3;
 /** Code is compiled and connections are made before anything is measured. */
-const warmUpMs = 5_000;
+export const warmUpMs = 5_000;
 export const warmUpName = 'warm-up';
 /** How long callers wait for answers after the last call was sent. */
 const patienceMs = 30_000;
