@@ -19,6 +19,8 @@ export async function chargeOf(
       headers,
       credentials: 'omit',
     }).catch(() => null);
+    // A key that is not known has no entries, and will have none.
+    if (answer?.status === 401) return null;
     const body = answer?.ok === true ? ((await answer.json()) as UsageOfTrace) : null;
     const [entry] = body?.data ?? [];
     if (entry !== undefined && entry.status !== 'open')

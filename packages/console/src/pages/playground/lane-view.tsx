@@ -4,6 +4,7 @@ import { Copy } from '../../ui/copy.tsx';
 import { Count, Duration, Money } from '../../ui/figures.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { helpFor, indented, readRefusal } from './refusal.ts';
 import * as texts from './texts.ts';
 import type { LaneState } from './use-lane.ts';
 
@@ -30,7 +31,7 @@ export function LaneView({ state, model }: { readonly state: LaneState; readonly
           </li>
         ))}
       </ol>
-      {turns.length > 0 && (
+      {(isRunning || text !== '' || thinking !== '') && (
         <div aria-live="polite" aria-busy={isRunning} className="flex flex-col gap-2 px-3">
           <p className="text-xs text-faint">{t('model')}</p>
           {thinking !== '' && (
@@ -47,21 +48,44 @@ export function LaneView({ state, model }: { readonly state: LaneState; readonly
           </p>
         </div>
       )}
-      {broken !== null && (
-        <Notice tone="bad" title={t('brokenOff')}>
-          <Code>{broken}</Code>
-        </Notice>
-      )}
+      {broken !== null && <Refused title={t('brokenOff')} status={null} text={broken} />}
       {end?.problem != null && (
-        <Notice
-          tone="bad"
+        <Refused
           title={end.status === null ? t('unreachable') : t('refused', { status: end.status })}
-        >
-          <Code>{end.problem}</Code>
-        </Notice>
+          status={end.status}
+          text={end.problem}
+        />
       )}
+      {end?.wasStopped === true && <p className="px-3 text-soft">{t('stopped')}</p>}
       {end !== null && <LaneFigures state={state} />}
     </section>
+  );
+}
+
+interface RefusedProps {
+  readonly title: string;
+  /** Null where there was no answer, or it had begun already. */
+  readonly status: number | null;
+  /** All that was said, as it came. */
+  readonly text: string;
+}
+
+/** A refusal in the API's own words, with what can be done about it from here. */
+function Refused({ title, status, text }: RefusedProps) {
+  const t = useTexts(texts);
+  const refusal = readRefusal(text);
+  const help = refusal === null && status === null ? null : helpFor(status);
+  return (
+    <Notice tone="bad" title={title}>
+      <p>{refusal?.message ?? text}</p>
+      {help !== null && <p className="mt-1 text-soft">{t(help)}</p>}
+      {refusal !== null && (
+        <details className="mt-1">
+          <summary className="cursor-pointer text-xs text-soft">{refusal.code ?? t('inFull')}</summary>
+          <Code>{indented(text)}</Code>
+        </details>
+      )}
+    </Notice>
   );
 }
 

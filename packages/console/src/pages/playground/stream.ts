@@ -1,4 +1,4 @@
-import type { Json, PlayPiece, PlayRequest, Surface } from './surfaces.ts';
+import { bodyOf, type Json, type PlayPiece, type PlayRequest, type Surface } from './surfaces.ts';
 
 /** A call when it is over. */
 export interface PlayEnd {
@@ -8,6 +8,8 @@ export interface PlayEnd {
   readonly totalMs: number;
   /** A refusal in full, as it came; null of an answer. */
   readonly problem: string | null;
+  /** True where the person stopped it. */
+  readonly wasStopped: boolean;
 }
 
 interface Playing {
@@ -33,7 +35,7 @@ export async function callSurface(
     onPiece(piece);
   };
   const end = (status: number | null, traceId: string | null, problem: string | null): PlayEnd => ({
-    ...{ status, traceId, firstMs, problem },
+    ...{ status, traceId, firstMs, problem, wasStopped: signal.aborted },
     totalMs: performance.now() - begunAt,
   });
   let answer: Response;
@@ -43,7 +45,7 @@ export async function callSurface(
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       headers: { 'content-type': 'application/json', ...keyHeaders(surface, secret) },
-      body: JSON.stringify(surface.body(request)),
+      body: JSON.stringify(bodyOf(surface, request)),
       signal,
     });
   } catch (error) {

@@ -15,7 +15,12 @@ export interface PlayRequest {
   readonly stream: boolean;
   /** Null leaves it to the model. */
   readonly temperature: number | null;
+  readonly topP: number | null;
   readonly maxTokens: number | null;
+  /** The answer ends before one of these. */
+  readonly stop: readonly string[];
+  /** Members of the body that this page has no field for; they hold against its own. */
+  readonly more: Json;
 }
 
 /** A piece of an answer. */
@@ -32,6 +37,8 @@ export interface Surface {
   readonly platform: KeyPlatform;
   /** The header that this surface's key goes in. */
   readonly keyHeader: 'authorization' | 'x-goog-api-key';
+  /** True where a request may name texts to stop at. */
+  readonly takesStops: boolean;
   path(request: PlayRequest): string;
   body(request: PlayRequest): object;
   pieces(event: Json): readonly PlayPiece[];
@@ -43,12 +50,15 @@ const maxTokensUsual = 1_024;
 
 const chat: Surface = {
   ...{ id: 'chat', label: 'Chat completions', platform: 'completions', keyHeader: 'authorization' },
+  takesStops: true,
   path: () => '/v1/chat/completions',
-  body: ({ model, system, turns, stream, temperature, maxTokens }) => ({
+  body: ({ model, system, turns, stream, temperature, topP, maxTokens, stop }) => ({
     model,
     ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
     ...(maxTokens === null ? {} : { max_completion_tokens: maxTokens }),
+    ...(stop.length === 0 ? {} : { stop }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
       ...turns.map(({ role, text, images = [] }) => ({
@@ -76,12 +86,14 @@ const chat: Surface = {
 
 const responses: Surface = {
   ...{ id: 'responses', label: 'Responses', platform: 'completions', keyHeader: 'authorization' },
+  takesStops: false,
   path: () => '/v1/responses',
-  body: ({ model, system, turns, stream, temperature, maxTokens }) => ({
+  body: ({ model, system, turns, stream, temperature, topP, maxTokens }) => ({
     model,
     ...(stream ? { stream } : {}),
     ...(system === '' ? {} : { instructions: system }),
     ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
     ...(maxTokens === null ? {} : { max_output_tokens: maxTokens }),
     input: turns.map(({ role, text, images = [] }) => ({
       role,
@@ -113,12 +125,15 @@ const responses: Surface = {
 
 const messages: Surface = {
   ...{ id: 'messages', label: 'Messages', platform: 'messages', keyHeader: 'authorization' },
+  takesStops: true,
   path: () => '/v1/messages',
-  body: ({ model, system, turns, stream, temperature, maxTokens }) => ({
+  body: ({ model, system, turns, stream, temperature, topP, maxTokens, stop }) => ({
     ...{ model, max_tokens: maxTokens ?? maxTokensUsual },
     ...(stream ? { stream } : {}),
     ...(system === '' ? {} : { system }),
     ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
     messages: turns.map(({ role, text, images = [] }) => ({
       role,
       content: [
@@ -147,9 +162,10 @@ const messages: Surface = {
 
 const generate: Surface = {
   ...{ id: 'generate', label: 'Generate content', platform: 'native', keyHeader: 'x-goog-api-key' },
+  takesStops: true,
   path: ({ model, stream }) =>
     `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-  body: ({ system, turns, temperature, maxTokens }) => ({
+  body: ({ system, turns, temperature, topP, maxTokens, stop }) => ({
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     contents: turns.map(({ role, text, images = [] }) => ({
       role: role === 'user' ? 'user' : 'model',
@@ -163,7 +179,9 @@ const generate: Surface = {
     })),
     generationConfig: {
       ...(temperature === null ? {} : { temperature }),
+      ...(topP === null ? {} : { topP }),
       ...(maxTokens === null ? {} : { maxOutputTokens: maxTokens }),
+      ...(stop.length === 0 ? {} : { stopSequences: stop }),
     },
   }),
   pieces: (event) => {
@@ -189,6 +207,11 @@ export function surfaceOf(id: string): Surface {
   return surfaces.find((each) => each.id === id) ?? chat;
 }
 
+/** The body as it is sent. */
+export function bodyOf(surface: Surface, request: PlayRequest): object {
+  return { ...surface.body(request), ...request.more };
+}
+
 function dataOf(url: string): { readonly type: string; readonly data: string } {
   const [, type = '', data = ''] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   return { type, data };
@@ -205,7 +228,7 @@ function usagePiece(usage: Json | undefined, input: string, output: string): rea
 
 function problemPiece(event: Json): readonly PlayPiece[] {
   const error = mapAt(event, 'error');
-  return error === undefined ? [] : [{ kind: 'problem', text: JSON.stringify(error, null, 2) }];
+  return error === undefined ? [] : [{ kind: 'problem', text: JSON.stringify({ error }) }];
 }
 
 function mapAt(value: Json | undefined, name: string): Json | undefined {

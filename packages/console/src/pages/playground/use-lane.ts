@@ -1,11 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { chargeOf, type PlayCharge } from './charge.ts';
+import { Gathered } from './gathered.ts';
 import { callSurface, keyHeaders, type PlayEnd } from './stream.ts';
 import type { PlayPiece, PlayRequest, PlayTurn, Surface } from './surfaces.ts';
 
 /** One model's side of the playground: its conversation, the answer that comes, and what it was. */
 export interface LaneState {
   readonly turns: readonly PlayTurn[];
+  /** The last request, whole; null before there is one. */
+  readonly asked: PlayRequest | null;
   readonly text: string;
   readonly thinking: string;
   readonly isRunning: boolean;
@@ -20,7 +23,16 @@ export interface LaneState {
 }
 
 const silent: LaneState = {
-  ...{ turns: [], text: '', thinking: '', isRunning: false, end: null, input: null, output: null },
+  ...{
+    turns: [],
+    asked: null,
+    text: '',
+    thinking: '',
+    isRunning: false,
+    end: null,
+    input: null,
+    output: null,
+  },
   ...{ reason: null, charge: undefined, broken: null },
 };
 
@@ -43,19 +55,23 @@ export function useLane() {
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    const asked = [...turns.current, turn];
-    setState({ ...silent, turns: asked, isRunning: true });
+    const asked = { ...request, turns: [...turns.current, turn] };
+    setState({ ...silent, turns: asked.turns, asked, isRunning: true });
     let text = '';
+    const gathered = new Gathered((pieces) => {
+      if (running.current === controller) setState((before) => pieces.reduce(withPiece, before));
+    });
     const end = await callSurface(
-      { apiOrigin, secret, surface, request: { ...request, turns: asked }, signal: controller.signal },
+      { apiOrigin, secret, surface, request: asked, signal: controller.signal },
       (piece) => {
         if (piece.kind === 'text') text += piece.text;
-        setState((before) => withPiece(before, piece));
+        gathered.add(piece);
       },
     );
     if (running.current !== controller) return;
+    gathered.flush();
     // A refused call has no answer, so its question is not a part of the conversation either.
-    turns.current = text === '' ? turns.current : [...asked, { role: 'assistant', text }];
+    turns.current = text === '' ? turns.current : [...asked.turns, { role: 'assistant', text }];
     setState((before) => ({
       ...before,
       isRunning: false,
@@ -68,6 +84,7 @@ export function useLane() {
   }, []);
   const clear = useCallback(() => {
     running.current?.abort();
+    running.current = null;
     turns.current = [];
     setState(silent);
   }, []);

@@ -11,6 +11,7 @@ import { ButtonLink } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useHeldKeys } from '../playground/held-key.ts';
 import { LaneView } from '../playground/lane-view.tsx';
+import { requestOf, usualSettings } from '../playground/play-settings.tsx';
 import { PlaygroundKey } from '../playground/playground-key.tsx';
 import { surfaces } from '../playground/surfaces.ts';
 import { useLane } from '../playground/use-lane.ts';
@@ -33,7 +34,7 @@ export function CallStep({ model: wished }: { readonly model: string | null }) {
   const ask = () => {
     if (held === null || model === null || surface === undefined) return;
     clear();
-    const request = { model, system: '', stream: true, temperature: null, maxTokens: null };
+    const request = requestOf(usualSettings, model);
     void send({ apiOrigin, secret: held.secret, surface, request, turn: { role: 'user', text: prompt } });
   };
   if (choices.error !== null)
