@@ -34,6 +34,9 @@ export type CursorList<Item, Page extends ListPage<Item> = ListPage<Item>> = Use
   Problem
 >;
 
+/** A question and how it stands, whatever it is about. */
+export type AskedOnce = Pick<UseQueryResult<unknown, Problem>, 'data' | 'error' | 'isPending' | 'refetch'>;
+
 /** The answer to `GET path`. While parameters change, the answer before stays. */
 export function useGet<Value>(
   path: string,

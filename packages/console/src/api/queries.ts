@@ -13,8 +13,11 @@ export function createQueries(onSignedOut: () => void): QueryClient {
       queries: {
         staleTime: 10_000,
         // A refusal stays one. A gateway that is away may be back in a moment.
-        retry: (failures, error) => error instanceof Problem && isPassing(error) && failures < 2,
+        retry: (failures, error) =>
+          error instanceof Problem && isPassing(error) && navigator.onLine && failures < 2,
         networkMode: 'always',
+        // As soon as the network is back, pages ask again for all that could not be loaded, or may be old.
+        refetchOnReconnect: 'always',
       },
       mutations: { networkMode: 'always' },
     },

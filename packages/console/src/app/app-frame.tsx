@@ -14,6 +14,7 @@ export function AppFrame() {
       {!isOnline && (
         <div
           role="alert"
+          data-offline
           className="sticky top-0 z-40 flex items-center justify-center gap-2 bg-warn-tint px-4 py-1.5 text-warn backdrop-blur-md"
         >
           <WifiOff size={14} aria-hidden />

@@ -1,5 +1,5 @@
 import type { SessionView } from '@headgate/gateway/console';
-import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
+import { Outlet, useLocation, useMatches, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useGet } from '../api/hooks.ts';
@@ -8,8 +8,9 @@ import { IconButton } from '../ui/button.tsx';
 import { ErrorState } from '../ui/error-state.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Brand } from './brand.tsx';
+import { Forbidden } from './forbidden.tsx';
 import { adoptLanguage } from './language.ts';
-import { SessionProvider, useCurrencyOf } from './session.tsx';
+import { SessionProvider, useCurrencyOf, useSession } from './session.tsx';
 import * as texts from './shell-texts.ts';
 import { Sidebar } from './sidebar.tsx';
 import { goToSignIn } from './sign-in-place.ts';
@@ -76,7 +77,7 @@ function Framed({ deployment }: { readonly deployment: SessionView['deployment']
         </Suspense>
       )}
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
-        <Outlet />
+        <PermittedPage />
       </main>
       {isPaletteOpen && (
         <Suspense>
@@ -85,6 +86,13 @@ function Framed({ deployment }: { readonly deployment: SessionView['deployment']
       )}
     </div>
   );
+}
+
+/** The page of the address, for who may see it. */
+function PermittedPage() {
+  const access = useMatches({ select: (matches) => matches.at(-1)?.staticData.access }) ?? 'signed-in';
+  const { may } = useSession();
+  return access === 'signed-in' || may(access) ? <Outlet /> : <Forbidden access={access} />;
 }
 
 /** ⌘K, or Ctrl K, opens the palette from everywhere. */

@@ -7,13 +7,18 @@ import { type Choosable, controlClass, useField, useFieldLabel } from './field.t
 import { popupClass } from './popup.ts';
 import * as texts from './texts.ts';
 
+/** Nobody reads on for longer: who does not find it there types more. */
+const shownMax = 100;
+
 /** One of many, found by typing. */
-export function ComboboxControl({ value, onChange, options, placeholder }: ComboboxProps) {
-  const field = { ...useField(), 'aria-label': useFieldLabel() };
+export function ComboboxControl({ value, onChange, options, placeholder, ...rest }: ComboboxProps) {
+  const label = useFieldLabel();
+  const field = { ...useField(), 'aria-label': rest['aria-label'] ?? label };
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
     <ComboboxParts.Root
       items={options}
+      limit={shownMax}
       value={chosen}
       onValueChange={(option) => onChange(option?.value ?? null)}
     >
@@ -47,6 +52,7 @@ export function MultiComboboxControl({ values, onChange, options, placeholder }:
     <ComboboxParts.Root
       multiple
       items={options}
+      limit={shownMax}
       value={chosen}
       onValueChange={(found) => onChange(found.map((option) => option.value))}
       isItemEqualToValue={(one, other) => one.value === other.value}

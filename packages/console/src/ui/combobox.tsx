@@ -5,7 +5,9 @@ export interface ComboboxProps {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
   readonly options: readonly Choosable[];
-  readonly placeholder?: string;
+  readonly placeholder?: string | undefined;
+  /** Its name, where no field around it says so. */
+  readonly 'aria-label'?: string | undefined;
 }
 
 export interface MultiComboboxProps {
@@ -23,7 +25,9 @@ const MultiComboboxControl = lazy(async () => ({ default: (await load()).MultiCo
 export function Combobox(props: ComboboxProps) {
   const chosen = props.options.find(({ value }) => value === props.value);
   return (
-    <Suspense fallback={<Input readOnly aria-busy value={chosen?.label ?? ''} />}>
+    <Suspense
+      fallback={<Input readOnly aria-busy aria-label={props['aria-label']} value={chosen?.label ?? ''} />}
+    >
       <ComboboxControl {...props} />
     </Suspense>
   );

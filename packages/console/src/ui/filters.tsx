@@ -4,7 +4,8 @@ import { useCallback, useEffect, useState } from 'react';
 import { useTexts } from '../app/texts.ts';
 import { Button } from './button.tsx';
 import { classes } from './class.ts';
-import { type Choosable, controlClass, Select } from './field.tsx';
+import { type Choosable, controlClass } from './field.tsx';
+import { Pick } from './pick.tsx';
 import * as texts from './texts.ts';
 
 /** A filter of a list, by the name of its parameter in the address. */
@@ -49,15 +50,13 @@ export function FilterBar({ filters }: { readonly filters: readonly Filter[] }) 
     <search className="flex flex-wrap items-center gap-2">
       {filters.map((filter) =>
         filter.kind === 'select' ? (
-          <Select
+          <Pick
             key={filter.name}
             aria-label={filter.label}
             value={values[filter.name] ?? ''}
             onChange={(value) => change({ [filter.name]: value || undefined })}
-            options={[
-              { value: '', label: filter.usual ?? `${filter.label}: ${t('all')}` },
-              ...(filter.options ?? []),
-            ]}
+            none={filter.usual ?? `${filter.label}: ${t('all')}`}
+            options={filter.options ?? []}
             className={classes(
               'max-w-48',
               values[filter.name] && '[&>select]:border-accent [&>select]:text-accent',

@@ -22,7 +22,9 @@ export function Page({ title, heading, description, actions, back, children }: P
         <div className="min-w-0 flex-1 basis-64">
           {back !== undefined && <div className="mb-1 text-xs text-soft">{back}</div>}
           <h1 className="text-xl break-words tracking-tight">{heading ?? title}</h1>
-          {description !== undefined && <div className="mt-0.5 max-w-prose text-soft">{description}</div>}
+          {description !== undefined && (
+            <div className="mt-0.5 max-w-prose text-pretty text-soft">{description}</div>
+          )}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>
@@ -49,7 +51,7 @@ export function Section({ title, description, actions, plain = false, className,
         <div className="flex min-h-7 flex-wrap items-center justify-between gap-2">
           <div className="min-w-0">
             {title !== undefined && <h2 className="text-base">{title}</h2>}
-            {description !== undefined && <p className="text-soft">{description}</p>}
+            {description !== undefined && <p className="text-pretty text-soft">{description}</p>}
           </div>
           {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
         </div>

@@ -1,7 +1,7 @@
 import type { LinkOptions } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type ReactNode, useMemo, useRef } from 'react';
-import type { CursorList } from '../api/hooks.ts';
+import type { AskedOnce, CursorList } from '../api/hooks.ts';
 import { useTexts } from '../app/texts.ts';
 import { ErrorState } from './error-state.tsx';
 import { Skeleton } from './skeleton.tsx';
@@ -26,7 +26,8 @@ interface TableProps<Row extends object> {
   /** Stands in the place of rows when there are none. */
   readonly empty: ReactNode;
   readonly isLoading?: boolean;
-  readonly error?: unknown;
+  /** The question that `rows` came from, which may fail and be asked again. */
+  readonly source?: AskedOnce;
 }
 
 const skeletonRows = 8;
@@ -38,13 +39,14 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   const place = useRef<HTMLDivElement>(null);
   const rows = useRows(props);
   const model = useTableModel(props.columns, rows, useWidth(place));
-  const isLoading = props.isLoading ?? (query === undefined ? props.rows === undefined : query.isPending);
-  const error = props.error ?? (rows.length === 0 ? query?.error : undefined);
+  const asked = query ?? props.source;
+  const isLoading = props.isLoading ?? (asked === undefined ? props.rows === undefined : asked.isPending);
+  const error = rows.length === 0 && asked?.data === undefined ? asked?.error : undefined;
   const frame = 'min-w-0 rounded-lg border border-line bg-surface';
   if (error)
     return (
       <div className={frame}>
-        <ErrorState error={error} onRetry={query && (() => void query.refetch())} />
+        <ErrorState error={error} onRetry={() => void asked?.refetch()} />
       </div>
     );
   return (

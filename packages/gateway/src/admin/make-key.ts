@@ -156,10 +156,12 @@ export async function changeKey(
 export async function keyChoices(tools: KeyTools, scope: Scope, catalogue: Pick<Catalogue, 'models'>) {
   const choices = await tools.store.keys.choices(scope);
   const accounts = choices.accounts.map(({ id, name }) => ({
-    ...{ id, name, groups: groupsFor(id, tools, choices), mayMake: includes(tools.scope, id) },
+    // All groups of every account would be as many names as there are of both together, multiplied.
+    ...{ id, name, groups: tools.unbounded === 'all' ? null : groupsFor(id, tools, choices) },
+    mayMake: includes(tools.scope, id),
   }));
   const visible = new Set(
-    accounts.flatMap(({ id, groups }) => [...groups, ...(choices.groupsInUse.get(id) ?? [])]),
+    accounts.flatMap(({ id, groups }) => [...(groups ?? []), ...(choices.groupsInUse.get(id) ?? [])]),
   );
   return {
     accounts,

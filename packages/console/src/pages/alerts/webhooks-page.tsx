@@ -13,15 +13,14 @@ import * as texts from './texts.ts';
 /** The receivers of alerts, and what became of their messages. */
 export function WebhooksPage() {
   const t = useTexts(texts);
-  const { data, error, isPending } = useGet<WebhookPage>('/events/webhooks', {}, { refetchMs: 5_000 });
+  const webhooks = useGet<WebhookPage>('/events/webhooks', {}, { refetchMs: 5_000 });
   return (
     <Page title={t('webhooks')} description={t('webhooksDescription')}>
       <Table
         label={t('webhooks')}
         columns={useWebhookColumns()}
-        rows={data?.items}
-        isLoading={isPending}
-        error={data === undefined ? error : undefined}
+        rows={webhooks.data?.items}
+        source={webhooks}
         rowKey={({ name }) => name}
         rowLink={({ name }) => ({ to: '/webhooks/$id', params: { id: name } })}
         empty={

@@ -20,7 +20,7 @@ export function Failures({ path }: { readonly path: string }) {
         label={t('failures')}
         columns={useColumns()}
         rows={failures.data?.items}
-        error={failures.error}
+        source={failures}
         rowKey={({ traceId, at, upstreamModel }) => `${traceId} ${at} ${upstreamModel}`}
         rowLink={({ traceId }) => ({ to: '/calls/$id', params: { id: traceId } })}
         empty={<Empty title={t('failures.none')} />}

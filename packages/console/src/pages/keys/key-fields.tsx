@@ -1,10 +1,12 @@
 import type { KeyChoicesView } from '@headgate/gateway/console';
 import { useTexts } from '../../app/texts.ts';
 import { MultiCombobox } from '../../ui/combobox.tsx';
-import { Field, Input, Select } from '../../ui/field.tsx';
+import { Field, Input } from '../../ui/field.tsx';
 import type { useForm } from '../../ui/form.ts';
+import { Pick } from '../../ui/pick.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { budgetNames, type KeyFormValues, modelsOf, rateNames } from './key-form.ts';
+import { groupsOf } from './key-place.ts';
 import * as texts from './texts.ts';
 
 export type KeyForm = ReturnType<typeof useForm<KeyFormValues, unknown>>;
@@ -76,11 +78,11 @@ function Belonging({ form, choices }: Omit<KeyFieldsProps, 'isNew'>) {
   const accounts = choices.accounts.filter(({ mayMake }) => mayMake);
   const { values, setValues } = form;
   const account = accounts.find(({ id }) => id === values.account) ?? accounts[0];
-  const groups = choices.groups.filter(({ id }) => account?.groups.includes(id) === true);
+  const groups = groupsOf(account, choices.groups);
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
       <Field label={t('account')} {...form.about('account')}>
-        <Select
+        <Pick
           value={values.account}
           onChange={(id) => setValues((before) => ({ ...before, account: id, group: '', models: [] }))}
           options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
@@ -91,7 +93,7 @@ function Belonging({ form, choices }: Omit<KeyFieldsProps, 'isNew'>) {
         hint={groups.length === 0 ? t('noGroups') : t('groupHint')}
         {...form.about('group')}
       >
-        <Select
+        <Pick
           value={values.group}
           onChange={(id) => setValues((before) => ({ ...before, group: id, models: [] }))}
           options={groups.map(({ id, name, platform }) => ({

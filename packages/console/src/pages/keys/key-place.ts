@@ -1,6 +1,16 @@
 import type { KeyChoicesView } from '@headgate/gateway/console';
 import type { KeyPlatform } from './snippets.ts';
 
+/** Keeps the groups that whoever asks may make keys of the account in. */
+export function groupsOf<Group extends { readonly id: string }>(
+  account: KeyChoicesView['accounts'][number] | undefined,
+  groups: readonly Group[],
+): readonly Group[] {
+  if (account === undefined) return [];
+  const own = account.groups;
+  return own === null ? groups : groups.filter(({ id }) => own.includes(id));
+}
+
 /** An account and a group of this platform that the person may make a key in; null where there is none. */
 export function keyPlaceOf(
   platform: KeyPlatform,
@@ -13,7 +23,7 @@ export function keyPlaceOf(
     (one, other) => Number(other.id === narrowed) - Number(one.id === narrowed),
   );
   for (const account of ordered) {
-    const group = groups.find(({ id }) => account.groups.includes(id));
+    const group = groupsOf(account, groups)[0];
     if (group !== undefined) return { account: account.id, group: group.id };
   }
   return null;

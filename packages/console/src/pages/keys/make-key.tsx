@@ -12,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { draftOf, emptyKey, type KeyFormValues, modelsOf } from './key-form.ts';
+import { groupsOf } from './key-place.ts';
 import { SecretOnce } from './secret-once.tsx';
 import * as texts from './texts.ts';
 
@@ -81,10 +82,10 @@ function DraftOfKey({ choices, onClose, onMade }: DraftOfKeyProps) {
 
 /** The account that the pages are narrowed to, or the first one that keys may be made in, and its first group. */
 function firstChoice({ accounts, groups }: KeyChoicesView, narrowed: string | null) {
-  const possible = accounts.filter(({ mayMake, groups: own }) => mayMake && own.length > 0);
+  const possible = accounts.filter((each) => each.mayMake && groupsOf(each, groups).length > 0);
   const account =
     possible.find(({ id }) => id === narrowed) ?? possible[0] ?? accounts.find((each) => each.mayMake);
-  const group = groups.find(({ id }) => account?.groups.includes(id) === true);
+  const [group] = groupsOf(account, groups);
   return { account: account?.id ?? '', group: group?.id ?? '' };
 }
 

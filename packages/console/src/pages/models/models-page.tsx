@@ -163,7 +163,7 @@ function Differences({ onClose }: { readonly onClose: () => void }) {
         label={t('differences.title')}
         columns={columns}
         rows={found.data?.items}
-        error={found.error}
+        source={found}
         rowKey={({ model, what, otherBy }) => `${model} ${what} ${otherBy}`}
         empty={<Empty title={t('differences.none')} />}
       />

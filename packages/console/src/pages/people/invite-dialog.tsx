@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Input, Select } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { Pick } from '../../ui/pick.tsx';
 import { useAccountNames } from './account-names.ts';
 import { LinkDialog } from './link-dialog.tsx';
 import * as texts from './texts.ts';
@@ -77,7 +78,7 @@ export function InviteDialog({ accountId, onClose }: InviteDialogProps) {
         </div>
         {form.values.as !== 'operator' && accountId === undefined && (
           <Field label={t('account')} {...form.about('account')}>
-            <Select
+            <Pick
               value={form.values.account || (accounts[0]?.value ?? '')}
               onChange={(value) => form.set('account', value)}
               options={accounts}

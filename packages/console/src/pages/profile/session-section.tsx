@@ -74,7 +74,7 @@ export function SessionSection() {
         columns={columns}
         rows={places.data?.items}
         rowKey={({ id }) => id}
-        error={places.error}
+        source={places}
         empty={<p className="px-4 py-6 text-center text-soft">{t('noSessions')}</p>}
       />
     </Section>

@@ -24,7 +24,8 @@ export function SpendPage() {
   const t = useTexts(texts);
   const [question, chooseBy] = useSpendQuestion();
   const { by, query } = question;
-  const { data, error, isPending } = useGet<SpendReportView>('/spend', { ...query, by });
+  const report = useGet<SpendReportView>('/spend', { ...query, by });
+  const { data, isPending } = report;
   const options = useDimensions().map((value) => ({ value, label: t(`by.${value}`) }));
   const rows = data?.by === by ? data.items : undefined;
   return (
@@ -52,7 +53,7 @@ export function SpendPage() {
         columns={useSpendColumns(by, Number(data?.total.charge ?? 0))}
         rows={rows}
         isLoading={isPending || rows === undefined}
-        error={data === undefined ? error : undefined}
+        source={report}
         rowKey={({ id }) => id ?? ''}
         empty={
           <Empty title={t('empty')} icon={Coins}>

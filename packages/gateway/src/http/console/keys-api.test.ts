@@ -8,6 +8,7 @@ import type { Store } from '../../ports/store.ts';
 import { declaration, epochMs, sampleKey } from '../../store/contract/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../../store/sqlite/same-thread-lane.ts';
+import type { KeyChoicesView } from './contract/keys.ts';
 import { testApi } from './frame/test-api.fixture.ts';
 import { keySources } from './key-sources.fixture.ts';
 import { keysApi } from './keys-api.ts';
@@ -174,6 +175,11 @@ test('the bounds of a member are those of the account; its administrator goes be
   expect((await as('member')('POST', '/keys', { group: 'cheap' })).status).toBe(400);
   expect((await as('member')('GET', '/keys/choices')).json).toMatchObject({
     accounts: [{ id: 'account-1', groups: ['group-1'], mayMake: true }],
+  });
+  // An operator may make keys in all groups of all accounts, which are not named one by one.
+  const ofOperator = (await as('operator')('GET', '/keys/choices')).json as KeyChoicesView;
+  expect(ofOperator.accounts.find(({ id }) => id === 'account-1')).toMatchObject({
+    ...{ groups: null, mayMake: true },
   });
 });
 

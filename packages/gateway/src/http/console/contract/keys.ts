@@ -86,7 +86,10 @@ export const keyChoicesView = z
       z.strictObject({
         id: z.string(),
         name: z.string(),
-        groups: z.array(z.string()).meta({ description: 'Groups that whoever asks may make its keys in.' }),
+        groups: z
+          .array(z.string())
+          .nullable()
+          .meta({ description: 'Groups that whoever asks may make its keys in; null for all of them.' }),
         mayMake: z.boolean(),
       }),
     ),
