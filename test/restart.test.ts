@@ -12,12 +12,13 @@ import {
   temporaryDirectory,
 } from './support/process.ts';
 import { chatRequest, framesOf, type RawAnswer, RawConnection } from './support/raw-http.ts';
+import { isSlow } from './support/slow-form.ts';
 
 // Every test starts processes, and shares the machine with other tests that do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const models = { quick: 'sim-fast+tokens=2', unhurried: 'sim-fast+tokens=40,rate=20/s' };
-const restarts = 5;
+const restarts = isSlow ? 5 : 2;
 
 let simulator: SimulatorWorker;
 beforeAll(async () => {
@@ -143,7 +144,7 @@ test('restarts under load refuse no connection, cut no stream, and write one ent
   });
   expect(callers.failures).toEqual([]);
   expect(served.size).toBe(restarts);
-  expect(callers.answers.length).toBeGreaterThan(200);
+  expect(callers.answers.length).toBeGreaterThan(40 * restarts);
   expect(callers.streams.length).toBeGreaterThan(restarts);
   for (const { body } of callers.streams) expect(framesOf(body).at(-1)).toBe('data: [DONE]\n\n');
   serving.process.signal('SIGTERM');

@@ -49,10 +49,16 @@ const foreignSpellings = [
 /** `names` are ids of providers; by default those of the catalogue. */
 export function noProviderNames(names: readonly string[] = providerIds()): Rule {
   const wanted = names.filter((name) => !ordinaryWords.has(name)).map((name) => words(name).join(' '));
+  // The same few thousand words make all of the code.
+  const known = new Map<string, string | undefined>();
+  const nameIn = (text: string): string | undefined => {
+    if (!known.has(text)) known.set(text, spokenName(text, wanted));
+    return known.get(text);
+  };
   return {
     name: 'no name of a provider in code',
     remedy: 'describe what differs as data in catalogue/providers, or as a named dialect flag',
-    check: (files) => files.filter((file) => !file.isTest).flatMap((file) => namesIn(file, wanted)),
+    check: (files) => files.filter((file) => !file.isTest).flatMap((file) => namesIn(file, nameIn)),
   };
 }
 
@@ -62,17 +68,21 @@ function providerIds(): string[] {
   );
 }
 
-function namesIn(file: SourceFile, wanted: readonly string[]): Violation[] {
+function namesIn(file: SourceFile, nameIn: (text: string) => string | undefined): Violation[] {
   return [...nodesOf(file.tree)].flatMap((node) => {
     const text = codeText(node);
     if (text === null) return [];
-    const own = foreignSpellings.reduce((rest, spelling) => rest.replaceAll(spelling, ' '), text);
-    const spoken = ` ${words(own).join(' ')} `;
-    const found = wanted.find((name) => spoken.includes(` ${name} `));
+    const found = nameIn(text);
     return found === undefined
       ? []
       : [violation(file, node, `“${text.slice(0, 60)}” names the provider ${found}`)];
   });
+}
+
+function spokenName(text: string, wanted: readonly string[]): string | undefined {
+  const own = foreignSpellings.reduce((rest, spelling) => rest.replaceAll(spelling, ' '), text);
+  const spoken = ` ${words(own).join(' ')} `;
+  return wanted.find((name) => spoken.includes(` ${name} `));
 }
 
 /** The words of an identifier or a text; null for every other node. Comments are no nodes. */

@@ -13,7 +13,7 @@ import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { accountOf, demand, ownerOf, rate } from './lease-site.fixture.ts';
 import type { Heat, HeatResult, RaceMessage } from './race-worker.fixture.ts';
 
-const heats = isSlow ? 200 : 4;
+const heats = isSlow ? 200 : 2;
 const processes = 4;
 const timesTooMany = 50;
 const charge = 1_000n;

@@ -1,6 +1,7 @@
 import { noTerms, type Usage, type UsageTerms } from '@headgate/protocols';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { tries } from '../../../../test/support/slow-form.ts';
 import { accountFields } from '../catalogue/entities.ts';
 import { declare } from '../catalogue/fields.ts';
 import { multipliersFinder } from '../catalogue/multipliers.ts';
@@ -162,7 +163,7 @@ test('10,000 calls of any usage, terms, prices and discounts are charged to the 
       );
     },
   );
-  fc.assert(property, { numRuns: 10_000, seed: 10 });
+  fc.assert(property, { numRuns: tries(10_000), seed: 10 });
 });
 
 /** The factor of a caller as the catalogue finds it: what a file says of its group and its account. */

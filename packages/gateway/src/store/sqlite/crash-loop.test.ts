@@ -11,7 +11,7 @@ import { declaration, epochMs } from '../contract/samples.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 import { SameThreadLane } from './same-thread-lane.ts';
 
-const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 6));
+const kills = Number(process.env['HEADGATE_CRASH_KILLS'] ?? (isSlow ? 100 : 3));
 const killsPerCheck = 10;
 /** A ledger is read whole at each check, so a long loop goes on with a new one now and then. */
 const killsPerLedger = 25;

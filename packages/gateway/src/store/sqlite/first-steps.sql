@@ -131,7 +131,7 @@ CREATE TABLE models (
   output_modalities TEXT NOT NULL,
   capabilities TEXT NOT NULL,
   reasoning INTEGER NOT NULL
-, priced_as TEXT) STRICT;
+, priced_as TEXT, listed INTEGER NOT NULL DEFAULT 1) STRICT;
 CREATE TABLE channels (
   id TEXT PRIMARY KEY,
   source TEXT NOT NULL,
@@ -142,7 +142,7 @@ CREATE TABLE channels (
   priority INTEGER NOT NULL,
   enabled INTEGER NOT NULL,
   allow_private INTEGER NOT NULL
-, drain INTEGER NOT NULL DEFAULT 0, max_concurrency INTEGER, credentials TEXT NOT NULL DEFAULT '[]', headers TEXT NOT NULL DEFAULT '[]', proxy TEXT, connect_timeout_ms INTEGER, first_content_timeout_ms INTEGER, stall_timeout_ms INTEGER, total_timeout_ms INTEGER, hang_up TEXT) STRICT;
+, drain INTEGER NOT NULL DEFAULT 0, max_concurrency INTEGER, credentials TEXT NOT NULL DEFAULT '[]', headers TEXT NOT NULL DEFAULT '[]', proxy TEXT, connect_timeout_ms INTEGER, first_content_timeout_ms INTEGER, stall_timeout_ms INTEGER, total_timeout_ms INTEGER, hang_up TEXT, listed INTEGER NOT NULL DEFAULT 2) STRICT;
 CREATE TABLE channel_models (
   channel_id TEXT NOT NULL REFERENCES channels,
   model_id TEXT NOT NULL,
@@ -269,7 +269,7 @@ CREATE TABLE events (
   first_at_ms INTEGER NOT NULL,
   last_at_ms INTEGER NOT NULL,
   ended_at_ms INTEGER
-) STRICT, WITHOUT ROWID;
+, acknowledged_at_ms INTEGER, acknowledged_by TEXT) STRICT, WITHOUT ROWID;
 CREATE INDEX events_by_fold ON events (kind, fold, last_at_ms);
 CREATE INDEX events_by_age ON events (last_at_ms);
 CREATE TABLE event_deliveries (
@@ -423,5 +423,239 @@ CREATE TRIGGER added_spend_is_due AFTER UPDATE ON usage_slots WHEN NOT EXISTS (S
   INSERT INTO spend_slots_due (key_id, from_ms) VALUES (NEW.key_id, NEW.slot_start_ms)
     ON CONFLICT DO UPDATE SET from_ms = min(from_ms, excluded.from_ms);
 END;
+CREATE TABLE audit (
+  id TEXT PRIMARY KEY,
+  at_ms INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL,
+  person_id TEXT,
+  actor_name TEXT NOT NULL,
+  action TEXT NOT NULL,
+  target_kind TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  target_name TEXT,
+  account_id TEXT,
+  before TEXT,
+  after TEXT,
+  address TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_by_account ON audit (account_id, id);
+CREATE INDEX audit_by_target ON audit (target_kind, target_id, id);
+CREATE INDEX audit_by_person ON audit (person_id, id) WHERE person_id IS NOT NULL;
+CREATE INDEX audit_by_action ON audit (action, id);
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
+CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows are never deleted'); END;
+CREATE TABLE create_claims (
+  id TEXT PRIMARY KEY,
+  request TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  body TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX create_claims_by_age ON create_claims (at_ms);
+CREATE TABLE facets (
+  id INTEGER PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  group_id TEXT NOT NULL,
+  surface TEXT NOT NULL,
+  model TEXT NOT NULL,
+  channel_id TEXT NOT NULL,
+  status TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  error_code TEXT NOT NULL,
+  UNIQUE (account_id, key_id, group_id, surface, model, channel_id, status, reason, error_code)
+) STRICT;
+CREATE TABLE faceted_calls (
+  facet INTEGER NOT NULL,
+  trace_id TEXT NOT NULL,
+  PRIMARY KEY (facet, trace_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tagged_calls (
+  tag TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  PRIMARY KEY (tag, trace_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facet_sums (
+  span TEXT NOT NULL, -- hour or day
+  start_ms INTEGER NOT NULL,
+  facet INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  billed_calls INTEGER NOT NULL,
+  good_calls INTEGER NOT NULL,
+  failed_calls INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  charge_nano_usd INTEGER NOT NULL,
+  cost_nano_usd INTEGER NOT NULL,
+  unknown_costs INTEGER NOT NULL,
+  PRIMARY KEY (span, start_ms, facet)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ttft_sums (
+  span TEXT NOT NULL, -- hour or day
+  start_ms INTEGER NOT NULL,
+  account_id TEXT NOT NULL, -- empty for all of them
+  bucket INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  PRIMARY KEY (span, account_id, start_ms, bucket)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facet_place (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  trace_id TEXT NOT NULL
+) STRICT;
+CREATE TABLE facets_due (trace_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TRIGGER ended_calls_are_due AFTER UPDATE OF status ON calls WHEN OLD.status = 'open' AND NEW.status <> 'open' BEGIN
+  INSERT OR IGNORE INTO facets_due (trace_id) VALUES (NEW.trace_id);
+END;
+CREATE TABLE status_cells (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  start_ms INTEGER NOT NULL,
+  good INTEGER NOT NULL,
+  bad INTEGER NOT NULL,
+  probes_good INTEGER NOT NULL,
+  probes_bad INTEGER NOT NULL,
+  spread TEXT NOT NULL, faults TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (kind, name, start_ms)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX status_cells_by_age ON status_cells (start_ms);
+CREATE TABLE status_days (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  start_ms INTEGER NOT NULL,
+  good INTEGER NOT NULL,
+  bad INTEGER NOT NULL,
+  probes_good INTEGER NOT NULL,
+  probes_bad INTEGER NOT NULL,
+  spread TEXT NOT NULL,
+  cells INTEGER NOT NULL,
+  calm TEXT NOT NULL,
+  PRIMARY KEY (kind, name, start_ms)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX status_days_by_age ON status_days (start_ms);
+CREATE TABLE status_subjects (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  judged_to_ms INTEGER NOT NULL,
+  machine TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE status_entries (
+  number INTEGER PRIMARY KEY,
+  incident INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  entry TEXT NOT NULL
+) STRICT;
+CREATE INDEX status_entries_by_incident ON status_entries (incident);
+CREATE TRIGGER status_entries_are_never_updated BEFORE UPDATE ON status_entries
+BEGIN SELECT RAISE(ABORT, 'entries of incidents are append-only'); END;
+CREATE TABLE status_maintenance (
+  id INTEGER PRIMARY KEY,
+  from_ms INTEGER NOT NULL,
+  to_ms INTEGER NOT NULL,
+  cancelled_at_ms INTEGER,
+  work TEXT NOT NULL
+) STRICT;
+CREATE TABLE totp (
+  person_id TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  is_confirmed INTEGER NOT NULL,
+  last_step INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE recovery_codes (
+  hash TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  used_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recovery_codes_by_person ON recovery_codes (person_id);
+CREATE TABLE passkeys (
+  id TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  credential_id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  public_key TEXT NOT NULL,
+  counter INTEGER NOT NULL,
+  transports TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  used_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passkeys_by_person ON passkeys (person_id);
+CREATE TABLE person_identities (
+  id TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  label TEXT NOT NULL,
+  is_managed INTEGER NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  used_at_ms INTEGER,
+  UNIQUE (issuer, subject)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX person_identities_by_person ON person_identities (person_id);
+CREATE TABLE invitations (
+  id TEXT PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  email TEXT,
+  is_operator INTEGER NOT NULL,
+  account_id TEXT,
+  role TEXT,
+  made_by TEXT NOT NULL,
+  made_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  used_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE password_links (
+  hash TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  expires_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE persons (
+  id TEXT PRIMARY KEY,
+  login TEXT NOT NULL,
+  login_folded TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  is_operator INTEGER NOT NULL,
+  disabled_at_ms INTEGER,
+  language TEXT,
+  theme TEXT,
+  password_hash TEXT,
+  created_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE memberships (
+  person_id TEXT NOT NULL REFERENCES persons (id) ON DELETE CASCADE,
+  account_id TEXT NOT NULL,
+  role TEXT NOT NULL,
+  PRIMARY KEY (person_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships_by_account ON memberships (account_id, person_id);
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  secret_hash TEXT NOT NULL UNIQUE,
+  person_id TEXT NOT NULL REFERENCES persons (id) ON DELETE CASCADE,
+  created_at_ms INTEGER NOT NULL,
+  last_seen_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  proven_at_ms INTEGER NOT NULL,
+  how TEXT NOT NULL,
+  user_agent TEXT,
+  address TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_person ON sessions (person_id, created_at_ms);
+CREATE INDEX sessions_by_end ON sessions (expires_at_ms);
+CREATE TABLE channel_failures (
+  id INTEGER PRIMARY KEY,
+  channel_id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  trace_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  upstream_model TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  words TEXT
+) STRICT;
+CREATE INDEX channel_failures_by_channel ON channel_failures (channel_id, id);
+CREATE INDEX channel_failures_by_age ON channel_failures (at_ms);
+CREATE TABLE status_probings (
+  start_ms INTEGER PRIMARY KEY
+) STRICT;
 INSERT INTO meta (name, value) VALUES ('configuration_revision', 0);
 INSERT INTO meta (name, value) VALUES ('event_changes', 0);
