@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roles } from '../packages/gateway/src/ports/people.ts';
 import {
@@ -197,6 +199,43 @@ async function send(method: string, path: string, body: string) {
 function mayName(member: string, path: string): boolean {
   return member === 'isOperator' && /\/(people|invitations)/.test(path);
 }
+
+test('no form of another site can be sent: a body that is not said to be JSON is not read', async () => {
+  const { consoleOrigin } = world.gateway;
+  const wrong: string[] = [];
+  for (const { method, path } of routes.filter(({ body }) => body !== null)) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ]) {
+      const answer = await fetch(`${consoleOrigin}${path.replaceAll(/\{\w+\}/g, 'nothing')}`, {
+        method,
+        headers: { ...(await world.credential('program')), 'content-type': type },
+        body: '{}',
+      });
+      // What is about people is nothing for a program, and what is not there need not read a body.
+      if (answer.status !== 415) wrong.push(`${method} ${path} as ${type}: ${answer.status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('no route of the console is served beside the description that the walk reads', () => {
+  const folder = join(import.meta.dirname, '../packages/gateway/src/http/console');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!test)\.ts$/.test(file),
+  );
+  const serving = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('new Hono'));
+  // The composition, the API itself, its page, files of the build, and probes with the status page: nothing of them asks who is there.
+  expect(serving.sort()).toEqual([
+    'console-server.ts',
+    'frame/console-api.ts',
+    'frame/docs-page.ts',
+    'page-files.ts',
+    'status-routes.ts',
+  ]);
+});
 
 test('a session is no use under a name that is not ours, nor in a header of its own', async () => {
   const { consoleOrigin } = world.gateway;

@@ -14,5 +14,7 @@ export function goToSignIn(pages: AnyRouter): void {
 export function placeAfterSignIn(next: string | undefined): string {
   if (next === undefined || !next.startsWith('/')) return '/';
   const url = URL.parse(next, location.origin);
-  return url !== null && url.origin === location.origin ? `${url.pathname}${url.search}${url.hash}` : '/';
+  if (url === null || url.origin !== location.origin) return '/';
+  // Two slashes at the beginning would name another host.
+  return `${url.pathname.replace(/^\/+/, '/')}${url.search}${url.hash}`;
 }
