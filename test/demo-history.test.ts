@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { historyTag } from '../packages/gateway/src/admin/demo-history.ts';
 import { runCommand, serveHeadgate, temporaryDirectory } from './support/process.ts';
@@ -39,6 +41,19 @@ test('a new demo has two weeks of simulated calls, a sound ledger and a status p
     ]);
     for (const { days } of status.models)
       expect(days.filter(({ share }) => share !== null).length).toBeGreaterThanOrEqual(14);
+    // Every page has something to show: alerts that are over, and failures of the last day.
+    const token = readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
+    const ask = async (path: string): Promise<string> =>
+      (
+        await fetch(`${consoleOrigin}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })
+      ).text();
+    await expect
+      .poll(() => ask('/events'), { timeout: 10_000 })
+      .toMatch(/channel-out-of-service[\s\S]*simulated/);
+    const failures = await Promise.all(
+      ['simulated-a', 'simulated-b', 'simulated-c'].map((id) => ask(`/channels/${id}/failures`)),
+    );
+    expect(failures.join()).toContain('"simulated"');
     const found = await callsIn(dataDir);
     expect(found.sound).toBe(true);
     expect(found.calls).toBeGreaterThan(3_000);

@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@headgate/simulator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,6 +29,7 @@ beforeAll(async () => {
       },
     ],
     moreKeys: { 'canary-key-id': { name: 'Canary key name', account: 'canary-account' } },
+    prices: { 'house/large': { input: '7.654321', output: '8.765432' } },
   });
   await call();
   await writeOutage();
@@ -138,7 +142,7 @@ describe('the status page', () => {
       ...['operator-token', 'scrape-token'].map((name) =>
         readFileSync(join(gateway.dataDir, name), 'utf8').trim(),
       ),
-      'canary-account',
+      ...['canary-account', '7.654321', '8.765432', '7654321'],
       ...[...gateway.catalogue.current.channels.values()].flatMap(({ provider }) => [
         provider.id,
         provider.name,
@@ -199,6 +203,45 @@ describe('the status page', () => {
     const posted = await fetch(`${gateway.consoleOrigin}/status`, { method: 'POST' });
     expect(posted.status).toBe(405);
   });
+});
+
+test('the written files are a page of their own: a plain server shows all of it, and every link leads somewhere', async () => {
+  const directory = join(gateway.dataDir, 'public');
+  const plain = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://plain.test');
+    const path = join(directory, decodeURIComponent(pathname));
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    // As the usual web servers do it.
+    if (isFolder && !pathname.endsWith('/')) response.writeHead(301, { location: `${pathname}/` }).end();
+    else
+      readFile(isFolder ? join(path, 'index.html') : path).then(
+        (bytes) => response.end(bytes),
+        () => response.writeHead(404).end(),
+      );
+  });
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+  const seen = new Map<string, string>();
+  const waiting = ['/status', '/status.json', badge];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const answer = await fetch(`${origin}${path}`);
+    expect(answer.status, path).toBe(200);
+    const text = await answer.text();
+    seen.set(path, text);
+    if (!text.startsWith('<!doctype html>')) continue;
+    // Nothing of the page leads back to the gateway, which may be gone.
+    expect(text, path).not.toContain(gateway.consoleOrigin);
+    for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
+      const { pathname, hash } = new URL(link, `${origin}${path}`);
+      if (hash === '' && !seen.has(pathname) && !waiting.includes(pathname)) waiting.push(pathname);
+    }
+  }
+  await new Promise((resolve) => plain.close(resolve));
+  expect([...seen.keys()]).toEqual(
+    expect.arrayContaining(['/status', '/status/en', '/status/zh', '/status/feed.xml', '/status/icon.svg']),
+  );
+  expect(seen.get('/status/zh')).toContain('<html lang="zh-CN">');
+  expect([...seen.keys()].some((path) => path.endsWith('.css'))).toBe(true);
 });
 
 describe('an operator', () => {

@@ -3,6 +3,7 @@ import type { Catalogue, KeyRecord, Model, Target } from '../catalogue/catalogue
 import { nanoUsd, zeroNanoUsd } from '../money/money.ts';
 import { priceUsage } from '../money/price.ts';
 import type { AttemptEntry, AttemptResult, CallEntry } from '../ports/ledger.ts';
+import { cellMs } from '../ports/status.ts';
 
 /** Every call of the history bears it: nobody made them. */
 export const historyTag = 'simulated-history';
@@ -14,6 +15,8 @@ export const historyDays = 14;
 const peakCalls = 46;
 /** The clients that seem to have called. */
 const clients = ['web-app/3.2', 'support-bot/1.9', 'nightly-batch/0.7', 'notebook/5.1'];
+/** The part of calls that meet a failing channel, where any may. */
+const stumbleShare = 0.1;
 /** Most calls go to the first channel, which is the cheapest. */
 const channelShares = [0.62, 0.27, 0.11];
 
@@ -34,13 +37,28 @@ const scriptedTroubles: readonly ScriptedTrouble[] = [
   { daysAgo: 3, fromHour: 14, toHour: 14.75, share: 0.34, channel: null, model: 1 },
 ];
 
+/** The troubles of a history that ends then, with their times. */
+export function troublesUntil(
+  endMs: number,
+): readonly (ScriptedTrouble & { readonly fromMs: number; readonly toMs: number })[] {
+  const midnight = endMs - (endMs % dayMs);
+  return scriptedTroubles.map((trouble) => {
+    const day = midnight - trouble.daysAgo * dayMs;
+    return { ...trouble, fromMs: day + trouble.fromHour * hourMs, toMs: day + trouble.toHour * hourMs };
+  });
+}
+
 /** A trouble that is under way at a moment. */
 export function troubleAt(atMs: number, endMs: number): ScriptedTrouble | undefined {
-  const midnight = endMs - (endMs % dayMs);
-  return scriptedTroubles.find(({ daysAgo, fromHour, toHour }) => {
-    const day = midnight - daysAgo * dayMs;
-    return atMs >= day + fromHour * hourMs && atMs < day + toHour * hourMs;
-  });
+  return troublesUntil(endMs).find(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
+}
+
+/**
+ * Now and then a channel fails a call that another one saves: in one cell of six, so that no two follow each other and no
+ * incident comes of it.
+ */
+function mayStumble(atMs: number): boolean {
+  return Math.floor(atMs / cellMs) % 6 === 0;
 }
 
 /** Numbers from 0 to 1 by a seed (mulberry32): the same history at every first start. */
@@ -128,7 +146,8 @@ class Draft {
       chance() < trouble.share;
     const first = pick(channelShares, chance);
     const order = [first, ...channelShares.keys()].filter((at, index, all) => all.indexOf(at) === index);
-    const failed = order.filter((channel) => fails(channel));
+    const stumbles = trouble === undefined && mayStumble(atMs) && chance() < stumbleShare;
+    const failed = order.filter((channel) => fails(channel) || (stumbles && channel === first));
     // A whole model that fails in part does so wherever it is asked.
     const isLost = trouble?.channel === null && failed.includes(first);
     const good = order.find((channel) => !failed.includes(channel)) ?? first;
@@ -261,7 +280,7 @@ function attemptAt(
 }
 
 /** A trace id that sorts by its time, as those of real calls do. */
-function traceAt(atMs: number, chance: () => number): string {
+export function traceAt(atMs: number, chance: () => number): string {
   const digits = (count: number) =>
     Array.from({ length: count }, () => Math.floor(chance() * 16).toString(16)).join('');
   return `${atMs.toString(16).padStart(12, '0')}7${digits(3)}8${digits(15)}`;

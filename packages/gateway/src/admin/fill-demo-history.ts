@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { alertKinds, foldOf, subjectOf } from '../catalogue/alert-kinds.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type ChannelFailure, failuresKept } from '../ports/channel-history.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventNews } from '../ports/events.ts';
 import type { AttemptEntry, CallEntry } from '../ports/ledger.ts';
 import { type CellCounts, cellMs, dayMs, type Subject } from '../ports/status.ts';
 import type { Store } from '../ports/store.ts';
@@ -10,7 +12,7 @@ import { judgeDelayMs } from '../status/judge.ts';
 import { addValue, type Spread, writeSpread } from '../status/spread.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { ConfigurationService } from './configuration-service.ts';
-import { demoHistory, historyDays, seededChance, troubleAt } from './demo-history.ts';
+import { demoHistory, historyDays, seededChance, traceAt, troubleAt, troublesUntil } from './demo-history.ts';
 import type { OpenedStatus } from './open-status.ts';
 
 /** Entries of one turn of the event loop: it takes about a millisecond. */
@@ -18,7 +20,7 @@ const entriesPerTurn = 25;
 const seed = 20_261_123;
 
 export interface HistoryParts {
-  readonly store: Pick<Store, 'ledger' | 'status'>;
+  readonly store: Pick<Store, 'ledger' | 'status' | 'events'>;
   readonly catalogue: Catalogue;
   readonly nowMs: number;
   /** No more is written once it is aborted. */
@@ -47,6 +49,30 @@ async function fillDemoHistory({ store, catalogue, nowMs, signal }: HistoryParts
     await store.status.add(cells.between(day, endMs), endMs, failures);
     await store.status.judge(cells.subjects, endMs + judgeDelayMs);
   }
+  if (!signal.aborted) await store.events.record(newsOf(catalogue, nowMs), nowMs);
+}
+
+/** The alerts that the failing channel of the script would have raised, long over: no webhook hears of them. */
+function newsOf(catalogue: Catalogue, nowMs: number): readonly EventNews[] {
+  const chance = seededChance(seed);
+  const kind = 'channel-out-of-service';
+  return troublesUntil(nowMs).flatMap(({ channel: place, fromMs, toMs }) => {
+    const channel = place === null ? undefined : [...catalogue.channels.keys()][place];
+    if (channel === undefined) return [];
+    return [...catalogue.models.values()].flatMap((model): EventNews[] => {
+      const target = model.targets.find((each) => each.channel.id === channel);
+      if (target === undefined) return [];
+      const detail = { channel, model: target.upstreamModel, reason: 'simulated' };
+      const { severity, foldMs } = alertKinds[kind];
+      return [
+        {
+          ...{ id: traceAt(fromMs, chance), kind, severity, detail, foldMs },
+          ...{ subject: subjectOf(kind, detail), fold: foldOf(kind, detail), count: 1, webhooks: [] },
+          ...{ firstAtMs: fromMs, lastAtMs: fromMs, endedAtMs: toMs },
+        },
+      ];
+    });
+  });
 }
 
 /** The cells of the history: its calls, and beside them the probes that a cell with few calls is judged by. */
