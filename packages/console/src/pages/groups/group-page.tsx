@@ -1,4 +1,4 @@
-import type { DeclarationView, GroupView } from '@headgate/gateway/console';
+import type { DeclarationView, DeclaredPlaceView, GroupView } from '@headgate/gateway/console';
 import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -65,7 +65,7 @@ export function GroupPage() {
       description={<code className="font-mono text-xs">{id}</code>}
       actions={removeButton}
     >
-      {declared && <Notice title={t('declaredTitle')}>{t('declaredDetail', { id })}</Notice>}
+      {declared && <DeclaredNotice id={id} />}
       <Tabs items={tabs} />
       <Confirm
         open={isRemoving}
@@ -80,6 +80,18 @@ export function GroupPage() {
         }}
       />
     </Page>
+  );
+}
+
+/** The file that declares it, with the line where that is known. */
+function DeclaredNotice({ id }: { readonly id: string }) {
+  const t = useTexts(texts);
+  const place = useGet<DeclaredPlaceView>(`/declared-places/groups/${encodeURIComponent(id)}`);
+  const { file = null, line = null } = place.data ?? {};
+  return (
+    <Notice title={t('declaredTitle')}>
+      {t('declaredDetail', { id })} {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}
+    </Notice>
   );
 }
 

@@ -21,7 +21,7 @@ export function PriceChanges({ changes }: { readonly changes: ChangesView }) {
       },
       { id: 'what', header: t('what'), width: 120, cell: ({ what }) => what },
       {
-        ...{ id: 'from', header: t('from'), width: 150, hideBelow: 'xs' },
+        ...{ id: 'from', header: t('from'), width: 190, hideBelow: 'xs' },
         cell: ({ from }) => (from === null ? t('now') : <Time iso={from} absolute />),
       },
       {

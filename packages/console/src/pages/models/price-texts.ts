@@ -26,7 +26,7 @@ export const en = {
   removeTier: 'Take the tier away',
   import: 'Import prices',
   importText:
-    'A file of YAML, JSON or CSV, as `headgate prices import` reads it. Nothing changes before you say so.',
+    'A file of YAML, JSON or CSV, as the command prices import reads it. Nothing changes before you say so.',
   file: 'File',
   kind: 'Written as',
   contents: 'Its text',
@@ -80,7 +80,7 @@ export const zh: Texts<typeof en> = {
   addTier: '添加上下文档位',
   removeTier: '移除该档位',
   import: '导入价格',
-  importText: 'YAML、JSON 或 CSV 文件，与 `headgate prices import` 相同。确认之前不会改变任何内容。',
+  importText: 'YAML、JSON 或 CSV 文件，与命令 prices import 相同。确认之前不会改变任何内容。',
   file: '文件',
   kind: '格式',
   contents: '内容',

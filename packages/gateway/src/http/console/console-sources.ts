@@ -2,10 +2,9 @@ import { ChannelBoard } from '../../admin/channels/channel-board.ts';
 import type { ConfigurationService } from '../../admin/configuration-service.ts';
 import type { Deployment } from '../../admin/deployment.ts';
 import { explainRoute } from '../../admin/explain-route.ts';
-import { exportConfiguration } from '../../admin/export-configuration.ts';
+import { exportInTurns } from '../../admin/export-configuration.ts';
 import { keyFinder } from '../../admin/key-finder.ts';
 import { keyHashes } from '../../admin/keys.ts';
-
 import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
 import { scopeOf } from '../../admin/people/actor.ts';
@@ -23,7 +22,6 @@ import type { AskWeb } from '../../ports/web.ts';
 import type { Router } from '../../route/router.ts';
 import type { StatusKeeper } from '../../status/keeper.ts';
 import type { ChannelSources } from './channels-api.ts';
-import type { ConfigurationSources } from './configuration-api.ts';
 import { sessionCookie } from './frame/session-cookie.ts';
 import type { ModelSources } from './models-api.ts';
 import type { ApiSources } from './operations-api.ts';
@@ -131,7 +129,7 @@ function signInSources(parts: ConsoleParts, listening: PortOrigins) {
     settingsFile: settings.config,
     exportedConfiguration: async () => {
       const { fingerprints } = keyHashes(configuration.peppers);
-      return exportConfiguration(await store.configuration.load(), fingerprints, clock.now());
+      return exportInTurns(await store.configuration.load(), fingerprints, clock.now());
     },
   };
 }
@@ -144,7 +142,7 @@ function channelSources({
   router,
   clock,
   live,
-}: ConsoleParts): ChannelSources & ModelSources & Pick<ConfigurationSources, 'configured'> {
+}: ConsoleParts): ChannelSources & ModelSources {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
   const bringIn = bringingIn(configuration);
@@ -159,7 +157,6 @@ function channelSources({
   const board = new ChannelBoard(channelSight);
   live.tellStandings((channelIds) => board.standings(channelIds));
   return {
-    configured: { store: known.configuration, peppers: configuration.peppers, now: clock.now },
     ...{ calls: store.calls, channelHistory: store.channelHistory, board, channelSight },
     channelTools: (actor) => ({ store: known, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
     modelTools: (actor) => ({
