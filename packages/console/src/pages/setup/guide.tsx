@@ -1,17 +1,19 @@
 import type { SessionView } from '@headgate/gateway/console';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { SessionProvider } from '../../app/session.tsx';
 import { useTexts } from '../../app/texts.ts';
 import { ErrorState } from '../../ui/error-state.tsx';
 import { ButtonLink, Link } from '../../ui/link.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { CallStep } from './call-step.tsx';
-import { ChannelStep } from './channel-step.tsx';
-import { KeyStep } from './key-step.tsx';
 import { OperatorStep } from './operator-step.tsx';
 import { type StepName, skippedSteps, skipStep, stepNames, useProgress } from './progress.ts';
 import { GuideStep } from './step.tsx';
 import * as texts from './texts.ts';
+
+// Who comes by the link needs the first step alone; the others come behind it.
+const ChannelStep = lazy(async () => ({ default: (await import('./channel-step.tsx')).ChannelStep }));
+const KeyStep = lazy(async () => ({ default: (await import('./key-step.tsx')).KeyStep }));
+const CallStep = lazy(async () => ({ default: (await import('./call-step.tsx')).CallStep }));
 
 interface GuideProps {
   readonly session: SessionView;
@@ -62,7 +64,9 @@ export function Guide({ session, token, onSignedIn }: GuideProps) {
           onOpen={isSignedIn && name !== 'operator' ? () => go(name) : null}
           heading={at === name ? heading : null}
         >
-          {at === name && contents[name]()}
+          {at === name && (
+            <Suspense fallback={<Skeleton className="h-40 w-full" />}>{contents[name]()}</Suspense>
+          )}
         </GuideStep>
       ))}
     </ol>
