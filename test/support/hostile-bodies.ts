@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
 export const bodySurfaces = [
@@ -126,6 +126,13 @@ export const hostileBodies: Readonly<Record<string, Write>> = {
   'short texts of some words': (w, s) => saying(w, many(250_000 * s, w.message(`"${'word '.repeat(18)}"`))),
   'one picture': (w, s) =>
     saying(w, w.message(w.content(w.image(`"data:image/png;base64,${'iVBORw0K'.repeat(3_800_000 * s)}"`)))),
+  'a picture of noise': (w, s) =>
+    saying(
+      w,
+      w.message(
+        w.content(w.image(`"data:image/png;base64,${randomBytes(22_500_000 * s).toString('base64')}"`)),
+      ),
+    ),
   'small pictures': (w, s) =>
     saying(w, w.message(w.content(many(300_000 * s, w.image('"data:image/png;base64,iVBORw0K"'))))),
   'pictures to be fetched': (w, s) =>
@@ -212,6 +219,8 @@ export const hostileForms: Readonly<Record<string, (length: number) => Buffer>> 
   'line feeds': (length) => Buffer.alloc(length, '\n'),
   'half line ends': (length) => Buffer.alloc(length, '\r'),
   'short lines': (length) => Buffer.alloc(length, `${'a'.repeat(30)}\n`),
+  'its own boundary, but for the end': (length) => Buffer.alloc(length, '\n--form-of-a-tes'),
+  'the letters of its boundary': (length) => Buffer.alloc(length, 'tse-a-fo-mrof--\n'),
   dashes: (length) => Buffer.alloc(length, '\r\n--'),
 };
 

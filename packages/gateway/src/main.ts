@@ -38,6 +38,7 @@ import type { ListeningSocket } from './http/listening.ts';
 import { MemoryBudget } from './http/memory.ts';
 import { Repeats } from './http/repeats.ts';
 import { ReportDesk } from './http/report-desk.ts';
+import { Slices } from './http/slices.ts';
 import { Limits } from './limits/limits.ts';
 import type { Clock } from './ports/clock.ts';
 import type { EventSink } from './ports/events.ts';
@@ -375,11 +376,13 @@ function openApi(
   departure: Departure,
   corsOrigins: readonly string[],
 ): Promise<Api> {
+  const slices = new Slices();
   return startApi(
     { ...apiLimits(settings), socket: sockets.api },
     {
       gateway,
-      repeats: new Repeats({ claims: store.claims, store, now: systemClock.now }),
+      repeats: new Repeats({ claims: store.claims, store, now: systemClock.now, slices }),
+      slices,
       reports: new ReportDesk({ reports: store.reports, holds: gateway.holds }, systemClock),
       callers: new Callers(configuration.catalogue, configuration.hashKey, configuration.isInStep),
       addresses: new CallerAddresses(settings.trustedProxies),

@@ -1,8 +1,9 @@
 export { Fingerprint } from './bytes/fingerprint.ts';
 export * from './bytes/json-array.ts';
-export { isForm } from './bytes/multipart.ts';
+export { formBoundary, isForm } from './bytes/multipart.ts';
 export * from './bytes/splice.ts';
 export * from './bytes/sse.ts';
+export { type BodySurvey, FormSurvey, JsonSurvey } from './bytes/survey.ts';
 export { beginningOf } from './bytes/whole-text.ts';
 export * from './codec.ts';
 export * from './endpoint.ts';

@@ -1,4 +1,5 @@
 import type { Edit } from './bytes/splice.ts';
+import type { BodySurvey } from './bytes/survey.ts';
 import type { Fault } from './error.ts';
 import type { NamedMember, NameSearch } from './request/named-models.ts';
 import type { Usage, UsageTerms } from './usage.ts';
@@ -92,6 +93,8 @@ export interface RequestInput {
   readonly params: EndpointParams;
   /** The query, without its question mark. */
   readonly search: string;
+  /** What is known of a large body before it is read; null of others. */
+  readonly survey?: BodySurvey | null;
 }
 
 /** How a stream is cut into frames: server-sent events, or the elements of one JSON array. */

@@ -1,4 +1,14 @@
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  gunzip,
+  inflate,
+  zstdDecompress,
+} from 'node:zlib';
 import { type Fault, fail, fault, type Result, succeed } from '@headgate/protocols';
 import { type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
 import { crowded } from '../route/faults.ts';
@@ -18,23 +28,25 @@ export interface BodyTaker {
   onNoBody(failure: Fault): void;
 }
 
-type Decode = (
-  body: Uint8Array,
-  options: { readonly maxOutputLength: number },
-  done: (error: NodeJS.ErrnoException | null, decoded: Buffer) => void,
-) => void;
+type Decoded = (error: NodeJS.ErrnoException | null, decoded: Buffer) => void;
+
+interface Decoder {
+  whole(body: Uint8Array, options: { readonly maxOutputLength: number }, done: Decoded): void;
+  open(options: { readonly chunkSize: number }): Transform;
+}
 
 /** A chain of encodings is an attack, not a need; agents send one. */
-const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', gunzip],
-  ['x-gzip', gunzip],
-  ['deflate', inflate],
-  ['br', brotliDecompress],
-  ['zstd', zstdDecompress],
+const gzip: Decoder = { whole: gunzip, open: createGunzip };
+const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', gzip],
+  ['x-gzip', gzip],
+  ['deflate', { whole: inflate, open: createInflate }],
+  ['br', { whole: brotliDecompress, open: createBrotliDecompress }],
+  ['zstd', { whole: zstdDecompress, open: createZstdDecompress }],
 ]);
 
 /** How a body of this `content-encoding` becomes plain; null when it is. */
-export function decoderOf(encoding: string | undefined): Result<Decode | null, Fault> {
+export function decoderOf(encoding: string | undefined): Result<Decoder | null, Fault> {
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   if (name === '' || name === 'identity') return succeed(null);
   const decode = decoders.get(name);
@@ -57,7 +69,12 @@ const unsuspectedBytesMax = 1024 * 1024;
  * Takes a body in the place of `taker`, which gets it as it was before it was compressed. Room is made for what is usual, and
  * for all that is allowed only where that was too little: few bytes must not hold much memory.
  */
-export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number, memory: MemoryShare): BodyTaker {
+export function decoding(
+  taker: BodyTaker,
+  decoder: Decoder,
+  bytesMax: number,
+  memory: MemoryShare,
+): BodyTaker {
   const decodeInto = (body: Uint8Array, loan: Loan, room: number): void => {
     const believable = Math.max(unsuspectedBytesMax, ratioMax * body.length);
     const allowed = Math.min(bytesMax, believable);
@@ -66,8 +83,8 @@ export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number, mem
       loan.giveBack();
       return taker.onNoBody(crowded());
     }
-    decode(body, { maxOutputLength }, (error, decoded) => {
-      const isTooLong = error?.code === 'ERR_BUFFER_TOO_LARGE';
+    decode(decoder, body, maxOutputLength, (error, decoded) => {
+      const isTooLong = error?.code === tooLongCode;
       memory.giveBack(error === null ? maxOutputLength - decoded.length : maxOutputLength);
       if (isTooLong && maxOutputLength < allowed) return decodeInto(body, loan, allowed);
       loan.giveBack();
@@ -81,6 +98,30 @@ export function decoding(taker: BodyTaker, decode: Decode, bytesMax: number, mem
     onBody: (body, loan) => decodeInto(body, loan, Math.max(uncountedBytesMax, usualRatio * body.length)),
   };
 }
+
+/** Bytes that are decompressed in one step where there may be many. */
+const chunkSize = 256 * 1024;
+
+/** What may become long is put together as it comes: in one step at the end, that would hold the event loop. */
+function decode({ whole, open }: Decoder, body: Uint8Array, maxOutputLength: number, done: Decoded): void {
+  if (maxOutputLength <= unsuspectedBytesMax) return whole(body, { maxOutputLength }, done);
+  const place = Buffer.allocUnsafeSlow(maxOutputLength);
+  let length = 0;
+  const stream = open({ chunkSize });
+  stream.on('data', (chunk: Buffer) => {
+    if (length + chunk.length > maxOutputLength) {
+      stream.destroy(Object.assign(new Error('too long'), { code: tooLongCode }));
+      return;
+    }
+    place.set(chunk, length);
+    length += chunk.length;
+  });
+  stream.on('error', (error) => done(error, place));
+  stream.on('end', () => done(null, place.subarray(0, length)));
+  stream.end(body);
+}
+
+const tooLongCode = 'ERR_BUFFER_TOO_LARGE';
 
 function unbelievable(bytes: number): Fault {
   return fault('payload_too_large', {
@@ -143,6 +184,8 @@ const believedBytesMax = 128 * 1024;
 /** Beyond it, bytes that have come are believed to be at least this part of the whole. */
 const growth = 16;
 const smallestCapacity = 16 * 1024;
+/** The system fills as much room as it is given, and fresh memory takes its time. */
+export const roomBytesMax = 512 * 1024;
 
 /**
  * Bytes that come in pieces, in one place: a list of them would cost a hundred times its bytes if each piece is one.
@@ -173,7 +216,7 @@ export class GrowingBytes implements Loan {
     const end = Math.min(this.#announced, this.#bytesMax);
     if (this.length >= end) return null;
     if (this.length === this.#place.length && !this.#grow(this.length + 1)) return null;
-    return this.#place.subarray(this.length, end);
+    return this.#place.subarray(this.length, Math.min(end, this.length + roomBytesMax));
   }
 
   /** A piece in the room that was asked for last is where it belongs. False: there is no room for it. */

@@ -3,7 +3,7 @@ import { type Fault, fault, unreachable } from '@headgate/protocols';
 import type { Guard } from '../ports/clock.ts';
 import type { MemoryShare } from '../ports/data-plane.ts';
 import { Ahead } from './ahead.ts';
-import { type BodyTaker, gift, tooLarge } from './body.ts';
+import { type BodyTaker, gift, roomBytesMax, tooLarge } from './body.ts';
 import { invalidHttp } from './errors.ts';
 import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
 import { forgottenBytesMax, Lingering } from './lingering.ts';
@@ -161,7 +161,8 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
       default:
         unreachable(this.#phase);
     }
-    if (bytes.length === readBytesMax && this.#phase !== 'gone') ahead.rest();
+    const isFull = bytes.length === readBytesMax || bytes.length === roomBytesMax;
+    if (isFull && this.#phase !== 'gone') ahead.rest();
   }
 
   /** Another turn of the event loop has come. */

@@ -4,6 +4,7 @@ import type { CallClaim, ClaimResult } from '../ports/call-claims.ts';
 import type { LedgerRecord } from '../ports/ledger-record.ts';
 import { sampleEntry } from '../store/contract/samples.ts';
 import { madeAnswer, type NamedCall, Repeats, wrongName } from './repeats.ts';
+import { Slices } from './slices.ts';
 
 let results: (ClaimResult | Error)[] = [];
 let claimed: { readonly claim: CallClaim; readonly instead: string | null }[] = [];
@@ -17,6 +18,7 @@ beforeEach(() => {
 });
 
 const repeats = new Repeats({
+  slices: new Slices(),
   now: () => 7,
   claims: {
     claim: (claim, instead) => {

@@ -5,12 +5,15 @@ import type { CallClaim, CallClaims } from '../ports/call-claims.ts';
 import type { HeaderList } from '../ports/data-plane.ts';
 import type { LedgerRecord } from '../ports/ledger-record.ts';
 import type { Store } from '../ports/store.ts';
+import type { Slices } from './slices.ts';
 
 const nameGrammar = /^[\x21-\x7e]{1,255}$/;
 /** Another process may take the name between two looks; so many times it is looked again. */
 const looksMax = 3;
 /** The end of a claim is written again and again, as long as the store is away: else its name would be taken until the process ends. */
 const [concludesMax, concludeAgainMs] = [200, 5_000];
+/** Bytes of a body that go into its fingerprint in one step. */
+const hashedBytes = 256 * 1024;
 /** Whoever repeats a call that is not over is told to come back then. */
 const againMs = 2_000;
 
@@ -34,6 +37,7 @@ export interface RepeatsOptions {
   readonly claims: CallClaims;
   readonly store: Pick<Store, 'catchUp' | 'findEntry'>;
   readonly now: () => number;
+  readonly slices: Slices;
 }
 
 /** Why a name cannot be that of a call; null when it can. */
@@ -54,13 +58,26 @@ export class Repeats {
   /** Decides before anything is sent. Never rejects: without the store nobody knows, and the call is refused. */
   async begin(call: NamedCall): Promise<Beginning> {
     const { keyId, name, traceId, path, search, body } = call;
-    const fingerprint = createHash('sha256').update(`${path}?${search}\n`).update(body).digest('hex');
+    const fingerprint = await this.#fingerprint(`${path}?${search}\n`, body);
     const claim = { keyId, name, traceId, fingerprint, nowMs: this.#options.now() };
     try {
       return await this.#decide(claim);
     } catch {
       return refused(fault('store_unavailable', { retryAfterMs: againMs }));
     }
+  }
+
+  /** That of a large body is made in slices. */
+  async #fingerprint(beginning: string, body: Uint8Array): Promise<string> {
+    const hash = createHash('sha256').update(beginning);
+    let at = 0;
+    const step = (): boolean => {
+      hash.update(body.subarray(at, at + hashedBytes));
+      at += hashedBytes;
+      return at < body.length;
+    };
+    if (step()) await new Promise<void>((resolve) => this.#options.slices.work(step, resolve));
+    return hash.digest('hex');
   }
 
   async #conclude(claim: CallClaim, attempts: number): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  type BodySurvey,
   type Endpoint,
   type EndpointMatch,
   type EndpointParams,
@@ -31,6 +32,8 @@ import type { MemoryBudget } from './memory.ts';
 import { findModel, listNativeModels, type ModelLists, modelView, nativeModelView } from './models.ts';
 import { type Beginning, madeAnswer, type Repeats, wrongName } from './repeats.ts';
 import type { ReportDesk } from './report-desk.ts';
+import type { Slices } from './slices.ts';
+import { surveyOf } from './surveys.ts';
 
 /** Everything that answers need, put together once in main.ts. */
 export interface RequestContext {
@@ -46,6 +49,7 @@ export interface RequestContext {
   readonly corsOrigins: ReadonlySet<string>;
   readonly departure: Departure;
   readonly repeats: Repeats;
+  readonly slices: Slices;
 }
 
 /** A request on its way to the endpoint that answers it. */
@@ -262,12 +266,18 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
   onBody(body: Uint8Array, loan: Loan): void {
     this.#loan = loan;
     const isCount = this.#endpoint.kind === 'count-tokens';
-    if (this.#request.exchange.isNamed && !isCount) this.#claim(body);
-    else this.#run(body);
+    const { exchange, context } = this.#request;
+    const survey = surveyOf(body, exchange.header('content-type'));
+    const begin = () => {
+      if (exchange.isNamed && !isCount) this.#claim(body, survey);
+      else this.#run(body, survey);
+    };
+    if (survey === null) begin();
+    else context.slices.work(() => survey.step(), begin);
   }
 
   /** A call with a name is made when it is known that it was not made before. */
-  #claim(body: Uint8Array): void {
+  #claim(body: Uint8Array, survey: BodySurvey | null): void {
     const { exchange, traceId, path, search, context } = this.#request;
     const name = exchange.header('idempotency-key') ?? '';
     const wrong = wrongName(name);
@@ -285,7 +295,7 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
         default:
           // One whose caller has left meanwhile is sent nowhere, and has its entry as every other one.
           this.#over = beginning.over;
-          return this.#run(body);
+          return this.#run(body, survey);
       }
     };
     context.repeats
@@ -299,7 +309,7 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
     this.onCallEnded(true, true);
   }
 
-  #run(body: Uint8Array): void {
+  #run(body: Uint8Array, survey: BodySurvey | null): void {
     const { exchange, traceId, path, search, context } = this.#request;
     const { gateway } = context;
     const inbound = {
@@ -310,6 +320,7 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
       params: this.#params,
       search,
       body,
+      survey,
       receivedAtMs: gateway.clock.now(),
       receivedAt: gateway.clock.monotonic(),
       memory: this,

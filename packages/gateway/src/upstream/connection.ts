@@ -21,6 +21,8 @@ export interface ConnectionKeeper {
 const readBytesMax = 65_536;
 /** Up to this size head and body are copied together, so that they leave in one packet and one system call. */
 const joinedBytesMax = 16_384;
+/** A longer body is written in pieces of this length, one in a turn of the event loop: the system would take megabytes at once. */
+const sliceBytes = 1024 * 1024;
 
 /**
  * Memory that all connections share, because each holds it only while one of its bytes is read or written: a fresh buffer
@@ -178,6 +180,8 @@ export class Connection {
   readonly #keeper: ConnectionKeeper;
   readonly #parser: ResponseParser;
   #carried: Carried | null = null;
+  /** A part of the request is still to be written. */
+  #isWriting = false;
   #answerBegan = false;
   #isKept = true;
   #closeReason = 'the connection was closed';
@@ -213,7 +217,7 @@ export class Connection {
 
   /** The socket has taken all that was written. */
   get hasSent(): boolean {
-    return this.#socket.writableLength === 0;
+    return !this.#isWriting && this.#socket.writableLength === 0;
   }
 
   /** `length`: bytes of the body's pieces together. */
@@ -228,8 +232,18 @@ export class Connection {
     }
     socket.cork();
     socket.write(head, 'latin1');
-    for (const piece of body) socket.write(piece);
+    if (length > sliceBytes) this.#writeNext(slicesOf(body));
+    else for (const piece of body) socket.write(piece);
     socket.uncork();
+  }
+
+  #writeNext(slices: Iterator<Uint8Array>): void {
+    const { value, done } = slices.next();
+    this.#isWriting = done !== true;
+    if (done === true) return;
+    this.#socket.write(value, (error) => {
+      if (error === null || error === undefined) setImmediate(() => this.#writeNext(slices));
+    });
   }
 
   pause(): void {
@@ -305,3 +319,8 @@ export class Connection {
 
 /** For a parser that nothing is expected from. */
 const nobody: ResponseSink = { onHead() {}, onData() {} };
+
+function* slicesOf(body: readonly Uint8Array[]): Generator<Uint8Array, void> {
+  for (const piece of body)
+    for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
+}

@@ -1,4 +1,5 @@
 import compiled from './large-container.json' with { type: 'json' };
+import type { LongTexts } from './long-texts.ts';
 
 /** Looks at the strings inside a skipped object or array, by their length and beginning. `start` and `end` exclude the quotes. */
 export interface StringWatch {
@@ -57,7 +58,7 @@ interface ByOne {
 }
 
 /** Brackets and quotes that one reader passes over, each of which takes some nanoseconds; all else is passed over thirty bytes at a time. */
-export const marksMax = 2_000_000;
+export const marksMax = 1_000_000;
 
 /** The brackets and quotes of the object or array that was skipped last. */
 export function marksSkipped(): number {
@@ -75,6 +76,7 @@ export function skipLargeContainer(
   depth: number,
   watch: StringWatch | null,
   byOne: ByOne,
+  longTexts: LongTexts | null,
 ): number {
   exports.level.value = 0;
   exports.marks.value = 0;
@@ -99,7 +101,7 @@ export function skipLargeContainer(
     if (exports.marks.value > marksMax) return byOne.tooMany;
     at = reached;
     if (bytes[at] !== 0x22) continue;
-    at = byOne.skipString(bytes, reached);
+    at = longTexts?.endOf(reached) ?? byOne.skipString(bytes, reached);
     if (at < 0) return at;
     if (watch !== null) byOne.look(watch, bytes, reached + 1, at - 1);
   }
@@ -111,15 +113,30 @@ export function skipLargeContainer(
  * byte at `start` is. The text's length where there is none.
  */
 export function findClosingQuote(bytes: Uint8Array, start: number, isEscaped: boolean): number {
+  return closingQuoteWithin(bytes, start, bytes.length, isEscaped);
+}
+
+/** The same up to `end`, which it returns where there is none; a multiple of a step away, or the text's end. */
+export function closingQuoteWithin(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  isEscaped: boolean,
+): number {
   exports.escaped.value = isEscaped ? 1 : 0;
-  return inChunks(bytes, start, closingQuote);
+  return inChunks(bytes, start, end, closingQuote);
+}
+
+/** Whether the byte is escaped before which the last search for a closing quote has ended. */
+export function isNextEscaped(): boolean {
+  return exports.escaped.value === 1;
 }
 
 const closingQuote = (length: number): number => exports.closingQuote(length);
 
 /** Tells where a long row of white space ends, or of digits. */
 export function findRowEnd(bytes: Uint8Array, start: number, kind: 'space' | 'digits'): number {
-  return inChunks(bytes, start, rowEnds[kind]);
+  return inChunks(bytes, start, bytes.length, rowEnds[kind]);
 }
 
 const rowEnds = {
@@ -127,16 +144,16 @@ const rowEnds = {
   digits: (length: number): number => exports.rowEnd(length, true),
 };
 
-/** The first byte that the compiled code finds in one of the chunks; the text's length where it finds none. */
-function inChunks(bytes: Uint8Array, start: number, find: (length: number) => number): number {
+/** The first byte that the compiled code finds in one of the chunks; the end where it finds none. */
+function inChunks(bytes: Uint8Array, start: number, end: number, find: (length: number) => number): number {
   const chunk = new Uint8Array(exports.memory.buffer, 0, chunkBytes);
-  for (let at = start; at < bytes.length; at += chunkBytes) {
-    const piece = bytes.subarray(at, at + chunkBytes);
+  for (let at = start; at < end; at += chunkBytes) {
+    const piece = bytes.subarray(at, Math.min(at + chunkBytes, end));
     chunk.set(piece);
     const found = find(piece.length);
     if (found < piece.length) return at + found;
   }
-  return bytes.length;
+  return end;
 }
 
 /** The last step may have gone some strings beyond the end of the container. */

@@ -50,15 +50,21 @@ export function isForm(contentType: string): boolean {
  * one that is billed: what two parsers could read in two ways is refused, such as a boundary behind half a line end, which
  * some take for one, or a name given twice in one part.
  *
- * Linear: `delimitersIn` compares no byte twice.
+ * Linear: `DelimiterSearch` compares no byte twice.
  */
-export function readForm(bytes: Uint8Array, boundary: string): FormReading {
+export function readForm(
+  bytes: Uint8Array,
+  boundary: string,
+  surveyed: DelimiterSearch | null = null,
+): FormReading {
   const mark = new TextEncoder().encode(`--${boundary}`);
   const parts: FormPart[] = [];
   // The first delimiter needs no line before it.
   if (!matches(bytes, mark, 0)) return malformed('does not begin with its boundary');
-  const delimiters = delimitersIn(bytes, mark);
-  if (delimiters === null) return malformed(halfLineEnd);
+  const search = surveyed ?? new DelimiterSearch(bytes, boundary);
+  search.step(bytes.length);
+  const { found: delimiters } = search;
+  if (search.hasHalfLineEnd) return malformed(halfLineEnd);
   let at = mark.length;
   while (!isClosing(bytes, at)) {
     const next = delimiters[parts.length] ?? -1;
@@ -108,22 +114,44 @@ function matches(bytes: Uint8Array, pattern: Uint8Array, at: number): boolean {
 }
 
 /**
- * Finds the boundaries behind a line feed, but for the first, and no more of them than a form may have; null where one stands behind half
- * a line end. They are found by the byte of theirs that the form has fewest of: a picture has each byte now and then, and
- * a text that is all line feeds has no other. What stands before a boundary is looked at first, and it has no line end in it.
+ * Finds the boundaries behind a line feed, but for the first, and no more of them than a form may have, some bytes in each step.
+ * They are found by the byte of theirs that the form has fewest of: a picture has each byte now and then, and a text that
+ * is all line feeds has no other. What stands before a boundary is looked at first, and it has no line end in it.
  */
-function delimitersIn(bytes: Uint8Array, mark: Uint8Array): readonly number[] | null {
-  const offset = rarestIn(bytes, mark);
-  const byte = mark[offset] ?? 0;
-  const found: number[] = [];
-  for (let at = findByte(bytes, byte, offset + 1); at !== -1; at = findByte(bytes, byte, at + 1)) {
-    const start = at - offset;
-    const before = bytes[start - 1];
-    if ((before !== lineFeed && before !== carriageReturn) || !matches(bytes, mark, start)) continue;
-    if (before === carriageReturn) return null;
-    if (found.length < partsMax + 2) found.push(start);
+export class DelimiterSearch {
+  readonly found: number[] = [];
+  /** A boundary stands behind half a line end. */
+  hasHalfLineEnd = false;
+  readonly #bytes: Uint8Array;
+  readonly #mark: Uint8Array;
+  /** The place in the mark of the byte that is looked for. */
+  readonly #offset: number;
+  #at: number;
+
+  constructor(bytes: Uint8Array, boundary: string) {
+    this.#bytes = bytes;
+    this.#mark = new TextEncoder().encode(`--${boundary}`);
+    this.#offset = rarestIn(bytes, this.#mark);
+    this.#at = this.#offset + 1;
   }
-  return found;
+
+  /** Goes on for about so many bytes. False when there are no more. */
+  step(count: number): boolean {
+    const bytes = this.#bytes;
+    const mark = this.#mark;
+    const end = Math.min(this.#at + count, bytes.length);
+    const slice = bytes.subarray(0, end);
+    const byte = mark[this.#offset] ?? 0;
+    for (let at = findByte(slice, byte, this.#at); at !== -1; at = findByte(slice, byte, at + 1)) {
+      const start = at - this.#offset;
+      const before = bytes[start - 1];
+      if ((before !== lineFeed && before !== carriageReturn) || !matches(bytes, mark, start)) continue;
+      if (before === carriageReturn) this.hasHalfLineEnd = true;
+      else if (this.found.length < partsMax + 2) this.found.push(start);
+    }
+    this.#at = end;
+    return end < bytes.length;
+  }
 }
 
 /** The place in the mark of the byte that a sample of the form has least often. */

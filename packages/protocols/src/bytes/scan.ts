@@ -7,6 +7,7 @@ import {
   skipLargeContainer,
 } from './large-container.ts';
 import { skipLongString } from './long-string.ts';
+import type { LongTexts } from './long-texts.ts';
 
 export type { StringWatch } from './large-container.ts';
 
@@ -53,13 +54,19 @@ function skipSpaces(bytes: Uint8Array, start: number): number {
   return near === bytes.length ? near : findRowEnd(bytes, near, 'space');
 }
 
-function skipValue(bytes: Uint8Array, at: number, depth: number, watch: StringWatch | null): number {
+function skipValue(
+  bytes: Uint8Array,
+  at: number,
+  depth: number,
+  watch: StringWatch | null,
+  longTexts: LongTexts | null,
+): number {
   switch (bytes[at]) {
     case quote:
-      return skipString(bytes, at);
+      return longTexts?.endOf(at) ?? skipString(bytes, at);
     case 0x7b:
     case 0x5b:
-      return skipContainer(bytes, at, depth, watch);
+      return skipContainer(bytes, at, depth, watch, longTexts);
     case 0x74:
       return skipWord(bytes, at, 'true');
     case 0x66:
@@ -90,8 +97,15 @@ const levelsMax = 30;
  * Written as one tight loop: this is where the time of a large body without long strings goes. What is open is a bit per
  * level, one for an object and zero for an array; deeper down another call goes on with bits of its own.
  */
-function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: StringWatch | null): number {
-  if (bytes.length - start >= largeBytesMin) return skipLargeContainer(bytes, start, depth, watch, byOne);
+function skipContainer(
+  bytes: Uint8Array,
+  start: number,
+  depth: number,
+  watch: StringWatch | null,
+  longTexts: LongTexts | null,
+): number {
+  if (bytes.length - start >= largeBytesMin)
+    return skipLargeContainer(bytes, start, depth, watch, byOne, longTexts);
   let open = 0;
   let level = 0;
   let at = start;
@@ -111,7 +125,7 @@ function skipContainer(bytes: Uint8Array, start: number, depth: number, watch: S
     if (bracket === 0x7b) {
       if (level >= depth) return tooDeep;
       if (level === levelsMax) {
-        at = skipContainer(bytes, at - 1, depth - level, watch);
+        at = skipContainer(bytes, at - 1, depth - level, watch, longTexts);
         if (at < 0) return at;
         continue;
       }
@@ -215,9 +229,11 @@ export class JsonReader {
   #depth = 0;
   #steps = 0;
   #marks = 0;
+  readonly #longTexts: LongTexts | null;
 
-  constructor(bytes: Uint8Array, at = 0) {
+  constructor(bytes: Uint8Array, at = 0, longTexts: LongTexts | null = null) {
     this.bytes = bytes;
+    this.#longTexts = longTexts;
     this.at = skipSpace(bytes, at);
   }
 
@@ -283,7 +299,9 @@ export class JsonReader {
     if (this.failure !== null) return -1;
     const { bytes, at } = this;
     const end =
-      bytes[at] === quote ? skipString(bytes, at) : skipValue(bytes, at, depthMax - this.#depth, watch);
+      bytes[at] === quote && this.#longTexts === null
+        ? skipString(bytes, at)
+        : skipValue(bytes, at, depthMax - this.#depth, watch, this.#longTexts);
     if (end < 0) {
       this.#fail(end);
       return -1;

@@ -128,7 +128,9 @@ const idName = new KeyNames(['id']);
  */
 function callIdEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  return span === undefined ? [] : inElements(new JsonReader(members.body, span.start), messageCallIds);
+  return span === undefined
+    ? []
+    : inElements(new JsonReader(members.body, span.start, members.longTexts), messageCallIds);
 }
 
 function messageCallIds(reader: JsonReader): readonly Edit[] {
@@ -187,7 +189,7 @@ function expectedReasoningEdits(
 ): readonly Edit[] {
   const span = members.span('messages');
   if (!reasoning || span === undefined) return [];
-  return inElements(new JsonReader(members.body, span.start), messageReasoning);
+  return inElements(new JsonReader(members.body, span.start, members.longTexts), messageReasoning);
 }
 
 function messageReasoning(reader: JsonReader): readonly Edit[] {
@@ -220,7 +222,9 @@ const callsName = new KeyNames(['tool_calls']);
  */
 function foreignStateEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('messages');
-  return span === undefined ? [] : inElements(new JsonReader(members.body, span.start), carrierEdits);
+  return span === undefined
+    ? []
+    : inElements(new JsonReader(members.body, span.start, members.longTexts), carrierEdits);
 }
 
 /** Goes through the message or the call at hand. */

@@ -19,8 +19,8 @@ import { ChatEventWriter, writeAnswer } from './write-events.ts';
 import { writeTurn } from './write-messages.ts';
 import { isThoughtful, thoughtWords, weighChatLosses, writeLeastThought } from './write-settings.ts';
 
-function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
-  const read = readFacts(body);
+function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
+  const read = readFacts(input);
   if (!read.ok) return read;
   return succeed({
     facts: read.value.facts,

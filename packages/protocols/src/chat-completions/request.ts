@@ -16,6 +16,7 @@ import {
   type RequestMembers,
   readModelAndStream,
   readWhole,
+  type SurveyedBody,
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
@@ -51,9 +52,9 @@ const names = new KeyNames<RequestMember>(requestMembers);
 const media = mediaParts(partNeeds);
 const includeUsageName = new KeyNames(['include_usage']);
 
-export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
+export function readFacts(input: SurveyedBody): Result<ReadRequest, Fault> {
   const watch = new MediaWatch(media);
-  const found = findMembers(body, names, { name: 'messages', watch });
+  const found = findMembers(input, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
   const asked = readModelAndStream(members);
@@ -70,7 +71,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
     facts: {
       ...asked.value,
       maxOutputTokens: limit.value.tokens,
-      inputTokensEstimate: watch.estimate(body.length),
+      inputTokensEstimate: watch.estimate(input.body.length),
       choices: choices.value ?? 1,
       needs: readNeeds(members, watch.needs),
       ...readTerms(members),

@@ -15,6 +15,7 @@ import {
   type ReadMembers,
   type Refused,
   type RequestMembers,
+  type WalkedBody,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';
@@ -35,18 +36,19 @@ const names = new KeyNames<RequestMember>(requestMembers);
 const modelName = new KeyNames(['model']);
 
 /** The model, and whether to stream, are in the path. What is wrong for this protocol alone is for the upstream to say. */
-export function readFacts({ body, params, search, work }: RequestInput): Result<ReadRequest, Fault> {
+export function readFacts(input: RequestInput): Result<ReadRequest, Fault> {
+  const { body, params, search, work } = input;
   const framing = readFraming(search);
   if (!framing.ok) return framing;
   const watch = new MimeTypeWatch();
-  const found = findMembers(body, names, { name: 'contents', watch });
+  const found = findMembers(input, names, { name: 'contents', watch });
   if (!found.ok) return found;
   const members = found.value;
   const twice = spelledTwice(members);
   if (twice !== null) return twice;
   if (work === 'answer' && !hasContents(members)) return noContents;
   countedRequest(members)?.skip(watch);
-  const config = readConfig(body, span(members, 'generationConfig', 'generation_config'));
+  const config = readConfig(members, span(members, 'generationConfig', 'generation_config'));
   if (!config.ok) return config;
   const { model = '', action = '' } = params;
   const cache = members.value('cachedContent') ?? members.value('cached_content');
@@ -192,8 +194,9 @@ const candidatesMax = 128;
 const configNames = new KeyNames([...configMembers.keys()]);
 
 /** Reads the few members that matter; a schema may be long and is not looked at. Without a span everything is as by default. */
-function readConfig(body: Uint8Array, span: MemberSpan | undefined): Result<Config, Fault> {
-  const spans = findSpans(body, span);
+function readConfig(members: WalkedBody, span: MemberSpan | undefined): Result<Config, Fault> {
+  const { body } = members;
+  const spans = findSpans(members, span);
   if (!spans.ok) return spans;
   const memberOf = (name: ConfigMember): unknown => {
     const found = spans.value.get(name);
@@ -214,9 +217,9 @@ function readConfig(body: Uint8Array, span: MemberSpan | undefined): Result<Conf
 
 type Spans = ReadonlyMap<ConfigMember, TextSpan>;
 
-function findSpans(body: Uint8Array, span: MemberSpan | undefined): Result<Spans, Fault> {
+function findSpans({ body, longTexts }: WalkedBody, span: MemberSpan | undefined): Result<Spans, Fault> {
   const spans = new Map<ConfigMember, TextSpan>();
-  const reader = new JsonReader(body, span?.start ?? body.length);
+  const reader = new JsonReader(body, span?.start ?? body.length, longTexts);
   if (span === undefined || reader.kind === 'null') return succeed(spans);
   if (!reader.enterObject())
     return invalid("'generationConfig' must be an object, or be left out.", 'generationConfig');

@@ -8,10 +8,11 @@ import { type Result, succeed } from '../result.ts';
 import { passThrough, readFormRequest, readJson, refusePath } from './request.ts';
 import { ImagesStreamReader, readAnswer } from './stream.ts';
 
-function readRequest({ body, header, path }: RequestInput): Result<InboundRequest, Fault> {
+function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
+  const { header, path } = input;
   const operation = path.endsWith('/edits') ? 'edits' : 'generations';
   const contentType = header('content-type') ?? '';
-  const read = isForm(contentType) ? readFormRequest(body, contentType) : readJson(body);
+  const read = isForm(contentType) ? readFormRequest(input, contentType) : readJson(input);
   if (!read.ok) return read;
   return succeed({
     facts: read.value.facts,

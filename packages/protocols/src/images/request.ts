@@ -11,6 +11,7 @@ import {
   type RequestMembers,
   readModelAndStream,
   readWhole,
+  type SurveyedBody,
 } from '../request/members.ts';
 import { findNames, type NamedMember, type NameSearch, namesInFields } from '../request/named-models.ts';
 import type { EncodedRequest, Facts, PassthroughTarget } from '../request.ts';
@@ -64,8 +65,9 @@ const picturesMax = 1_000;
 
 const names = new KeyNames<RequestMember>(requestMembers);
 /** Reads JSON. What is wrong for this protocol alone, such as a missing prompt, is for the upstream to say. */
-export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
-  const found = findMembers<RequestMember>(body, names);
+export function readJson(input: SurveyedBody): Result<ReadRequest, Fault> {
+  const { body } = input;
+  const found = findMembers<RequestMember>(input, names);
   if (!found.ok) return found;
   const members = found.value;
   const asked = readModelAndStream(members);
@@ -80,7 +82,7 @@ export function readJson(body: Uint8Array): Result<ReadRequest, Fault> {
     terms: { ...noTerms, size: termWord(members.value('size')), quality: termWord(members.value('quality')) },
   });
   const edits = (upstreamModel: string) => modelEdits(members.span('model'), facts.model, upstreamModel);
-  const named = (search: NameSearch) => findNames(body, undefined, search);
+  const named = (search: NameSearch) => findNames(members, undefined, search);
   return succeed({ facts, body, contentType: jsonType, modelEdits: edits, names: named });
 }
 
@@ -107,11 +109,14 @@ function countIn(members: RequestMembers<RequestMember>, name: RequestMember): n
 const valueBytesMax = 1_024;
 
 /** Reads `multipart/form-data`: texts for every scalar, files for the images (`image`, `image[]`, `image[0]`, `mask`). */
-export function readFormRequest(body: Uint8Array, contentType: string): Result<ReadRequest, Fault> {
+export function readFormRequest(
+  { body, survey = null }: SurveyedBody,
+  contentType: string,
+): Result<ReadRequest, Fault> {
   const boundary = formBoundary(contentType);
   if (boundary === null)
     return invalid("A form must name its boundary: 'multipart/form-data; boundary=…'.", 'content-type');
-  const form = readForm(body, boundary);
+  const form = readForm(body, boundary, survey?.delimiters ?? null);
   if (!form.ok) return invalid(`The form ${form.problem}.`);
   const fields = indexFields(form.parts);
   if (!fields.ok) return fields;

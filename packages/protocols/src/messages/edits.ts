@@ -2,7 +2,7 @@ import { decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import type { Edit } from '../bytes/splice.ts';
 import { editedRequest, leaveOut, modelEdits, replace, withQuery } from '../request/edits.ts';
-import type { RequestMembers } from '../request/members.ts';
+import type { RequestMembers, WalkedBody } from '../request/members.ts';
 import type { EncodedRequest, PassthroughTarget } from '../request.ts';
 import { readSealed } from '../translate/seals.ts';
 import { recordOf } from '../wire-values.ts';
@@ -50,7 +50,7 @@ function thoughtEdits(members: RequestMembers<RequestMember>, origin: string): r
   const span = members.span('messages');
   const { body } = members;
   if (span === undefined || !members.hasMark) return [];
-  const messages = readMessages(body, span.start);
+  const messages = readMessages(members, span.start);
   const isEmptied = ({ blocks }: Message) =>
     blocks.length > 0 && blocks.every((block) => isForeign(body, block, origin));
   const edits = messages
@@ -107,8 +107,8 @@ function withoutThinking(members: RequestMembers<RequestMember>): readonly Edit[
 const contentName = new KeyNames(['content']);
 const blockNames = new KeyNames(['type', 'signature', 'data']);
 
-function readMessages(body: Uint8Array, at: number): readonly Message[] {
-  const reader = new JsonReader(body, at);
+function readMessages({ body, longTexts }: WalkedBody, at: number): readonly Message[] {
+  const reader = new JsonReader(body, at, longTexts);
   return readElements(reader, () => {
     let blocks: readonly Block[] = [];
     while (reader.nextMember()) {

@@ -37,11 +37,12 @@ const userIdName = new KeyNames(['user_id']);
 const media = mediaParts(blockNeeds);
 
 /** All that is wrong for this protocol alone, such as a missing limit, is for the upstream to say. */
-export function readFacts({ body, header, work }: RequestInput): Result<ReadRequest, Fault> {
+export function readFacts(input: RequestInput): Result<ReadRequest, Fault> {
+  const { body, header, work } = input;
   const headers = readHeaders(header);
   if (!headers.ok) return headers;
   const watch = new MediaWatch(media);
-  const found = findMembers(body, names, { name: 'messages', watch });
+  const found = findMembers(input, names, { name: 'messages', watch });
   if (!found.ok) return found;
   const members = found.value;
   const asked = readModelAndStream(members);

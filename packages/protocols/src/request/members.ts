@@ -1,7 +1,8 @@
 import { decodeJson, decodeString, KeyNames } from '../bytes/json-text.ts';
+import type { LongTexts } from '../bytes/long-texts.ts';
 import { depthMax, type JsonFailure, type JsonKind, JsonReader, type StringWatch } from '../bytes/scan.ts';
 import { type Fault, fault } from '../error.ts';
-import type { Facts, ThoughtAsked } from '../request.ts';
+import type { Facts, RequestInput, ThoughtAsked } from '../request.ts';
 import { fail, type Result, succeed } from '../result.ts';
 import { isRecord } from '../wire-values.ts';
 import type { LongStrings } from './media-watch.ts';
@@ -30,10 +31,16 @@ export function invalid(message: string, param: string | null = null): Refused {
 export class RequestMembers<Name extends string> {
   readonly body: Uint8Array;
   readonly #spans: ReadonlyMap<Name, MemberSpan>;
+  readonly longTexts: LongTexts | null;
   readonly #watch: StringWatch | null;
 
-  constructor(body: Uint8Array, spans: ReadonlyMap<Name, MemberSpan>, watch: StringWatch | null) {
+  constructor(
+    { body, survey = null }: SurveyedBody,
+    spans: ReadonlyMap<Name, MemberSpan>,
+    watch: StringWatch | null,
+  ) {
     this.body = body;
+    this.longTexts = survey?.longTexts ?? null;
     this.#spans = spans;
     this.#watch = watch;
   }
@@ -74,9 +81,15 @@ export class RequestMembers<Name extends string> {
   /** A reader at the value; null when absent. */
   reader(name: Name): JsonReader | null {
     const span = this.#spans.get(name);
-    return span === undefined ? null : new JsonReader(this.body, span.start);
+    return span === undefined ? null : new JsonReader(this.body, span.start, this.longTexts);
   }
 }
+
+/** A body, and what is known of it before it is read. */
+export type SurveyedBody = Pick<RequestInput, 'body' | 'survey'>;
+
+/** The same when it has been looked through. */
+export type WalkedBody = Pick<RequestMembers<string>, 'body' | 'longTexts'>;
 
 /** Anything that has these members at least. */
 export type WithMembers<Name extends string> = Pick<
@@ -98,11 +111,13 @@ interface WatchedMember<Name extends string> {
  * since upstreams refuse it (RFC 8259, section 8.1).
  */
 export function findMembers<Name extends string>(
-  body: Uint8Array,
+  input: SurveyedBody,
   names: KeyNames<Name>,
   watched: WatchedMember<Name> | null = null,
 ): Result<RequestMembers<Name>, Fault> {
-  const reader = new JsonReader(body);
+  const { body, survey = null } = input;
+  if (survey?.longTexts?.isCrumbled === true) return invalid(tooMuch);
+  const reader = new JsonReader(body, 0, survey?.longTexts ?? null);
   if (reader.kind !== 'object') return invalid(notAnObject);
   const spans = new Map<Name, MemberSpan>();
   reader.enterObject();
@@ -120,10 +135,13 @@ export function findMembers<Name extends string>(
     spans.set(name, { keyStart: keyStart - 1, keyEnd: keyEnd + 1, start, end });
   }
   if (!reader.isAtEnd() && reader.failure !== null) return invalid(describe(reader.failure));
-  return succeed(new RequestMembers(body, spans, watched?.watch ?? null));
+  return succeed(new RequestMembers(input, spans, watched?.watch ?? null));
 }
 
 const notAnObject = 'The request body must be a JSON object in UTF-8, without a byte order mark.';
+
+const tooMuch =
+  'The request body has more than 8 MiB beside its long texts, which no request needs: many members, short texts or white space.';
 
 const tooManyMembers = `The request body has more than ${membersMax.toLocaleString('en-US')} members; leave out those that no server reads.`;
 

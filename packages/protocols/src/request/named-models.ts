@@ -1,5 +1,6 @@
 import { decodeString, type TextSpan } from '../bytes/json-text.ts';
 import { JsonReader } from '../bytes/scan.ts';
+import type { WalkedBody } from './members.ts';
 
 /**
  * The meaning of a member for the rights of a key. `own`: repeats the model that is called · `named`: its text, or those of its list,
@@ -53,7 +54,7 @@ const nameBytesMax = 1_200;
  * @param conversation is stepped over: it is all words.
  */
 export function findNames(
-  body: Uint8Array,
+  body: WalkedBody,
   conversation: PassedOver | undefined,
   { rules, isKnown }: NameSearch,
 ): readonly NamedMember[] | null {
@@ -64,11 +65,11 @@ export function findNames(
 
 /** The same for a body whose conversation has this name. */
 export function namesIn<Name extends string>(
-  members: { readonly body: Uint8Array; span(name: Name): PassedOver | undefined },
+  members: WalkedBody & { span(name: Name): PassedOver | undefined },
   conversation: Name,
   search: NameSearch,
 ): readonly NamedMember[] | null {
-  return findNames(members.body, members.span(conversation), search);
+  return findNames(members, members.span(conversation), search);
 }
 
 /** The name of a member as rules have it: servers differ in which spellings they take for the same. */
@@ -100,12 +101,12 @@ class Search {
   readonly #isKnown: (text: string) => boolean;
 
   constructor(
-    body: Uint8Array,
+    { body, longTexts }: WalkedBody,
     conversation: PassedOver | undefined,
     rules: MemberRules,
     isKnown: (text: string) => boolean,
   ) {
-    this.#reader = new JsonReader(body);
+    this.#reader = new JsonReader(body, 0, longTexts);
     this.#conversation = conversation;
     this.#rules = rules;
     this.#isKnown = isKnown;

@@ -28,7 +28,7 @@ const sealedName = new KeyNames(['encrypted_content']);
 function foreignStateEdits(members: RequestMembers<RequestMember>): readonly Edit[] {
   const span = members.span('input');
   if (span === undefined || !members.hasMark) return [];
-  const reader = new JsonReader(members.body, span.start);
+  const reader = new JsonReader(members.body, span.start, members.longTexts);
   if (!reader.enterArray()) return [];
   const items: ElementSpan[] = [];
   while (reader.nextElement()) {

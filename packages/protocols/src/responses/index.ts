@@ -36,8 +36,8 @@ export const responsesCodec: Codec = {
   openPlace: () => new ResponsesPlace(),
 };
 
-function readRequest({ body }: RequestInput): Result<InboundRequest, Fault> {
-  const read = readFacts(body);
+function readRequest(input: RequestInput): Result<InboundRequest, Fault> {
+  const read = readFacts(input);
   if (!read.ok) return read;
   return succeed({
     facts: read.value.facts,

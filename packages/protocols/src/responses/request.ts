@@ -16,6 +16,7 @@ import {
   type RequestMembers,
   readModelAndStream,
   readWhole,
+  type SurveyedBody,
   saysJson,
 } from '../request/members.ts';
 import { OpeningReader, readerOf, sessionClue } from '../request/session.ts';
@@ -35,9 +36,9 @@ const idName = new KeyNames(['id']);
 const thoughtMembers = ['reasoning'] as const;
 
 /** The upstream is left to say what is wrong for this protocol alone, such as neither an input nor a conversation. */
-export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
+export function readFacts(input: SurveyedBody): Result<ReadRequest, Fault> {
   const watch = new MediaWatch(media);
-  const found = findMembers(body, names, { name: 'input', watch });
+  const found = findMembers(input, names, { name: 'input', watch });
   if (!found.ok) return found;
   const members = found.value;
   const asked = readModelAndStream(members);
@@ -49,7 +50,7 @@ export function readFacts(body: Uint8Array): Result<ReadRequest, Fault> {
   const facts = {
     ...asked.value,
     maxOutputTokens: limit.value,
-    inputTokensEstimate: watch.estimate(body.length),
+    inputTokensEstimate: watch.estimate(input.body.length),
     choices: 1,
     needs: readNeeds(members, watch.needs),
     ...withPlugins(askedTerms(serviceOf(members.value('service_tier'))), members),

@@ -1,0 +1,14 @@
+import { type BodySurvey, FormSurvey, formBoundary, JsonSurvey } from '@headgate/protocols';
+
+/** Shorter bodies are read without: a turn of the event loop has room for that. Bytes. */
+const jsonBytesMin = 2 * 1024 * 1024;
+/** A form can be dearer to look through. */
+const formBytesMin = 512 * 1024;
+
+/** What is to be found out of a body, slice by slice, before it is read; null of one that needs none. */
+export function surveyOf(body: Uint8Array, contentType = ''): BodySurvey | null {
+  if (body.length < formBytesMin) return null;
+  const boundary = formBoundary(contentType);
+  if (boundary !== null) return new FormSurvey(body, boundary);
+  return body.length < jsonBytesMin ? null : new JsonSurvey(body);
+}
