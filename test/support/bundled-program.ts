@@ -22,6 +22,7 @@ const entries = [
   'packages/gateway/src/cli.ts',
   'packages/gateway/src/store/sqlite/store-worker.ts',
   'packages/gateway/src/translation/translate-worker.ts',
+  'packages/gateway/src/translation/answer-worker.ts',
   'packages/gateway/src/tokens/count-worker.ts',
   'packages/simulator/src/fleet-worker.ts',
 ].map((path) => join(root, path));

@@ -206,6 +206,16 @@ export const hostileAnswers: Readonly<
     write: (scale) =>
       `{"type":"message","role":"assistant","stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1},"content":[${many(700_000 * scale, '{"type":"text","text":"a"}')}]}`,
   },
+  'one long text in an answer': {
+    model: 'same',
+    write: (scale) =>
+      `{"choices":[{"message":{"content":${text('line\n"of" text 語 '.repeat(3_000_000 * scale))}},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
+  },
+  'one long text in an answer, translated': {
+    model: 'to-messages',
+    write: (scale) =>
+      `{"type":"message","role":"assistant","stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1},"content":[{"type":"text","text":${text('line\n"of" text 語 '.repeat(3_000_000 * scale))}}]}`,
+  },
   'arguments of a million members, translated': {
     model: 'to-messages',
     write: (scale) =>

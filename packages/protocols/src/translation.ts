@@ -37,6 +37,13 @@ export interface Languages {
   readonly upstream: Codec;
 }
 
+/** What the way back for an answer needs, in data alone: it can be made in another thread. */
+export interface AnswerParts {
+  readonly target: TranslationTarget;
+  readonly written: WrittenTurn;
+  readonly context: WriterContext;
+}
+
 /** One request for one target of another protocol, and the way back for its answer. */
 export class Translation {
   readonly #languages: Languages;
@@ -58,6 +65,13 @@ export class Translation {
   /** All of it that a translation made in another thread is put together from again. */
   get written(): WrittenTurn {
     return this.#written;
+  }
+
+  /** The same for its answer alone: without the request. */
+  get forAnswer(): AnswerParts {
+    const { request } = this.#written;
+    const written = { ...this.#written, request: { ...request, body: [] } };
+    return { target: this.#target, written, context: this.#context };
   }
 
   get losses(): readonly Loss[] {

@@ -13,11 +13,12 @@ import type { Rescue } from './detours/rescue/rescue.ts';
 import { type Encoded, openTranslatedRelay } from './detours/translate.ts';
 import type { HeldStream } from './hold/held.ts';
 import { type AttemptRecord, alertBug, outcomeOfFailure } from './outcomes.ts';
-import { type Relay, StreamRelay, WholeRelay } from './relay.ts';
+import { type Relay, StreamRelay } from './relay.ts';
 import { streamHeaders, wholeHeaders } from './reply.ts';
 import type { Errand } from './request.ts';
+import { WholeRelay } from './whole-relay.ts';
 
-/** Whose attempt it is: hears how it fares the moment it happens, before anything else of the call can. */
+/** Whose attempt it is: hears how it fares the moment it happens. */
 export interface AttemptOwner {
   /** Attempts sent so far, this one included. */
   readonly begun: number;
@@ -213,12 +214,20 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
 
   onEnd(): void {
     this.#deadline.release();
+    const relay = this.#relay;
+    this.#noteWhole(() => {
+      if (relay?.endElsewhere?.((outcome) => this.#noteWhole(() => outcome)) === true) return null;
+      return relay?.end() ?? this.#cut('the answer ended before it began');
+    });
+  }
+
+  #noteWhole(read: () => Outcome | null): void {
     if (this.#done) return;
     try {
-      const relay = this.#relay;
-      const outcome = relay?.end() ?? this.#cut('the answer ended before it began');
+      const outcome = read();
+      if (outcome === null) return;
       const now = this.#now();
-      if (relay?.hasContent) this.#noteContent(now);
+      if (this.#relay?.hasContent) this.#noteContent(now);
       this.#finish(outcome, now);
     } catch (error) {
       this.#noteBug(error);

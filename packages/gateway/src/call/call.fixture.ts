@@ -198,7 +198,7 @@ export class Rig {
       ),
       media: { fetch: () => Promise.resolve(succeed(new Map())) },
       tokens: { count: () => Promise.resolve(null) },
-      translator: { translate: () => () => {} },
+      translator: { translate: () => () => {}, readAnswer: (_by, _job, _body, done) => done(null) },
       observer: {
         callStarted: () => {},
         callFinished: (entry) => this.observed.push(entry),

@@ -7,7 +7,6 @@ import {
   type Reading,
   SseSplitter,
   type StreamReader,
-  totalOutput,
   type UpstreamRefusal,
   unreachable,
   withoutCommentText,
@@ -15,7 +14,7 @@ import {
 import type { Wire } from '../catalogue/wire.ts';
 import { type HeaderList, type MemoryShare, uncountedBytesMax } from '../ports/data-plane.ts';
 import type { Outcome } from '../route/outcomes.ts';
-import { mendedBy, mendsWith, openingOf, unmarked } from './detours/odd-answer.ts';
+import { mendedBy, mendsWith, openingOf } from './detours/odd-answer.ts';
 import type { CallEnd } from './outcomes.ts';
 import type { Errand } from './request.ts';
 
@@ -25,6 +24,8 @@ export interface Relay {
   read(chunk: Uint8Array): Outcome | null;
   /** The upstream has ended the body. */
   end(): Outcome;
+  /** The same for what would hold the event loop: it is read elsewhere, and `done` is called then. False where it would not. */
+  endElsewhere?(done: (outcome: Outcome) => void): boolean;
   /** The meter's, so far; null before anything could be metered. */
   readonly reading: Reading | null;
   /** The model's own words have come, as against pings and roles. */
@@ -48,103 +49,15 @@ export function refusedAs(kind: 'garbled' | 'blank', message: string): Outcome {
 }
 
 /** No output and no word on why it stopped, whatever it counts: an answer in form only, which another channel may do better. */
-function isBlank({ hasOutput, finishReason }: Reading): boolean {
+export function isBlank({ hasOutput, finishReason }: Reading): boolean {
   return !hasOutput && finishReason === null;
 }
 
 /** The bytes that are asked for once so many are kept, in steps that double; null when there is no room for them. */
-function heldFor(bytes: number, held: number, memory: MemoryShare): number | null {
+export function heldFor(bytes: number, held: number, memory: MemoryShare): number | null {
   if (bytes <= uncountedBytesMax || bytes <= held) return held;
   const grown = Math.max(bytes, 2 * held);
   return memory.take(grown - held) ? grown : null;
-}
-
-const announcedBytesMax = 4 * 1024 * 1024;
-
-/**
- * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can
- * still be given to another channel, and so that its entry is durable before the caller sees its last byte.
- */
-export class WholeRelay implements Relay {
-  readonly committed = false;
-  readonly callerIsSlow = false;
-  reading: Reading | null = null;
-  hasContent = false;
-  mends = nothingMended;
-  ending: Relay['ending'] = null;
-  readonly #errand: Errand;
-  readonly #wire: Wire;
-  readonly #headers: HeaderList;
-  heldBytes = 0;
-  readonly #isCrowded: boolean;
-  /** Exactly as long as the body where that was announced. */
-  #place: Uint8Array;
-  #length = 0;
-
-  /** @param announced what an upstream says of the body's length is believed up to a size. */
-  constructor(errand: Errand, wire: Wire, headers: HeaderList, announced: number) {
-    this.#errand = errand;
-    this.#wire = wire;
-    this.#headers = headers;
-    // Several large answers may begin together. Some are given room whole: bit by bit, all would be refused in the middle.
-    this.#isCrowded = announced <= errand.limits.answerBytesMax && !this.#hasRoom(announced);
-    const isBelieved = announced > 0 && announced <= announcedBytesMax && !this.#isCrowded;
-    this.#place = isBelieved ? Buffer.allocUnsafe(announced) : noBytes;
-  }
-
-  read(chunk: Uint8Array): Outcome | null {
-    const length = this.#length + chunk.length;
-    if (this.#isCrowded || (length > uncountedBytesMax && !this.#hasRoom(length)))
-      return { kind: 'crowded', committed: false, reading: null };
-    if (this.gather(chunk) <= this.#errand.limits.answerBytesMax) return null;
-    return refusedAs('garbled', 'the answer is larger than allowed');
-  }
-
-  end(): Outcome {
-    const body = this.body[0] === markFirst ? unmarked(this.body) : this.body;
-    if (body.length < this.#length) this.mends = ['byte-order-mark'];
-    const { inbound, request } = this.#errand;
-    const answer = this.#wire.protocol.readAnswer(body, this.#wire.asked.dialect, inbound.work);
-    if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
-    // Even a well-formed one is not what was asked for.
-    if (request.facts.stream) return refusedAs('garbled', 'a whole answer where a stream was asked for');
-    const { reading } = answer;
-    const hasCounts = reading.usage !== null && totalOutput(reading.usage) > 0;
-    if (isBlank(reading) && !hasCounts) return refusedAs('blank', 'an empty answer');
-    this.reading = reading;
-    this.hasContent = reading.hasOutput;
-    this.ending = { kind: 'answered', headers: this.#headers, bytes: this.toCaller(body) };
-    return { kind: 'answered', reading };
-  }
-
-  /** The body as the caller gets it. */
-  protected toCaller(body: Uint8Array): Uint8Array {
-    return body;
-  }
-
-  /** Memory is asked for in steps that double. */
-  #hasRoom(bytes: number): boolean {
-    const held = heldFor(bytes, this.heldBytes, this.#errand.inbound.memory);
-    this.heldBytes = held ?? this.heldBytes;
-    return held !== null;
-  }
-
-  /** The length of what has come, with this piece. */
-  protected gather(piece: Uint8Array): number {
-    const length = this.#length + piece.length;
-    if (length > this.#place.length) {
-      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#place.length));
-      larger.set(this.body);
-      this.#place = larger;
-    }
-    this.#place.set(piece, this.#length);
-    this.#length = length;
-    return length;
-  }
-
-  protected get body(): Uint8Array {
-    return this.#length === this.#place.length ? this.#place : this.#place.subarray(0, this.#length);
-  }
 }
 
 /**
@@ -379,6 +292,6 @@ export class StreamRelay implements Relay {
   }
 }
 
-const noBytes = new Uint8Array(0);
-const nothingMended: readonly string[] = [];
-const markFirst = 0xef;
+export const noBytes = new Uint8Array(0);
+export const nothingMended: readonly string[] = [];
+export const markFirst = 0xef;

@@ -51,6 +51,11 @@ export class Errand {
     this.deadlineAt = inbound.receivedAt + limits.callMs;
   }
 
+  /** Whose it is; nobody's where it is a probe. */
+  get accountId(): string {
+    return '';
+  }
+
   /** The time of the whole call has run out, or the process may not wait any longer. */
   get isOver(): boolean {
     return this.isShutDown || this.gateway.clock.monotonic() >= this.deadlineAt;
@@ -108,6 +113,10 @@ export class Call extends Errand {
     this.multiplierPpm = caller.group.multiplierPpm;
     this.protocol = protocol;
     this.#listener = listener;
+  }
+
+  override get accountId(): string {
+    return this.caller.accountId;
   }
 
   /** Last, and once. An upstream that answered early may still be taking the body. */

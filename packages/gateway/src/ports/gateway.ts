@@ -1,4 +1,7 @@
 import type {
+  AnswerParts,
+  AnswerReading,
+  Dialect,
   Fault,
   MediaByUrl,
   Protocol,
@@ -7,6 +10,7 @@ import type {
   Result,
   TranslationTarget,
   Turn,
+  Work,
   WriterContext,
   WrittenTurn,
 } from '@headgate/protocols';
@@ -131,6 +135,20 @@ export type TranslatedAway = Result<
   Fault
 >;
 
+/** A whole answer to be read in another thread, and translated where it was asked for in another protocol; its body goes beside it. */
+export interface AnswerJob {
+  readonly upstream: ProtocolId;
+  readonly dialect: Dialect;
+  readonly work: Work;
+  readonly translation: AnswerParts | null;
+}
+
+/** What came of it; `bytes` are the answer as its caller gets it, null where that is the upstream's own. */
+export interface AnswerAway {
+  readonly answer: AnswerReading;
+  readonly bytes: Uint8Array | null;
+}
+
 /** Translates what would hold the event loop. */
 export interface Translator {
   /**
@@ -144,6 +162,8 @@ export interface Translator {
     body: Uint8Array,
     done: (result: TranslatedAway | null) => void,
   ): () => void;
+  /** The same of a whole answer; null also where it has more parts than are read. */
+  readAnswer(by: string, job: AnswerJob, body: Uint8Array, done: (result: AnswerAway | null) => void): void;
 }
 
 /**

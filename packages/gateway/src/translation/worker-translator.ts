@@ -1,4 +1,4 @@
-import type { TranslatedAway, TranslationJob, Translator } from '../ports/gateway.ts';
+import type { AnswerAway, AnswerJob, TranslatedAway, TranslationJob, Translator } from '../ports/gateway.ts';
 import { JobThread } from '../threads/job-thread.ts';
 
 /** Requests that may wait for their turn. */
@@ -6,14 +6,16 @@ const waitingMax = 200;
 /** One of them, read and written again, needs no more than this, counted generously. */
 const heapMebibytesMax = 768;
 
-/** Translates large requests in a thread of its own, which starts with the first one. */
+/** Translates large requests in a thread of its own, and large answers in another; each starts with the first one. */
 export class WorkerTranslator implements Translator {
-  readonly #thread: JobThread<TranslationJob, TranslatedAway>;
+  readonly #requests: JobThread<TranslationJob, TranslatedAway>;
+  readonly #answers: JobThread<AnswerJob, AnswerAway | null>;
 
   /** `onLost` hears why the thread has ended by itself. */
   constructor(onLost: (why: string) => void) {
-    const script = new URL('./translate-worker.ts', import.meta.url);
-    this.#thread = new JobThread(script, { waitingMax, heapMebibytesMax, onLost });
+    const options = { waitingMax, heapMebibytesMax, onLost };
+    this.#requests = new JobThread(new URL('./translate-worker.ts', import.meta.url), options);
+    this.#answers = new JobThread(new URL('./answer-worker.ts', import.meta.url), options);
   }
 
   translate(
@@ -22,10 +24,14 @@ export class WorkerTranslator implements Translator {
     body: Uint8Array,
     done: (result: TranslatedAway | null) => void,
   ): () => void {
-    return this.#thread.run(by, job, body, done);
+    return this.#requests.run(by, job, body, done);
   }
 
-  close(): Promise<void> {
-    return this.#thread.close();
+  readAnswer(by: string, job: AnswerJob, body: Uint8Array, done: (result: AnswerAway | null) => void): void {
+    this.#answers.run(by, job, body, done);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#requests.close(), this.#answers.close()]);
   }
 }

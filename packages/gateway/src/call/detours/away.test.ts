@@ -9,7 +9,11 @@ test('a call whose translation elsewhere does not come in its time leaves the qu
   const translate = () => () => {
     hasLeft = true;
   };
-  const rig = new Rig({ speaks, limits: { callMs: 30_000 }, parts: { translator: { translate } } });
+  const rig = new Rig({
+    speaks,
+    limits: { callMs: 30_000 },
+    parts: { translator: { translate, readAnswer() {} } },
+  });
   const { done } = rig.start(false, 'answer', { messages });
   await rig.pass(29_000);
   expect(hasLeft).toBe(false);

@@ -3,8 +3,8 @@ import type { Wire } from '../../catalogue/wire.ts';
 import type { UpstreamHead } from '../../ports/upstream.ts';
 import type { Outcome } from '../../route/outcomes.ts';
 import { retryAfterMs } from '../../route/retry-after.ts';
-import { WholeRelay } from '../relay.ts';
 import type { Errand } from '../request.ts';
+import { WholeRelay } from '../whole-relay.ts';
 
 /** An error page may be long; this much of it tells all there is to know. */
 const refusalBytesMax = 64 * 1024;

@@ -21,9 +21,10 @@ import type { Wire } from '../../catalogue/wire.ts';
 import { type HeaderList, uncountedBytesMax } from '../../ports/data-plane.ts';
 import { crowded } from '../../route/faults.ts';
 import type { Outcome } from '../../route/outcomes.ts';
-import { type Relay, refusedAs, StreamRelay, WholeRelay } from '../relay.ts';
+import { type Relay, refusedAs, StreamRelay } from '../relay.ts';
 import { streamHeaders, wholeHeaders } from '../reply.ts';
 import type { Call, Errand } from '../request.ts';
+import { WholeRelay } from '../whole-relay.ts';
 import { type MediaShelf, turnOf } from './media.ts';
 
 /** A request as one target gets it: the caller's own bytes, or translated where the target speaks another protocol. */
@@ -167,6 +168,14 @@ class TranslatedWholeRelay extends WholeRelay {
   override end(): Outcome {
     if (isBeyondReading(this.body)) return refusedAs('garbled', tooMuch);
     return unlessInError(super.end(), this.committed);
+  }
+
+  protected override get translation() {
+    return this.#translation.forAnswer;
+  }
+
+  protected override judged(outcome: Outcome): Outcome {
+    return unlessInError(outcome, this.committed);
   }
 
   protected override toCaller(body: Uint8Array): Uint8Array {
