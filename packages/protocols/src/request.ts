@@ -93,7 +93,7 @@ export interface RequestInput {
   readonly params: EndpointParams;
   /** The query, without its question mark. */
   readonly search: string;
-  /** What is known of a large body before it is read; null of others. */
+  /** All that is known of a large body before it is read; null for others. */
   readonly survey?: BodySurvey | null;
 }
 

@@ -37,7 +37,7 @@ export interface Languages {
   readonly upstream: Codec;
 }
 
-/** What the way back for an answer needs, in data alone: it can be made in another thread. */
+/** All that the way back for an answer needs, in data alone: it can be made in another thread. */
 export interface AnswerParts {
   readonly target: TranslationTarget;
   readonly written: WrittenTurn;

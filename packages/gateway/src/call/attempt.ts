@@ -31,8 +31,8 @@ export interface AttemptOwner {
 }
 
 /**
- * Sends one request and follows it to its outcome: it owns the time-outs and the back-pressure between the two sides. A
- * failure is an outcome, and so is a bug: each way in from a socket or a clock catches what is thrown behind it.
+ * Sends one request and follows it to its outcome: it owns the time-outs and the back-pressure between the two sides. A failure is an
+ * outcome, and so is a bug: each way in from a socket or a clock catches it.
  */
 export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   readonly target: Target;
@@ -194,8 +194,8 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   }
 
   onHead(head: UpstreamHead): void {
+    this.#head = head;
     try {
-      this.#head = head;
       if (head.decodedFrom !== undefined) this.edits = [...this.edits, `decoded-${head.decodedFrom}`];
       if (head.tellsLimits !== false) this.routed.noteHead(head.headers, this.#errand.gateway.clock.now());
       this.#relay = this.#openRelay(head);
@@ -215,20 +215,19 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   onEnd(): void {
     this.#deadline.release();
     const relay = this.#relay;
-    this.#noteWhole(() => {
-      if (relay?.endElsewhere?.((outcome) => this.#noteWhole(() => outcome)) === true) return null;
-      return relay?.end() ?? this.#cut('the answer ended before it began');
-    });
+    const isElsewhere = () => relay?.endElsewhere?.((outcome) => this.#noteEnded(() => outcome));
+    const ended = () => relay?.end() ?? this.#cut('the answer ended before it began');
+    this.#noteEnded(() => (isElsewhere() === true ? null : ended()));
   }
 
-  #noteWhole(read: () => Outcome | null): void {
+  /** It has come to its end, or is read to it elsewhere. */
+  #noteEnded(read: () => Outcome | null): void {
     if (this.#done) return;
     try {
       const outcome = read();
-      if (outcome === null) return;
       const now = this.#now();
-      if (this.#relay?.hasContent) this.#noteContent(now);
-      this.#finish(outcome, now);
+      if (outcome !== null && this.#relay?.hasContent) this.#noteContent(now);
+      if (outcome !== null) this.#finish(outcome, now);
     } catch (error) {
       this.#noteBug(error);
     }
@@ -236,12 +235,7 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
 
   onFailure(failure: UpstreamFailure): void {
     this.#deadline.release();
-    if (this.#done) return;
-    try {
-      this.#finish(outcomeOfFailure(failure, this.#head !== null, this.#committed, this.#reading));
-    } catch (error) {
-      this.#noteBug(error);
-    }
+    this.#noteEnded(() => outcomeOfFailure(failure, this.#head !== null, this.#committed, this.#reading));
   }
 
   #send(): void {

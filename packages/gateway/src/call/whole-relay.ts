@@ -65,7 +65,7 @@ export class WholeRelay implements Relay {
     const { translation } = this;
     const job = { upstream: protocol.id, dialect: asked.dialect, work: inbound.work, translation };
     gateway.translator.readAnswer(accountId, job, body, (read) => {
-      // What has been paid for is read here rather than not at all.
+      // The upstream has been paid: it is read here rather than not at all.
       done(read === null ? this.end() : this.judged(this.#outcomeOf(read.answer, () => read.bytes ?? body)));
     });
     return true;
@@ -116,7 +116,7 @@ export class WholeRelay implements Relay {
   protected gather(piece: Uint8Array): number {
     const length = this.#length + piece.length;
     if (length > this.#place.length) {
-      // Of a large one the whole room at once: the system gives what is written to, and to copy it again would hold the loop.
+      // A large one gets all of its room at once: the system gives only pages that are written to, and another copy would hold the loop.
       const room = length > announcedBytesMax ? this.#errand.limits.answerBytesMax : 2 * this.#place.length;
       const larger = Buffer.allocUnsafeSlow(Math.max(length, room));
       larger.set(this.body);

@@ -102,7 +102,7 @@ export function decoding(
 /** Bytes that are decompressed in one step where there may be many. */
 const chunkSize = 256 * 1024;
 
-/** What may become long is put together as it comes: in one step at the end, that would hold the event loop. */
+/** A body that may become long is put together as it comes: in one step at the end, that would hold the event loop. */
 function decode({ whole, open }: Decoder, body: Uint8Array, maxOutputLength: number, done: Decoded): void {
   if (maxOutputLength <= unsuspectedBytesMax) return whole(body, { maxOutputLength }, done);
   const place = Buffer.allocUnsafeSlow(maxOutputLength);

@@ -5,7 +5,7 @@ const jsonBytesMin = 2 * 1024 * 1024;
 /** A form can be dearer to look through. */
 const formBytesMin = 512 * 1024;
 
-/** What is to be found out of a body, slice by slice, before it is read; null of one that needs none. */
+/** Looks for all that has to be known of a body before it is read, slice by slice; null for one that needs none. */
 export function surveyOf(body: Uint8Array, contentType = ''): BodySurvey | null {
   if (body.length < formBytesMin) return null;
   const boundary = formBoundary(contentType);

@@ -143,7 +143,7 @@ export interface AnswerJob {
   readonly translation: AnswerParts | null;
 }
 
-/** What came of it; `bytes` are the answer as its caller gets it, null where that is the upstream's own. */
+/** The end of such a job; `bytes` are the answer as its caller gets it, null where that is the upstream's own. */
 export interface AnswerAway {
   readonly answer: AnswerReading;
   readonly bytes: Uint8Array | null;

@@ -31,7 +31,7 @@ function readAway({ upstream, dialect, work, translation }: AnswerJob, body: Uin
   return { answer, bytes: new Translation(languages, target, written, { ...context, turn }).whole(body) };
 }
 
-/** What is read on the way, such as a number that is counted when it is asked for, does not leave the thread. */
+/** Copies it member by member: a number that is counted when it is asked for would not leave the thread. */
 function inData(answer: AnswerReading): AnswerReading {
   if (answer.kind === 'refusal') return answer;
   const { usage, iterations, finishReason, finishReasonRaw, modelServed, answerId } = answer.reading;

@@ -127,7 +127,7 @@ export function closingQuoteWithin(
   return inChunks(bytes, start, end, closingQuote);
 }
 
-/** Whether the byte is escaped before which the last search for a closing quote has ended. */
+/** Tells if the byte is escaped before which the last search for a closing quote has ended. */
 export function isNextEscaped(): boolean {
   return exports.escaped.value === 1;
 }

@@ -1,4 +1,4 @@
-/** Where the long strings of a JSON text end, by the positions of their opening quotes. */
+/** Knows where the long strings of a JSON text end, by the positions of their opening quotes. */
 export class LongTexts {
   /** The text has too much beside them to be read in one turn. */
   isCrumbled = false;
@@ -12,4 +12,10 @@ export class LongTexts {
   endOf(start: number): number | undefined {
     return this.#ends.get(start);
   }
+}
+
+/** A body with all that is known of it before it is read. */
+export interface WalkedBody {
+  readonly body: Uint8Array;
+  readonly longTexts: LongTexts | null;
 }

@@ -31,7 +31,7 @@ export class JsonSurvey implements BodySurvey {
   readonly #bytes: Uint8Array;
   #at = 0;
   #longBytes = 0;
-  /** Of the string at hand; -1 outside of strings. */
+  /** The opening quote of the string at hand; -1 outside of strings. */
   #start = -1;
   #isEscaped = false;
 
@@ -62,7 +62,7 @@ export class JsonSurvey implements BodySurvey {
       while (at < near && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
       if (at < near) at++;
       else {
-        // Of an escape at the end of a slice the second half is the next one's.
+        // The second half of an escape at the end of a slice is the next one's.
         this.#isEscaped = at > near;
         this.#start = start;
         at = near;

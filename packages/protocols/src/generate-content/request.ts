@@ -1,5 +1,6 @@
 import { serviceOf } from '../billing.ts';
 import { decodeJson, KeyNames, type TextSpan } from '../bytes/json-text.ts';
+import type { WalkedBody } from '../bytes/long-texts.ts';
 import { JsonReader, skipSpace } from '../bytes/scan.ts';
 import type { Fault } from '../error.ts';
 import { memberAsks, termAsks } from '../request/asks.ts';
@@ -15,7 +16,6 @@ import {
   type ReadMembers,
   type Refused,
   type RequestMembers,
-  type WalkedBody,
 } from '../request/members.ts';
 import { OpeningReader, sessionClue } from '../request/session.ts';
 import { askedTerms } from '../request/terms.ts';

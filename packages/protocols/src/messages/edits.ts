@@ -1,8 +1,9 @@
 import { decodeString, KeyNames, type TextSpan } from '../bytes/json-text.ts';
+import type { WalkedBody } from '../bytes/long-texts.ts';
 import { JsonReader } from '../bytes/scan.ts';
 import type { Edit } from '../bytes/splice.ts';
 import { editedRequest, leaveOut, modelEdits, replace, withQuery } from '../request/edits.ts';
-import type { RequestMembers, WalkedBody } from '../request/members.ts';
+import type { RequestMembers } from '../request/members.ts';
 import type { EncodedRequest, PassthroughTarget } from '../request.ts';
 import { readSealed } from '../translate/seals.ts';
 import { recordOf } from '../wire-values.ts';

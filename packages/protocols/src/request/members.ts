@@ -88,9 +88,6 @@ export class RequestMembers<Name extends string> {
 /** A body, and what is known of it before it is read. */
 export type SurveyedBody = Pick<RequestInput, 'body' | 'survey'>;
 
-/** The same when it has been looked through. */
-export type WalkedBody = Pick<RequestMembers<string>, 'body' | 'longTexts'>;
-
 /** Anything that has these members at least. */
 export type WithMembers<Name extends string> = Pick<
   RequestMembers<Name>,

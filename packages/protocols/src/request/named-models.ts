@@ -1,6 +1,6 @@
 import { decodeString, type TextSpan } from '../bytes/json-text.ts';
+import type { WalkedBody } from '../bytes/long-texts.ts';
 import { JsonReader } from '../bytes/scan.ts';
-import type { WalkedBody } from './members.ts';
 
 /**
  * The meaning of a member for the rights of a key. `own`: repeats the model that is called · `named`: its text, or those of its list,
