@@ -8,11 +8,11 @@ import { chatRequest, RawConnection } from './support/raw-http.ts';
 /**
  * How far a call may travel in our own code, from the bytes of its caller to the end of its answer: a whole answer, passed
  * through, on the main thread. They may only be lowered, or raised by a commit that says for what: the count for the status page takes
- * two files and two functions.
+ * two files and two functions, and large answers that are read elsewhere one file and four functions.
  */
-const filesMax = 81;
-const functionsMax = 526;
-const invocationsMax = 964;
+const filesMax = 82;
+const functionsMax = 530;
+const invocationsMax = 966;
 const allocatedKibMax = 60;
 
 /** The counts of the shorter run are taken from those of the longer one, so that starts and first times are in neither. */

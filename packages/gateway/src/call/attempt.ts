@@ -215,19 +215,18 @@ export class Attempt implements UpstreamHandler, AttemptRecord, HeldStream {
   onEnd(): void {
     this.#deadline.release();
     const relay = this.#relay;
-    const isElsewhere = () => relay?.endElsewhere?.((outcome) => this.#noteEnded(() => outcome));
-    const ended = () => relay?.end() ?? this.#cut('the answer ended before it began');
-    this.#noteEnded(() => (isElsewhere() === true ? null : ended()));
+    if (this.#done) return;
+    if (relay?.isLong === true) relay.endElsewhere?.((read) => this.#noteEnded(read));
+    else this.#noteEnded(() => relay?.end() ?? this.#cut('the answer ended before it began'));
   }
 
-  /** It has come to its end, or is read to it elsewhere. */
-  #noteEnded(read: () => Outcome | null): void {
+  #noteEnded(read: () => Outcome): void {
     if (this.#done) return;
     try {
       const outcome = read();
       const now = this.#now();
-      if (outcome !== null && this.#relay?.hasContent) this.#noteContent(now);
-      if (outcome !== null) this.#finish(outcome, now);
+      if (this.#relay?.hasContent) this.#noteContent(now);
+      this.#finish(outcome, now);
     } catch (error) {
       this.#noteBug(error);
     }

@@ -24,8 +24,10 @@ export interface Relay {
   read(chunk: Uint8Array): Outcome | null;
   /** The upstream has ended the body. */
   end(): Outcome;
-  /** The same for what would hold the event loop: it is read elsewhere, and `done` is called then. False where it would not. */
-  endElsewhere?(done: (outcome: Outcome) => void): boolean;
+  /** To read it here would hold the event loop. */
+  readonly isLong?: boolean;
+  /** The same as `end` for one that is long: it is read in another thread, and `done` is called then. */
+  endElsewhere?(done: (read: () => Outcome) => void): void;
   /** The meter's, so far; null before anything could be metered. */
   readonly reading: Reading | null;
   /** The model's own words have come, as against pings and roles. */

@@ -8,8 +8,8 @@ import { heldFor, isBlank, markFirst, noBytes, nothingMended, type Relay, refuse
 import type { Errand } from './request.ts';
 
 const announcedBytesMax = 4 * 1024 * 1024;
-/** Longer answers are read in another thread, and shorter ones where they are translated. Bytes. */
-const [readHereMax, translatedHereMax] = [1024 * 1024, 256 * 1024];
+/** Longer answers are read in another thread. Bytes. */
+const readHereMax = 1024 * 1024;
 
 /**
  * A JSON answer. It is held until it is whole, so that an error inside a 200, a page of HTML or a body that breaks off can
@@ -26,6 +26,8 @@ export class WholeRelay implements Relay {
   readonly #wire: Wire;
   readonly #headers: HeaderList;
   heldBytes = 0;
+  isLong = false;
+  protected readonly readHereMax: number = readHereMax;
   readonly #isCrowded: boolean;
   /** Exactly as long as the body where that was announced. */
   #place: Uint8Array;
@@ -54,11 +56,10 @@ export class WholeRelay implements Relay {
     const body = this.#plainBody();
     const { inbound } = this.#errand;
     const answer = this.#wire.protocol.readAnswer(body, this.#wire.asked.dialect, inbound.work);
-    return this.#outcomeOf(answer, () => this.toCaller(body));
+    return this.#outcomeOf(answer, body, null);
   }
 
-  endElsewhere(done: (outcome: Outcome) => void): boolean {
-    if (this.#length <= (this.translation === null ? readHereMax : translatedHereMax)) return false;
+  endElsewhere(done: (read: () => Outcome) => void): void {
     const { inbound, gateway, accountId } = this.#errand;
     const { protocol, asked } = this.#wire;
     const body = this.#plainBody();
@@ -66,9 +67,10 @@ export class WholeRelay implements Relay {
     const job = { upstream: protocol.id, dialect: asked.dialect, work: inbound.work, translation };
     gateway.translator.readAnswer(accountId, job, body, (read) => {
       // The upstream has been paid: it is read here rather than not at all.
-      done(read === null ? this.end() : this.judged(this.#outcomeOf(read.answer, () => read.bytes ?? body)));
+      const outcome = () =>
+        this.judged(read === null ? this.end() : this.#outcomeOf(read.answer, body, read.bytes));
+      done(outcome);
     });
-    return true;
   }
 
   /** All that is needed to put it into the caller's words; null where it is in them. */
@@ -86,7 +88,8 @@ export class WholeRelay implements Relay {
     return body;
   }
 
-  #outcomeOf(answer: AnswerReading, bytesOf: () => Uint8Array): Outcome {
+  /** `translated` is null where it has not been yet. */
+  #outcomeOf(answer: AnswerReading, body: Uint8Array, translated: Uint8Array | null): Outcome {
     if (answer.kind === 'refusal') return { kind: 'refused', refusal: answer.refusal, retryAfterMs: null };
     // Even a well-formed one is not what was asked for.
     if (this.#errand.request.facts.stream)
@@ -96,7 +99,7 @@ export class WholeRelay implements Relay {
     if (isBlank(reading) && !hasCounts) return refusedAs('blank', 'an empty answer');
     this.reading = reading;
     this.hasContent = reading.hasOutput;
-    this.ending = { kind: 'answered', headers: this.#headers, bytes: bytesOf() };
+    this.ending = { kind: 'answered', headers: this.#headers, bytes: translated ?? this.toCaller(body) };
     return { kind: 'answered', reading };
   }
 
@@ -118,12 +121,13 @@ export class WholeRelay implements Relay {
     if (length > this.#place.length) {
       // A large one gets all of its room at once: the system gives only pages that are written to, and another copy would hold the loop.
       const room = length > announcedBytesMax ? this.#errand.limits.answerBytesMax : 2 * this.#place.length;
-      const larger = Buffer.allocUnsafeSlow(Math.max(length, room));
+      const larger = Buffer.allocUnsafe(Math.max(length, room));
       larger.set(this.body);
       this.#place = larger;
     }
     this.#place.set(piece, this.#length);
     this.#length = length;
+    this.isLong = length > this.readHereMax;
     return length;
   }
 

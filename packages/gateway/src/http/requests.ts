@@ -33,7 +33,7 @@ import { findModel, listNativeModels, type ModelLists, modelView, nativeModelVie
 import { type Beginning, madeAnswer, type Repeats, wrongName } from './repeats.ts';
 import type { ReportDesk } from './report-desk.ts';
 import type { Slices } from './slices.ts';
-import { surveyOf } from './surveys.ts';
+import { surveyedMin, surveyOf } from './surveys.ts';
 
 /** Everything that answers need, put together once in main.ts. */
 export interface RequestContext {
@@ -267,13 +267,13 @@ class AwaitedCall implements BodyTaker, EndListener, MemoryShare {
     this.#loan = loan;
     const isCount = this.#endpoint.kind === 'count-tokens';
     const { exchange, context } = this.#request;
-    const survey = surveyOf(body, exchange.header('content-type'));
-    const begin = () => {
-      if (exchange.isNamed && !isCount) this.#claim(body, survey);
-      else this.#run(body, survey);
-    };
-    if (survey === null) begin();
-    else context.slices.work(() => survey.step(), begin);
+    const isNamed = exchange.isNamed && !isCount;
+    const survey = body.length < surveyedMin ? null : surveyOf(body, exchange.header('content-type'));
+    if (survey !== null) {
+      const begin = () => (isNamed ? this.#claim(body, survey) : this.#run(body, survey));
+      context.slices.work(() => survey.step(), begin);
+    } else if (isNamed) this.#claim(body, null);
+    else this.#run(body, null);
   }
 
   /** A call with a name is made when it is known that it was not made before. */

@@ -156,8 +156,11 @@ export function openTranslatedRelay(
 }
 
 const tooMuch = 'more than can be translated';
+/** A longer answer is translated in another thread. Bytes. */
+const translatedHereMax = 256 * 1024;
 
 class TranslatedWholeRelay extends WholeRelay {
+  protected override readonly readHereMax = translatedHereMax;
   readonly #translation: Translation;
 
   constructor(errand: Errand, wire: Wire, translation: Translation, headers: HeaderList, announced: number) {
