@@ -237,7 +237,7 @@ export class Connection {
     socket.uncork();
   }
 
-  #writeNext(slices: Iterator<Uint8Array>): void {
+  #writeNext(slices: Iterator<Uint8Array, undefined>): void {
     const { value, done } = slices.next();
     this.#isWriting = done !== true;
     if (done === true) return;
@@ -320,7 +320,7 @@ export class Connection {
 /** For a parser that nothing is expected from. */
 const nobody: ResponseSink = { onHead() {}, onData() {} };
 
-function* slicesOf(body: readonly Uint8Array[]): Generator<Uint8Array, void> {
+function* slicesOf(body: readonly Uint8Array[]): Generator<Uint8Array, undefined> {
   for (const piece of body)
     for (let at = 0; at < piece.length; at += sliceBytes) yield piece.subarray(at, at + sliceBytes);
 }
