@@ -23,13 +23,22 @@ const { origin, direct, key, model } = workerData as BystanderOptions;
 let latenciesMs: number[] = [];
 let directMs: number[] = [];
 let failures: string[] = [];
+let wish: 'report' | 'end' | null = null;
 let isOver = false;
 
-parentPort?.on('message', (wish: 'report' | 'end') => {
+parentPort?.on('message', (said: 'report' | 'end') => {
+  wish = said;
+  report();
+});
+
+/** Answers a wish. On a busy machine no call may have ended yet: then it waits for the first, as nothing can be said of none. */
+function report(): void {
+  if (wish === null || latenciesMs.length === 0 || directMs.length === 0) return;
   isOver ||= wish === 'end';
   parentPort?.postMessage({ latenciesMs, directMs, failures } satisfies BystanderReport);
   [latenciesMs, directMs, failures] = [[], [], []];
-});
+  wish = null;
+}
 
 const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] });
 const pauseMs = 20;
@@ -37,6 +46,7 @@ const pauseMs = 20;
 while (!isOver) {
   latenciesMs.push(await call(origin));
   directMs.push(await call(direct));
+  report();
   await setTimeout(pauseMs);
 }
 parentPort?.close();
