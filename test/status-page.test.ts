@@ -117,6 +117,8 @@ describe('the status page', () => {
     expect(page).toContain('Backup &#60;route&#62; &#38; &#34;more&#34;');
     expect(page).toContain('house/large and 1 other');
     expect(page).toContain('Resolved after 20 min');
+    // What the bars say under a mouse is there for keys and fingers too.
+    expect(page).toMatch(/<ul class="days"><li>[^<]*UTC\): [^<]*<\/li>/);
     const { models, channels, incidents } = JSON.parse(await (await get('/status.json')).text()) as {
       readonly [name: string]: readonly { readonly [name: string]: unknown }[];
     };

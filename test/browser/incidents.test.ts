@@ -55,7 +55,13 @@ test.each(views)('the page is clean at $width px, $theme, $language', async (vie
 
 test.each(views)('the public page is clean at $width px, $theme, $language', async (view) => {
   const page = await house.openPage('anonymous', `/status/${view.language ?? 'en'}`, view);
-  await page.locator('summary').first().click();
+  // The chart of the first row and its days in words, by the keyboard alone.
+  const row = page.locator('article', { has: page.locator('.days') }).first();
+  for (const summary of await row.locator('summary').all()) {
+    await summary.focus();
+    await page.keyboard.press('Enter');
+  }
+  expect(await row.locator('.days li').first().isVisible()).toBe(true);
   await screenshot(page, `status-${view.width}-${view.theme}-${view.language}`);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);

@@ -25,6 +25,14 @@ export function barsOf(row: BoardRow, language: PageLanguage): Markup {
   return markup`<svg class="bars" viewBox="0 0 ${width} ${barsHeight}" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>`;
 }
 
+/** The words of all bars that something was measured in, newest first: a tooltip needs a mouse, a list does not. */
+export function daysInWords(row: BoardRow, language: PageLanguage): Markup | null {
+  const days = row.days.filter(({ share }) => share !== null).toReversed();
+  if (days.length === 0) return null;
+  const items = days.map((day) => markup`<li>${dayWords(day, language).replaceAll('\n', ' · ')}</li>`);
+  return markup`<details><summary>${pageWords[language].eachDay}</summary><ul class="days">${items}</ul></details>`;
+}
+
 function dayWords(day: DayBar, language: PageLanguage): string {
   const words = pageWords[language];
   const date = `${dayText(day.startMs, language)} (UTC)`;

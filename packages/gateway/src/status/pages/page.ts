@@ -1,5 +1,5 @@
 import type { Board, BoardIncident, BoardRow, BoardWork, Quality } from '../board.ts';
-import { barsOf, chartTop, dayChart } from './charts.ts';
+import { barsOf, chartTop, dayChart, daysInWords } from './charts.ts';
 import { glyph } from './glyphs.ts';
 import { entryText, incidentTitle, lastingText } from './incident-words.ts';
 import { type Markup, markup } from './markup.ts';
@@ -76,7 +76,7 @@ function rowOf(row: BoardRow, language: PageLanguage, hasChart: boolean): Markup
   return markup`<article><header><h3>${row.label}</h3><p class="state">${glyph(row.state)}<span>${words.states[row.state]}</span></p></header>
 ${barsOf(row, language)}
 <p class="axis"><span>${words.daysAgo}</span><span>${words.succeeded(percent(row.quarter.share, words))}</span><span>${words.today}</span></p>
-${hasChart ? chartOf(row, language) : null}</article>
+${hasChart ? chartOf(row, language) : null}${hasChart ? daysInWords(row, language) : null}</article>
 `;
 }
 

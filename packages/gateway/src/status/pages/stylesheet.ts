@@ -28,7 +28,7 @@ article header{display:flex;justify-content:space-between;align-items:baseline;g
 .bars .operational{fill:var(--operational)}.bars .degraded{fill:var(--degraded)}.bars .partial{fill:var(--partial)}.bars .outage{fill:var(--outage)}.bars .unknown{fill:var(--unknown)}
 .axis{display:flex;justify-content:space-between;gap:.75rem;margin:0;color:var(--soft);font-size:.8rem;flex-wrap:wrap}
 details{margin-top:.55rem}summary{cursor:pointer;color:var(--soft);font-size:.87rem;padding:.2rem 0}summary span{margin-left:.75rem}
-summary:hover{color:var(--ink)}
+summary:hover{color:var(--ink)}.days{list-style:none;margin:.3rem 0 0;padding:0;font-size:.87rem;color:var(--soft)}.days li{padding:.15rem 0}
 .plot{position:relative;margin:.6rem 0 .35rem}.plot .top{position:absolute;left:0;top:-.2rem;padding:0;color:var(--soft);font-size:.75rem}
 .chart{height:130px}.chart path{fill:none;vector-effect:non-scaling-stroke}.grid{stroke:var(--line);stroke-width:1}
 .chart .p50{stroke:var(--p50);stroke-width:1.8}.chart .p95{stroke:var(--p95);stroke-width:1.4}.chart .failed{stroke:var(--outage);stroke-width:3}

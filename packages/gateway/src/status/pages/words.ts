@@ -51,6 +51,7 @@ export interface PageWords {
   readonly feed: string;
   readonly utc: string;
   readonly barsLabel: (label: string, share: string) => string;
+  readonly eachDay: string;
   readonly chartLabel: (label: string) => string;
   readonly legend: readonly [string, string, string];
   readonly duration: (minutes: number) => string;
@@ -136,6 +137,7 @@ const en: PageWords = {
   feed: 'Atom feed',
   utc: 'All times are UTC.',
   barsLabel: (label, share) => `${label}, the last 90 days: ${share}`,
+  eachDay: 'Each day in words',
   chartLabel: (label) => `${label}, the last 24 hours: time to first content and share of failed calls`,
   legend: ['First content, p50', 'First content, p95', 'Failed calls'],
   duration: (minutes) =>
@@ -221,6 +223,7 @@ const zh: PageWords = {
   feed: 'Atom 订阅',
   utc: '所有时间均为 UTC。',
   barsLabel: (label, share) => `${label}，最近 90 天：${share}`,
+  eachDay: '每日详情',
   chartLabel: (label) => `${label}，最近 24 小时：首个内容耗时与失败调用占比`,
   legend: ['首个内容 p50', '首个内容 p95', '失败的调用'],
   duration: (minutes) =>
