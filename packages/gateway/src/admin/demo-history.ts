@@ -16,7 +16,7 @@ const peakCalls = 46;
 /** The clients that seem to have called. */
 const clients = ['web-app/3.2', 'support-bot/1.9', 'nightly-batch/0.7', 'notebook/5.1'];
 /** The part of calls that meet a failing channel, where any may. */
-const stumbleShare = 0.1;
+const stumbleShare = 0.05;
 /** Most calls go to the first channel, which is the cheapest. */
 const channelShares = [0.62, 0.27, 0.11];
 
