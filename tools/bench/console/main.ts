@@ -20,7 +20,8 @@ const kept = process.argv[3];
 
 const bounds = { firstContentMs: 1_000, rows: 10_000, framesPerSecond: 59, inTime: 0.95, score: 95 } as const;
 const loads = 7;
-const rowsPerSecond = 400;
+/** About six windows a second: as quickly as somebody looks for something. */
+const rowsPerSecond = 160;
 
 let isMissed = false;
 
@@ -56,8 +57,7 @@ async function measureOverview(house: House): Promise<void> {
   const [first, figures]: [number[], number[]] = [[], []];
   for (let load = 0; load < loads; load++) {
     const page = await house.openPage('operator', '/profile');
-    // The window is signed in; the page that is measured is loaded anew, without what the one before has fetched.
-    await page.context().clearCookies({ name: 'nothing' });
+    // The window is signed in; the page that is measured has nothing of what the one before has fetched.
     const session = await page.context().newCDPSession(page);
     await session.send('Network.setCacheDisabled', { cacheDisabled: true });
     await page.goto(`${house.gateway.consoleOrigin}/`, { waitUntil: 'commit' });
@@ -73,22 +73,24 @@ async function measureOverview(house: House): Promise<void> {
   );
 }
 
+/** The browser tells of it a moment after it was there. */
 function firstContentOf(page: Page): Promise<number> {
-  return page.evaluate(
-    () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
-  );
+  return page.evaluate<number>(`new Promise((resolve) =>
+    new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries()) if (name === 'first-contentful-paint') resolve(startTime);
+    }).observe({ type: 'paint', buffered: true }))`);
 }
 
 async function measureLedger(house: House): Promise<void> {
   const page = await house.openPage('operator', '/ledger');
   await page.locator('tbody tr[data-index]').first().waitFor();
-  const { rows, seconds, framesPerSecond, p95Ms, inTime } = await scrollOver(
+  const { rows, seconds, framesPerSecond, p95Ms, inTime, cpuMs } = await scrollOver(
     page,
     bounds.rows,
     rowsPerSecond,
   );
   say(
-    `ledger: ${rows} rows in ${seconds.toFixed(1)} s, ${framesPerSecond.toFixed(1)} frames/s, p95 ${p95Ms.toFixed(1)} ms, ${(inTime * 100).toFixed(1)} % in time`,
+    `ledger: ${rows} rows in ${seconds.toFixed(1)} s, ${framesPerSecond.toFixed(1)} frames/s, p95 ${p95Ms.toFixed(1)} ms, ${(inTime * 100).toFixed(1)} % in time, ${cpuMs.toFixed(1)} ms of a core each`,
     rows >= bounds.rows && framesPerSecond >= bounds.framesPerSecond && inTime >= bounds.inTime,
   );
   await page.context().close();

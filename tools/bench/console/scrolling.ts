@@ -9,6 +9,8 @@ export interface Scroll {
   readonly p95Ms: number;
   /** The share of frames that came in the time of one, with a millisecond for the clock's own trembling. */
   readonly inTime: number;
+  /** Milliseconds of a core that the page's own thread took for a frame: less than 16.7, or no machine is quick enough. */
+  readonly cpuMs: number;
 }
 
 const frameMs = 1000 / 60;
@@ -16,7 +18,9 @@ const clockMs = 1;
 
 /** Scrolls down at an even pace until so many rows have gone by, and takes the time of each frame. */
 export async function scrollOver(page: Page, rows: number, rowsPerSecond: number): Promise<Scroll> {
+  const cpu = await cpuOf(page);
   const times = await page.evaluate<Times>(`(${scrolled})(${JSON.stringify({ rows, rowsPerSecond })})`);
+  const cpuMs = (await cpu()) / times.frames.length;
   const gaps = times.frames.slice(1).map((at, index) => at - (times.frames[index] ?? at));
   const ascending = gaps.toSorted((one, other) => one - other);
   const seconds = gaps.reduce((sum, gap) => sum + gap, 0) / 1000;
@@ -26,7 +30,20 @@ export async function scrollOver(page: Page, rows: number, rowsPerSecond: number
     framesPerSecond: gaps.length / seconds,
     p95Ms: ascending[Math.floor(ascending.length * 0.95)] ?? Number.NaN,
     inTime: gaps.filter((gap) => gap <= frameMs + clockMs).length / gaps.length,
+    cpuMs,
   };
+}
+
+/** From here on: the milliseconds of a core that the page's thread has taken. */
+async function cpuOf(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+  };
+  const before = await read();
+  return async () => (await read()) - before;
 }
 
 interface Times {

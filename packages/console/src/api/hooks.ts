@@ -78,12 +78,19 @@ export function useCursorList<Item, Page extends ListPage<Item> = ListPage<Item>
   >({
     queryKey: [path, query, 'pages'],
     queryFn: ({ signal, pageParam }) =>
-      api.get<Page>(path, { query: { ...query, cursor: pageParam }, signal }),
+      api.get<Page>(path, { query: { ...query, ...(pageParam === null ? {} : further(pageParam)) }, signal }),
     initialPageParam: null,
     getNextPageParam: ({ next }) => next,
+    // A long list that was read to its end is not fetched anew, page by page, because somebody comes back to its tab.
+    refetchOnWindowFocus: ({ state }) => (state.data?.pages.length ?? 0) < 3,
     placeholderData: keepPreviousData,
     ...settingsOf(options),
   });
+}
+
+/** The first page is short, to be there soon; who reads on reads much. */
+function further(cursor: string) {
+  return { cursor, limit: 200 };
 }
 
 export interface ChangeOptions<Value> {

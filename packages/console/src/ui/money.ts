@@ -1,6 +1,7 @@
 import { Choice } from '../app/choice.ts';
 import type { Language } from '../app/language.ts';
-import { countText } from './numbers.ts';
+import { compactText, countText } from './numbers.ts';
+import { remembered } from './remembered.ts';
 
 /** A currency that amounts are shown in, and how many units of it one dollar is, as a decimal text. */
 export interface Currency {
@@ -43,8 +44,7 @@ export function usdText(usd: string): string {
 /** An amount that is a float already, as axes have them, short. */
 export function shortMoneyText(usd: number, { code, perUsd }: Currency, language: Language): string {
   const value = usd * Number(perUsd);
-  const form = { notation: 'compact', maximumSignificantDigits: 3 } as const;
-  return formOf(code, language).symbol + new Intl.NumberFormat(language, form).format(value);
+  return formOf(code, language).symbol + compactText(value, language);
 }
 
 function decimalOf(text: string): Decimal {
@@ -74,8 +74,13 @@ function written({ units, scale }: Decimal, digits: number, symbol: string): str
   return `${units < 0n ? '−' : ''}${symbol}${countText(whole)}${shown === '' ? '' : `.${shown}`}`;
 }
 
-/** The decimals that a currency has, and its sign: the short one where that is nobody else's beside the dollar. */
 function formOf(code: string, language: Language) {
+  return formIn(`${language} ${code}`);
+}
+
+/** The decimals that a currency has, and its sign: the short one where that is nobody else's beside the dollar. */
+const formIn = remembered((name: string) => {
+  const [language = 'en', code = 'USD'] = name.split(' ');
   if (code === 'USD') return { digits: 2, symbol: '$' };
   const style = { style: 'currency', currency: code } as const;
   const format = new Intl.NumberFormat(language, style);
@@ -88,4 +93,4 @@ function formOf(code: string, language: Language) {
   // A name of letters needs room before the number.
   const symbol = /\p{L}$/u.test(sign) ? `${sign}\u00a0` : sign;
   return { digits: format.resolvedOptions().maximumFractionDigits ?? 2, symbol };
-}
+});

@@ -1,4 +1,5 @@
 import type { Language } from '../app/language.ts';
+import { remembered } from './remembered.ts';
 
 const thinSpace = '\u2009';
 
@@ -10,8 +11,13 @@ export function countText(value: number | string | bigint): string {
 
 /** A large number in three or four signs: 12.3k. */
 export function compactText(value: number, language: Language): string {
-  return new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+  return compactIn(language).format(value);
 }
+
+const compactIn = remembered(
+  (language: Language) =>
+    new Intl.NumberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 }),
+);
 
 /** A time that something took: 340 ms, 1.24 s, 2 min 5 s. */
 export function durationText(ms: number): string {
@@ -48,14 +54,22 @@ const units = [
 export function relativeText(ms: number, nowMs: number, language: Language): string {
   const distance = ms - nowMs;
   const [unit, length] = units.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1_000];
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
-  return format.format(Math.trunc(distance / length), unit);
+  return relativeIn(language).format(Math.trunc(distance / length), unit);
 }
+
+const relativeIn = remembered(
+  (language: Language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
+);
 
 /** The moment itself, in the zone of who looks, named. */
 export function absoluteText(ms: number, language: Language): string {
-  return new Intl.DateTimeFormat(language, {
-    ...{ year: 'numeric', month: 'short', day: 'numeric' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false, timeZoneName: 'short' },
-  }).format(ms);
+  return absoluteIn(language).format(ms);
 }
+
+const absoluteIn = remembered(
+  (language: Language) =>
+    new Intl.DateTimeFormat(language, {
+      ...{ year: 'numeric', month: 'short', day: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false, timeZoneName: 'short' },
+    }),
+);

@@ -16,6 +16,7 @@ export interface Column<Row> {
 }
 
 export const breakpoints = { xs: 420, sm: 640, md: 768, lg: 1024 } as const;
+const breakpointNames = Object.keys(breakpoints) as readonly (keyof typeof breakpoints)[]; // The keys of the table are its names.
 
 /** The column that rows are sorted by, and which way. */
 export interface Sorting {
@@ -30,8 +31,15 @@ export function useTableModel<Row extends object>(
   width: number,
 ) {
   const [sorting, setSorting] = useState<Sorting | null>(null);
-  const shown = columns.filter(
-    ({ hideBelow }) => hideBelow === undefined || width === 0 || width >= breakpoints[hideBelow],
+  const room =
+    width === 0
+      ? breakpointNames.length
+      : Object.values(breakpoints).filter((pixels) => width >= pixels).length;
+  // The same list from draw to draw, so that rows that are drawn need not be drawn again.
+  const shown = useMemo(
+    () =>
+      columns.filter(({ hideBelow }) => hideBelow === undefined || breakpointNames.indexOf(hideBelow) < room),
+    [columns, room],
   );
   const by = columns.find(({ id }) => id === sorting?.id)?.sortBy;
   const sorted = useMemo(

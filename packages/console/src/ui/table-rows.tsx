@@ -1,5 +1,15 @@
 import type { LinkOptions } from '@tanstack/react-router';
-import { type KeyboardEvent, lazy, type ReactNode, type RefObject, Suspense, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  lazy,
+  memo,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useCallback,
+  useRef,
+  useState,
+} from 'react';
 import type { CursorList } from '../api/hooks.ts';
 import { classes } from './class.ts';
 import { PlainLink } from './link.tsx';
@@ -36,37 +46,15 @@ export function Rows<Row extends object>({ model, place, query, rowKey, rowLink 
       ),
     );
   };
-  const draw = (index: number, measure?: (row: HTMLTableRowElement | null) => void) => {
+  const link = useRef(rowLink);
+  link.current = rowLink;
+  const linkOf = useCallback((row: Row) => link.current?.(row), []);
+  const draw = (index: number) => {
     const row = rows[index];
     if (row === undefined) return null;
-    return (
-      <tr
-        key={rowKey(row)}
-        ref={measure}
-        data-index={index}
-        aria-rowindex={index + 2}
-        className={classes('relative', rowLink && 'hover:bg-hover focus-within:bg-hover')}
-      >
-        {columns.map((column, at) => (
-          <td
-            key={column.id}
-            className={cellClass(column.align, 'border-b border-line py-2 [&_button]:-my-1')}
-          >
-            {at === 0 && rowLink !== undefined ? (
-              <RowLink
-                {...rowLink(row)}
-                tabIndex={index === current ? 0 : -1}
-                onFocus={() => setFocused(index)}
-              >
-                {column.cell(row)}
-              </RowLink>
-            ) : (
-              column.cell(row)
-            )}
-          </td>
-        ))}
-      </tr>
-    );
+    const place = { index, isCurrent: index === current, onFocus: setFocused };
+    // One row is drawn as the other, whatever it is a row of.
+    return <TableRow key={rowKey(row)} {...place} {...{ row, columns, linkOf }} />;
   };
   const plain = Array.from({ length: Math.min(count, plainRowsMax) }, (_, index) => draw(index));
   const keyOf = (index: number) => {
@@ -85,6 +73,43 @@ export function Rows<Row extends object>({ model, place, query, rowKey, rowLink 
     </tbody>
   );
 }
+
+interface TableRowProps<Row extends object> {
+  readonly row: Row;
+  readonly index: number;
+  readonly columns: TableModel<Row>['columns'];
+  /** The row that the keyboard comes to. */
+  readonly isCurrent: boolean;
+  readonly linkOf: (row: Row) => LinkOptions | undefined;
+  readonly onFocus: (index: number) => void;
+}
+
+function PlainTableRow<Row extends object>(props: TableRowProps<Row>) {
+  const { row, index, columns, isCurrent, linkOf, onFocus } = props;
+  const link = linkOf(row);
+  return (
+    <tr
+      data-index={index}
+      aria-rowindex={index + 2}
+      className={classes('relative', link && 'hover:bg-hover focus-within:bg-hover')}
+    >
+      {columns.map((column, at) => (
+        <td key={column.id} className={cellClass(column.align, 'border-b border-line py-2 [&_button]:-my-1')}>
+          {at === 0 && link !== undefined ? (
+            <RowLink {...link} tabIndex={isCurrent ? 0 : -1} onFocus={() => onFocus(index)}>
+              {column.cell(row)}
+            </RowLink>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A row is drawn once, and not with each step of scrolling. */
+const TableRow = memo(PlainTableRow) as typeof PlainTableRow; // A memo keeps what its component takes.
 
 type RowLinkProps = LinkOptions & {
   readonly tabIndex: number;

@@ -38,7 +38,9 @@ export async function overviewOf(tools: OverviewTools, scope: Scope, range: Over
   const accountIds = scope === 'all' ? null : scope;
   const [now, before, attention] = await Promise.all([
     store.overviews.overview(accountIds, { fromMs, toMs, stepMs }),
-    store.overviews.overview(accountIds, { fromMs: fromMs - steps * stepMs, toMs: fromMs, stepMs }),
+    store.overviews.overview(accountIds, {
+      ...{ fromMs: fromMs - steps * stepMs, toMs: fromMs, stepMs: steps * stepMs, isSumOnly: true },
+    }),
     attentionOf(tools, scope),
   ]);
   const known = new Map(now.steps.map((step) => [step.atMs, step]));

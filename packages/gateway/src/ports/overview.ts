@@ -5,6 +5,8 @@ export interface OverviewPeriod {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
+  /** The sum of all of it is enough: one step, and nothing by what was called. */
+  readonly isSumOnly?: boolean;
 }
 
 /** Sums over the ended calls of a step, or of a thing. */

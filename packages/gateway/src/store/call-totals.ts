@@ -96,7 +96,7 @@ function ofSums(query: CallQuery, firstMs: number, lastMs: number): RawBuilder<u
   return sql`select 0 as looked, sum(calls) as calls, sum(billed_calls) as billed, sum(failed_calls) as failed,
       sum(input_tokens) as input, sum(cached_tokens) as cached, sum(output_tokens) as output,
       sum(charge_nano_usd) as charge, sum(cost_nano_usd) as cost, sum(unknown_costs) as unknown
-    from facet_sums where ${spansWithin({ fromMs: firstMs, toMs: lastMs })} and ${ofFacets(query)}`;
+    from ${sumsWithin('facet_sums', { fromMs: firstMs, toMs: lastMs })} where ${ofFacets(query)}`;
 }
 
 /** True of sums of facets whose calls pass; where all do, none is looked up. */
@@ -105,14 +105,27 @@ function ofFacets(query: CallQuery): RawBuilder<unknown> {
   return condition === null ? sql`true` : sql`facet in (select id from facets where ${condition})`;
 }
 
-/** The sums of a time of whole hours: days as far as they are whole, and hours beside them. */
-function spansWithin({ fromMs, toMs }: UsagePeriod): RawBuilder<unknown> {
+/**
+ * The rows of a table of sums in a time of whole hours: days as far as they are whole, and hours beside them. Each stretch is a seek: a
+ * condition with "or" would have SQLite read all of the table.
+ */
+export function sumsWithin(
+  table: 'facet_sums' | 'ttft_sums',
+  { fromMs, toMs }: UsagePeriod,
+): RawBuilder<unknown> {
   const firstDay = startOf(fromMs + spanMs.day - 1, spanMs.day);
   const lastDay = startOf(toMs, spanMs.day);
-  const of = (span: string, from: number, to: number) =>
-    sql`(span = ${span} and start_ms >= ${BigInt(from)} and start_ms < ${BigInt(to)})`;
-  if (firstDay >= lastDay) return of('hour', fromMs, toMs);
-  return sql`(${of('day', firstDay, lastDay)} or ${of('hour', fromMs, firstDay)} or ${of('hour', lastDay, toMs)})`;
+  const stretches =
+    firstDay >= lastDay
+      ? [['hour', fromMs, toMs]]
+      : [
+          ['day', firstDay, lastDay],
+          ['hour', fromMs, firstDay],
+          ['hour', lastDay, toMs],
+        ];
+  return sql`(select value ->> 0 as of_span, value ->> 1 as from_ms, value ->> 2 as to_ms
+      from json_each(${JSON.stringify(stretches)})) as stretches
+    cross join ${sql.table(table)} on span = of_span and start_ms >= from_ms and start_ms < to_ms`;
 }
 
 type TotalsRow = Readonly<

@@ -20,7 +20,8 @@ export function AlertsPage() {
   const t = useTexts(texts);
   const list = useCursorList<EventView>('/events', useAlertQuery());
   const queries = useQueryClient();
-  useLive('events', () => void queries.invalidateQueries({ queryKey: ['/events'] }));
+  const fetchAnew = () => void queries.invalidateQueries({ queryKey: ['/events'] });
+  useLive('events', fetchAnew, { miss: fetchAnew });
   const acknowledge = useChange<{ readonly ids: readonly string[] }>('POST', '/events/acknowledge', {
     invalidates: ['/events', '/overview'],
   });

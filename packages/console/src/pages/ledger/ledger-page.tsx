@@ -49,10 +49,10 @@ export function LedgerPage() {
     >
       <FilterBar filters={useLedgerFilters()} />
       <Sums query={query} />
-      {live.waiting > 0 && (
-        <div className="sticky top-2 z-20 flex justify-center">
-          <Button variant="primary" size="sm" icon={ArrowUp} onClick={live.show}>
-            {t('show', { count: live.waiting })}
+      {(live.waiting > 0 || !live.isWhole) && (
+        <div className="sticky top-10 z-30 flex justify-center">
+          <Button variant="primary" size="sm" icon={ArrowUp} onClick={() => void live.show()}>
+            {live.isWhole ? t('show', { count: live.waiting }) : t('showMany')}
           </Button>
         </div>
       )}

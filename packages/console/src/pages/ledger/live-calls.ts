@@ -1,5 +1,6 @@
-import type { CallRow } from '@headgate/gateway/console';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import type { CallRow, CallRowPage } from '@headgate/gateway/console';
+import { type InfiniteData, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useLive } from '../../api/live.ts';
 import type { FilterValues } from '../../ui/filters.tsx';
 import { passes } from './ledger-filters.ts';
@@ -9,41 +10,76 @@ interface LiveCalls {
   readonly skipped: number;
 }
 
+/** The calls that came live, and whether there were more than these. */
+interface News {
+  readonly calls: readonly CallRow[];
+  readonly isWhole: boolean;
+}
+
+const nothing: News = { calls: [], isWhole: true };
+
 /** Calls that are kept of those that come live; who wants more of them asks again. */
 const keptMax = 200;
 
 /**
- * The calls of a filter that have ended since the page was opened, above those that were fetched. While the reader is further down they wait,
- * so that nothing moves under their eyes.
+ * The calls of a filter that have ended since the page was opened, above those that were fetched. They wait while somebody reads, so that
+ * nothing moves under their eyes: further down, or with the pointer or the keyboard in the rows.
  */
 export function useLiveCalls(fetched: readonly CallRow[], query: FilterValues, isLive: boolean) {
-  const [shown, setShown] = useState<readonly CallRow[]>([]);
-  const [waiting, setWaiting] = useState<readonly CallRow[]>([]);
-  const [skipped, setSkipped] = useState(0);
+  const [shown, setShown] = useState(nothing);
+  const [waiting, setWaiting] = useState(nothing);
+  const queries = useQueryClient();
   const asked = useRef(query);
+  const forget = useCallback(() => {
+    setShown(nothing);
+    setWaiting(nothing);
+  }, []);
   useEffect(() => {
     asked.current = query;
-    setShown([]);
-    setWaiting([]);
-    setSkipped(0);
-  }, [query]);
+    forget();
+  }, [query, forget]);
+  const miss = useCallback(() => setWaiting((news) => ({ ...news, isWhole: false })), []);
   useLive<LiveCalls>(
     'calls',
-    (frame) => {
-      const news = frame.items.filter((call) => passes(call, asked.current));
-      setSkipped((count) => count + frame.skipped);
-      const add = (calls: readonly CallRow[]) => merged(news, calls).slice(0, keptMax);
-      if (window.scrollY < 120) setShown(add);
-      else setWaiting(add);
+    ({ items, skipped }) => {
+      const calls = items.filter((call) => passes(call, asked.current));
+      const news = { calls, isWhole: skipped === 0 };
+      if (calls.length === 0 && news.isWhole) return;
+      if (isRead() || !news.isWhole) setWaiting((before) => joined(news, before));
+      else setShown((before) => joined(news, before));
     },
-    isLive,
+    { enabled: isLive, miss },
   );
-  const show = useCallback(() => {
-    setShown((calls) => merged(waiting, calls).slice(0, keptMax));
-    setWaiting([]);
+  const show = useCallback(async () => {
     window.scrollTo({ top: 0 });
-  }, [waiting]);
-  return { rows: merged(shown, fetched), waiting: waiting.length, skipped, show };
+    if (waiting.isWhole) setShown((before) => joined(waiting, before));
+    else {
+      // No frame has the calls that were left out: the list begins anew, with its first page alone.
+      queries.setQueriesData<InfiniteData<CallRowPage>>({ queryKey: ['/calls', query, 'pages'] }, firstPage);
+      await queries.invalidateQueries({ queryKey: ['/calls'] });
+      setShown(nothing);
+    }
+    setWaiting(nothing);
+  }, [waiting, query, queries]);
+  const rows = useMemo(() => merged(shown.calls, fetched), [shown, fetched]);
+  return { rows, waiting: waiting.calls.length, isWhole: waiting.isWhole, show };
+}
+
+/** A list that is at its top, and in which nobody points at a row or has come to one by the keyboard, may move. */
+function isRead(): boolean {
+  return window.scrollY >= 120 || document.querySelector('tbody:hover, tbody:focus-within') !== null;
+}
+
+function joined(news: News, before: News): News {
+  const calls = merged(news.calls, before.calls);
+  return {
+    calls: calls.slice(0, keptMax),
+    isWhole: news.isWhole && before.isWhole && calls.length <= keptMax,
+  };
+}
+
+function firstPage(data: InfiniteData<CallRowPage> | undefined) {
+  return data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) };
 }
 
 function merged(first: readonly CallRow[], second: readonly CallRow[]): readonly CallRow[] {
