@@ -26,7 +26,7 @@ const isBrowser = process.env['HEADGATE_TESTS'] === 'browser';
 
 /** Those that would be waited for alone if they began last, the longest first: a fresh clone knows no durations. */
 const longest = isBrowser
-  ? ['/pages.test.ts', '/people.test.ts', '/keys.test.ts']
+  ? ['/walk.test.ts', '/trouble.test.ts', '/people.test.ts']
   : isSlow
     ? [
         '/lanes-agree.test.ts',

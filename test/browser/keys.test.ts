@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sampleKey } from '../../packages/gateway/src/store/contract/samples.ts';
-import { expectAccessible, expectNoSidewaysScroll } from './support/accessible.ts';
-import { type House, openHouse, screenshot, settled, type View } from './support/house.ts';
+import { expectAccessible } from './support/accessible.ts';
+import { type House, openHouse, screenshot } from './support/house.ts';
 
 let house: House;
 const demoGroup = 'demo-completions';
@@ -99,34 +99,4 @@ test('a viewer makes and changes nothing, a stranger sees nothing', async () => 
   await stranger.getByText('There is no such thing').waitFor();
   await screenshot(stranger, 'key-missing');
   await stranger.context().close();
-});
-
-const views: readonly View[] = [
-  { width: 1440, theme: 'light', language: 'en' },
-  { width: 360, theme: 'dark', language: 'zh' },
-];
-const cases = [
-  '/keys',
-  '/keys/long',
-  '/keys/long?tab=settings',
-  '/keys/long?tab=change',
-  '/playground',
-  '/accounts',
-  '/accounts/demo',
-  '/accounts/demo?tab=change',
-  '/groups',
-  '/groups/demo-completions?tab=change',
-  '/usage',
-].flatMap((path) => views.map((view) => ({ path, ...view })));
-
-test.each(cases)('$path is clean at $width px, $theme, $language', async ({ path, ...view }) => {
-  const page = await house.openPage('operator', path, view);
-  await settled(page);
-  await screenshot(
-    page,
-    `${path.slice(1).replaceAll(/[/?=]/g, '-')}-${view.width}-${view.theme}-${view.language}`,
-  );
-  await expectAccessible(page);
-  await expectNoSidewaysScroll(page);
-  await page.context().close();
 });

@@ -18,7 +18,9 @@ export function Empty({ title, children, action, icon: Icon, isPage = false }: E
     <div className="flex flex-col items-center gap-1 px-4 py-10 text-center">
       {Icon && <Icon size={22} strokeWidth={1.5} className="mb-2 text-faint" aria-hidden />}
       <Title className="text-base font-medium">{title}</Title>
-      {children !== undefined && <div className="max-w-md text-balance text-soft">{children}</div>}
+      {children !== undefined && (
+        <div className="max-w-md text-balance break-words text-soft">{children}</div>
+      )}
       {action !== undefined && <div className="mt-3">{action}</div>}
     </div>
   );

@@ -23,7 +23,7 @@ export function Page({ title, heading, description, actions, back, children }: P
           {back !== undefined && <div className="mb-1 text-xs text-soft">{back}</div>}
           <h1 className="text-xl break-words tracking-tight">{heading ?? title}</h1>
           {description !== undefined && (
-            <div className="mt-0.5 max-w-prose text-pretty text-soft">{description}</div>
+            <div className="mt-0.5 max-w-prose text-pretty break-words text-soft">{description}</div>
           )}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

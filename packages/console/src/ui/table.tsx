@@ -30,7 +30,7 @@ interface TableProps<Row extends object> {
   readonly source?: AskedOnce;
 }
 
-const skeletonRows = 8;
+const skeletonRows = 5;
 
 /** Rows and columns. */
 export function Table<Row extends object>(props: TableProps<Row>) {

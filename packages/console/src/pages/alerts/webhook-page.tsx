@@ -22,7 +22,7 @@ import { WebhookState } from './webhooks-page.tsx';
 export function WebhookPage() {
   const t = useTexts(texts);
   const { id = '' } = useParams({ strict: false });
-  const { data, error } = useGet<Webhooks>('/events/webhooks', {}, { refetchMs: 5_000 });
+  const { data, error, refetch } = useGet<Webhooks>('/events/webhooks', {}, { refetchMs: 5_000 });
   const webhook = data?.items.find(({ name }) => name === id);
   const path = `/events/webhooks/${encodeURIComponent(id)}`;
   const list = useCursorList<DeliveryView>(`${path}/deliveries`, {}, { refetchMs: 5_000 });
@@ -38,13 +38,19 @@ export function WebhookPage() {
   const columns = useDeliveryColumns(({ event, phase }) =>
     redeliver.mutate({ body: { eventId: event.id, phase } }),
   );
-  if (data === undefined && error) return <ErrorState error={error} />;
+  const back = <Link to="/webhooks">{t('webhooks')}</Link>;
+  if (data === undefined && error)
+    return (
+      <Page title={id} back={back}>
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
   return (
     <Page
       title={id}
       heading={<bdi>{id}</bdi>}
       description={webhook?.origin}
-      back={<Link to="/webhooks">{t('webhooks')}</Link>}
+      back={back}
       actions={
         <Button
           icon={Send}
@@ -57,20 +63,7 @@ export function WebhookPage() {
       }
     >
       {answer !== null && <TestAnswer answer={answer} />}
-      {webhook !== undefined && (
-        <Facts
-          items={[
-            { label: t('state'), value: <WebhookState {...webhook} /> },
-            {
-              label: t('filter'),
-              value: `${webhook.kinds === null ? t('all') : webhook.kinds.join(', ')} · ${t('from', { severity: webhook.severity })}`,
-            },
-            { label: t('delivered'), value: <Count value={webhook.delivered} /> },
-            { label: t('waiting'), value: <Count value={webhook.waiting} /> },
-            { label: t('givenUp'), value: <Count value={webhook.givenUp} /> },
-          ]}
-        />
-      )}
+      {webhook !== undefined && <Standing webhook={webhook} />}
       <Section title={t('messages')} plain>
         <Table
           label={t('messages')}
@@ -85,6 +78,25 @@ export function WebhookPage() {
         />
       </Section>
     </Page>
+  );
+}
+
+/** The messages that it hears of, and how many of them came. */
+function Standing({ webhook }: { readonly webhook: Webhooks['items'][number] }) {
+  const t = useTexts(texts);
+  return (
+    <Facts
+      items={[
+        { label: t('state'), value: <WebhookState {...webhook} /> },
+        {
+          label: t('filter'),
+          value: `${webhook.kinds === null ? t('all') : webhook.kinds.join(', ')} · ${t('from', { severity: webhook.severity })}`,
+        },
+        { label: t('delivered'), value: <Count value={webhook.delivered} /> },
+        { label: t('waiting'), value: <Count value={webhook.waiting} /> },
+        { label: t('givenUp'), value: <Count value={webhook.givenUp} /> },
+      ]}
+    />
   );
 }
 

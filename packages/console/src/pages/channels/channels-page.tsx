@@ -149,8 +149,11 @@ function NameOf({ row: { id, source, simulated, problems } }: { readonly row: Ch
       <bdi className="truncate font-medium" title={problems.length === 0 ? id : problems.join('; ')}>
         {id}
       </bdi>
-      {simulated && <Badge tone="accent">{t('simulated')}</Badge>}
-      {source !== 'console' && !simulated && <Badge>{t(`source.${source}`)}</Badge>}
+      {/* A narrow window has room for the name alone. */}
+      <span className="hidden shrink-0 sm:inline">
+        {simulated && <Badge tone="accent">{t('simulated')}</Badge>}
+        {source !== 'console' && !simulated && <Badge>{t(`source.${source}`)}</Badge>}
+      </span>
       {problems.length > 0 && <Badge tone="bad">{t('missing')}</Badge>}
     </span>
   );

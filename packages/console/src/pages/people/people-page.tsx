@@ -121,7 +121,9 @@ function columnsOf(
       cell: ({ name, login }) => (
         <span className="flex min-w-0 items-baseline gap-2">
           <span className="truncate font-medium">{name}</span>
-          {login !== name && <span className="truncate text-xs text-soft">{login}</span>}
+          {login !== name && (
+            <span className="hidden min-w-0 truncate text-xs text-soft sm:inline">{login}</span>
+          )}
         </span>
       ),
     },
