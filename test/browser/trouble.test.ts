@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { framedPages, pathOf } from './support/console-pages.ts';
-import { type House, openHouse } from './support/house.ts';
+import { type House, openHouse, settled } from './support/house.ts';
 import { nothing, oneOfEach, plant, withoutDemo } from './support/plant.ts';
 import { openWalkers, together, type Walker } from './support/walker.ts';
 
@@ -107,6 +107,9 @@ describe('without a network', () => {
     const navigation = page.getByRole('navigation');
     await navigation.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // Its charts, too, come behind it.
+    await settled(page);
+    await page.locator('main canvas').first().waitFor();
     await page.context().setOffline(true);
     await navigation.getByRole('link', { name: 'Accounts' }).click();
     await page.locator('[data-offline]').waitFor();
