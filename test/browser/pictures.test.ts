@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type House, openHouse, settled } from './support/house.ts';
 
 /**
- * The pictures of docs/console.md and docs/administration.md. `HEADGATE_PICTURES=docs/images npm run test:browser -- pictures` renews
+ * The pictures of docs/console.md and docs/administration.md. `HEADGATE_TEST_PICTURES=docs/images npm run test:browser -- pictures` renews
  * them; otherwise they are made to see that they still can be.
  */
-const folder = process.env['HEADGATE_PICTURES'] ?? join(tmpdir(), 'headgate-pictures');
+const folder = process.env['HEADGATE_TEST_PICTURES'] ?? join(tmpdir(), 'headgate-pictures');
 const bytesMax = 60_000;
 
 let house: House;
