@@ -295,7 +295,7 @@ const tooLong = rows.findIndex(({ what }) => what === 'a prompt that is too long
  * How long a channel may say nothing: longer than all others take together when everything is asked for at once, and so short
  * that three silent attempts end before a caller is told, after 10 s, that its call lives: then it is no 504 any more.
  */
-const silence = isSlow ? '2s' : '1s';
+const silence = isSlow ? '2s' : '1500ms';
 
 /** One for which prompts are too long, another of its width, and one that takes more: the last two are well. */
 function narrowAndWide(upstream: Surface): readonly TestChannel[] {
