@@ -25,7 +25,7 @@ export function insertPerson(
 
 /** False where somebody signs in by this name already. */
 export async function addPerson(transaction: Kysely<Schema>, person: KnownPerson): Promise<boolean> {
-  if (await isTaken(transaction, person.login, person.id)) return false;
+  if (await isTaken(transaction, person.login, '')) return false;
   const { id, login, name, isOperator, disabledAtMs, language, theme, passwordHash, createdAtMs } = person;
   await transaction
     .insertInto('persons')
@@ -48,6 +48,7 @@ function folded(login: string): string {
   return login.normalize('NFKC').toLowerCase();
 }
 
+/** `exceptId` is nobody’s where somebody is added. */
 async function isTaken(transaction: Kysely<Schema>, login: string, exceptId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom('persons')
