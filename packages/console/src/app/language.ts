@@ -24,7 +24,7 @@ export function startLanguage(): void {
 }
 
 /** A value that is written from right to left, or turns the direction, has none of the words around it follow. */
-function isolated(value: string): string {
+export function isolated(value: string): string {
   return /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/.test(value)
     ? `\u2068${value}\u2069`
     : value;

@@ -1,6 +1,7 @@
 import type { EventView } from '@headgate/gateway/console';
 import { Check } from 'lucide-react';
 import { useMemo } from 'react';
+import { isolated } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge, StateDot, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -32,7 +33,7 @@ export function useAlertColumns(onAcknowledge: (id: string) => void): readonly C
       {
         ...{ id: 'detail', header: t('detail'), hideBelow: 'lg' },
         cell: ({ detail }) => {
-          const words = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);
+          const words = Object.entries(detail).map(([name, value]) => `${name}: ${isolated(String(value))}`);
           return (
             <span className="text-soft" title={words.join('\n')}>
               {words.join(' · ')}

@@ -1,6 +1,7 @@
 import type { IncidentView } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useChange } from '../../api/hooks.ts';
+import { isolated } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -20,7 +21,9 @@ export function IncidentCard({ incident }: { readonly incident: IncidentView }) 
     <li className="flex flex-col gap-2 border-line py-3 not-last:border-b">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <Badge tone={isOpen ? 'bad' : 'neutral'}>{isOpen ? t('open') : t('resolved')}</Badge>
-        <bdi className="font-medium break-all">{incident.subjects.map(({ name }) => name).join(', ')}</bdi>
+        <bdi className="font-medium break-all">
+          {incident.subjects.map(({ name }) => isolated(name)).join(', ')}
+        </bdi>
         <span className="text-sm text-soft">
           {t('started')} <Time iso={incident.startedAt} absolute />
         </span>

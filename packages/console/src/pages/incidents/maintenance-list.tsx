@@ -1,6 +1,7 @@
 import type { MaintenancePage, MaintenanceView } from '@headgate/gateway/console';
 import { useState } from 'react';
 import { useChange, useGet } from '../../api/hooks.ts';
+import { isolated } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -50,7 +51,7 @@ export function MaintenanceList() {
                 <Time iso={work.startsAt} absolute /> – <Time iso={work.endsAt} absolute />
               </span>
               <bdi className="text-soft break-all">
-                {work.subjects?.map(({ name }) => name).join(', ') ?? t('everything')}
+                {work.subjects?.map(({ name }) => isolated(name)).join(', ') ?? t('everything')}
               </bdi>
               {(phase === 'planned' || phase === 'running') && (
                 <span className="ml-auto">
