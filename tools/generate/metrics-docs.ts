@@ -85,6 +85,10 @@ export const alerts = {
     when: 'A provider does not know a model that a channel says it serves. Calls go to others.',
     what: 'Correct `upstream` of that model on that channel, or take it out of its `models`.',
   },
+  'setting-left-out': {
+    when: 'A setting that the console keeps is not followed: this version does not know it or its value, or it would keep the gateway from starting.',
+    what: 'Make it anew on the settings page, or `headgate settings unset` it. The event ends then.',
+  },
   'store-lost': {
     when: 'A file of the store was removed, renamed or replaced while the gateway had it open. Callers get 503; `/readyz` says `store-lost`.',
     what: 'Put back what the log names, as it was: calls are taken again within a second. If it is gone for good, [stop, put back a backup, start](operating.md#backups).',

@@ -34,11 +34,15 @@ export interface SettingSources {
   readonly file: ConfigurationFile | null;
 }
 
+/** The layers that settings are made in, the winner first; what is in none of them is as it comes. */
+export type SettingLayer = 'flag' | 'environment' | 'file' | 'console';
+
 /** A setting as it was written. */
 export interface GivenText {
   readonly text: string;
-  /** `--api-port`, `HEADGATE_API_PORT` or `headgate.yaml:3:9`. */
+  /** `--api-port`, `HEADGATE_API_PORT`, `headgate.yaml:3:9` or `console`. */
   readonly where: string;
+  readonly layer: SettingLayer;
 }
 
 /** Reads every setting. All that is wrong is reported at once, each with the place it was given at. */
@@ -83,8 +87,9 @@ export function readSetting<Value>(
 
 function givenText(row: Setting<unknown>, { flags, environment, file }: SettingSources): GivenText | null {
   const flag = row.flag === null ? undefined : flags[row.flag];
-  if (flag !== undefined) return { text: flag, where: `--${row.flag}` };
+  if (flag !== undefined) return { text: flag, where: `--${row.flag}`, layer: 'flag' };
   const variable = environment(row.environment);
-  if (variable !== undefined) return { text: variable, where: row.environment };
-  return file === null || row.yaml === null ? null : settingText(file, row.yaml);
+  if (variable !== undefined) return { text: variable, where: row.environment, layer: 'environment' };
+  const written = file === null || row.yaml === null ? null : settingText(file, row.yaml);
+  return written === null ? null : { ...written, layer: 'file' };
 }

@@ -3,9 +3,9 @@ import { LazySimulator } from '@headgate/simulator';
 import { channelsWithoutCredential, standingAlerts } from './admin/catalogue-alerts.ts';
 import { channelStatuses } from './admin/channel-status.ts';
 import { type ConfigurationService, openConfigurationService } from './admin/configuration-service.ts';
-import { plannerOptions } from './admin/explain-route.ts';
 import { fillHistoryBehind } from './admin/fill-demo-history.ts';
 import { openLive } from './admin/live/open-live.ts';
+import { openProber, openRouter } from './admin/open-router.ts';
 import { type OpenedStatus, openStatus } from './admin/open-status.ts';
 import { makeDataDirectory, type OwnerTokens, openOwnerTokens, storeFile } from './admin/owner-files.ts';
 import { readSignInSettings, type SignInSettings } from './admin/people/open-stronger.ts';
@@ -13,6 +13,9 @@ import { firstToken } from './admin/people/set-up.ts';
 import { recover } from './admin/recovery.ts';
 import type { SelfConfiguration } from './admin/self-configuration.ts';
 import { cannotRestart, type Restart } from './admin/serving.ts';
+import { type LayeredSettings, withoutConsole } from './admin/settings/layered-settings.ts';
+import { leftOutAlert, tellLeftOut } from './admin/settings/left-out-alerts.ts';
+import { RunningSettings } from './admin/settings/running-settings.ts';
 import { HangUps } from './call/detours/hang-up.ts';
 import { WaitingRoom } from './call/detours/wait.ts';
 import { AnswerLengths } from './call/hold/usual-outputs.ts';
@@ -25,7 +28,7 @@ import { callLimits } from './config/call-limits.ts';
 import type { ConfigurationFile } from './config/configuration-file.ts';
 import { apiLimits, clientLimits, consoleLimits } from './config/port-limits.ts';
 import type { ConfigurationProblem } from './config/yaml-source.ts';
-import type { Environment, GivenSettings, Settings } from './config.ts';
+import type { Environment, Settings } from './config.ts';
 import { endStale } from './events/end-stale.ts';
 import { countedAlerts, type Events, openEvents } from './events/open-events.ts';
 import { type Api, startApi, sweepOften } from './http/api.ts';
@@ -46,9 +49,7 @@ import type { Gateway } from './ports/gateway.ts';
 import type { Observer } from './ports/observer.ts';
 import type { Store } from './ports/store.ts';
 import type { Upstream } from './ports/upstream.ts';
-import { Prober } from './route/prober.ts';
-import { Router } from './route/router.ts';
-import { StateKeeper } from './route/saved.ts';
+import type { Router } from './route/router.ts';
 import { type OpenLane, openSqliteStore } from './store/sqlite/open-sqlite-store.ts';
 import { createCallObserver } from './telemetry/call-observer.ts';
 import { tellLedgerAlarm } from './telemetry/ledger-alarms.ts';
@@ -64,11 +65,8 @@ import { openMediaFetcher } from './upstream/media.ts';
 
 /** Time-outs are exact to this. */
 const sweepIntervalMs = 100;
-const probeIntervalMs = 1000;
 /** Leases are looked after so often. */
 const limitsIntervalMs = 25;
-/** A process that is killed loses so much of what its router has learned. */
-const saveIntervalMs = 1000;
 /** Calls that wait until a channel may be asked; those that come when it is full are told when to come back. */
 const waitingCallsMax = 200;
 /** After the drain time-out: for calls that have just been ended to say so, and to be written. */
@@ -101,8 +99,8 @@ export type Sockets = Readonly<Record<'api' | 'console', ListeningSocket>>;
 export interface StartOptions {
   /** The configuration file, where it was read for the settings. */
   readonly file?: ConfigurationFile | null;
-  /** The settings as they were given, for whoever asks where each is declared. */
-  readonly settings?: GivenSettings;
+  /** The settings with where each is made; those of nobody but the caller if left out. */
+  readonly layers?: LayeredSettings;
   /** The ones of a process that this one goes on for. */
   readonly sockets?: Partial<Sockets>;
   /** Puts a new process in the place of this one. */
@@ -115,25 +113,23 @@ export interface StartOptions {
 
 /** Puts the parts together and starts them. Fails when the configuration is not valid; rejects when a port is taken. */
 export async function startGateway(
-  settings: Settings,
+  startedWith: Settings,
   environment: Environment,
   given: StartOptions = {},
 ): Promise<Result<RunningGateway, readonly ConfigurationProblem[]>> {
+  const runningSettings = new RunningSettings(given.layers ?? withoutConsole(startedWith), environment);
+  const settings = runningSettings.inForce;
   makeDataDirectory(settings.dataDir);
   // All that was opened is let go of again when a part after it cannot be, and at the end, the last one first.
   await using opened = new AsyncDisposableStack();
-  const log = openLog({
-    level: settings.logLevel,
-    format: logFormat(settings),
-    destination: given.logFile ?? standardError,
-  });
+  const log = openProcessLog(settings, given);
   opened.defer(() => log.sink.flush());
   const simulator = opened.adopt(new LazySimulator(), (worker) => worker.close());
   const memory = new MemoryBudget(settings.memoryBytesMax);
   const metrics = createMetrics({ ledgerQueued: () => store.ledger.waiting, bytesHeld: () => memory.taken });
   const events = openEvents({
     ...{ log, metrics, clock: systemClock, newId: traceIds(systemClock.now), uniform: Math.random },
-    deployment: settings.deploymentName,
+    deployment: () => settings.deploymentName,
     client: new HttpClient({ connectTimeoutMs: settings.connectTimeoutMs }),
   });
   const store = opened.adopt(await openStore(settings, log, metrics, events, given), (it) => it.close());
@@ -142,6 +138,8 @@ export async function startGateway(
   await recover(store, log.logger, systemClock);
   // Before anything listens: what cannot be written down is not to be served.
   await store.prepare();
+  await runningSettings.refresh(store.configuration);
+  tellLeftOut(runningSettings, log.logger, events);
   const tokens = openOwnerTokens(settings.dataDir);
   if (!tokens.ok) return fail([{ where: settings.dataDir, path: '', message: tokens.error }]);
   const live = new LiveSecrets();
@@ -158,27 +156,27 @@ export async function startGateway(
       log.sink.setSecrets([operator, scrape, ...live.take(catalogue, webhooks)]);
       events.useWebhooks(webhooks);
       metrics.service.lacksCredentials(channelsWithoutCredential(problems));
+      runningSettings.follow(store.configuration, log.logger);
     },
   };
   const configuration = await openConfigurationService(options, given.file);
   if (!configuration.ok) return configuration;
   opened.defer(() => configuration.value.close());
   const looking = openLive({ store, metrics, ...configuration.value, clock: systemClock }, opened);
-  const { file = null } = given;
   const signIn = readSignInSettings(settings);
   if (!signIn.ok) return signIn;
-  const told = { settings, file, store, configuration: configuration.value, clock: systemClock };
+  const told = { settings, store, configuration: configuration.value, clock: systemClock };
   const status = openStatus({ ...told, logger: log.logger }, opened);
   const observer = createCallObserver({
     ...{ log, metrics, events, live: looking, status: status.keeper },
-    ...{ clock: systemClock, logsCalls: settings.callLog },
+    ...{ clock: systemClock, logsCalls: () => settings.callLog },
     onRefused: configuration.value.credentialRefused,
   });
   const parts = {
     ...{ settings, log, memory, metrics, store, events, status, live: looking },
     configuration: configuration.value,
     observer,
-    ...{ tokens: tokens.value, signIn: signIn.value, givenSettings: given.settings ?? {} },
+    ...{ tokens: tokens.value, signIn: signIn.value, runningSettings, environment },
     sockets: given.sockets ?? {},
     restart: given.restart ?? cannotRestart,
   };
@@ -188,8 +186,9 @@ export async function startGateway(
 /** Standard output belongs to what the command was asked to print. */
 const standardError = 2;
 
-function logFormat({ logFormat: format }: Settings): 'json' | 'pretty' {
-  return format === 'auto' ? (process.stderr.isTTY ? 'pretty' : 'json') : format;
+function openProcessLog({ logLevel: level, logFormat: wanted }: Settings, { logFile }: StartOptions): Log {
+  const format = wanted === 'auto' ? (process.stderr.isTTY ? 'pretty' : 'json') : wanted;
+  return openLog({ level, format, destination: logFile ?? standardError });
 }
 
 function openStore(
@@ -222,7 +221,8 @@ interface Parts {
   readonly observer: Observer;
   readonly tokens: OwnerTokens;
   readonly signIn: SignInSettings;
-  readonly givenSettings: GivenSettings;
+  readonly runningSettings: RunningSettings;
+  readonly environment: Environment;
   readonly sockets: Partial<Sockets>;
   readonly restart: Restart;
 }
@@ -230,7 +230,7 @@ interface Parts {
 /** Opens the ports, and takes over what was opened until then when nothing can go wrong any more. */
 async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<RunningGateway> {
   const { settings, log, store, configuration, events, status, tokens } = parts;
-  const { router, keeper } = await openRouter(parts, opened);
+  const { router, keeper } = await openRouter({ ...parts, clock: systemClock }, opened);
   const client = opened.adopt(new HttpClient(clientLimits(settings)), (it) => it.close());
   const upstream = openUpstream(client);
   const gateway = openGateway(parts, router, upstream, opened);
@@ -253,6 +253,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   const origins = [...consoleOrigins(settings.consoleOrigin, console.origin), ...settings.corsOrigins];
   const api = opened.adopt(await openApi(parts, gateway, departure, origins), (it) => it.close());
   departure.apiOrigin = settings.apiOrigin ?? api.origin;
+  followSettings(parts, departure, api);
   opened.defer(sweepOften(gateway.watchdog, systemClock, sweepIntervalMs));
   status.start({ apiOrigin: api.origin, consoleOrigin: console.origin }, prober);
   configuration.watch();
@@ -260,9 +261,8 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   let letGo: Promise<void> | null = null;
   const letGoOnce = () => (letGo ??= everything.disposeAsync());
   departure.isStarting = false;
-  const statuses = channelStatuses(configuration.catalogue.current, router, systemClock.now());
   if (settings.demoHistory) fillHistoryBehind({ ...parts, clock: systemClock }, everything);
-  void endStale(store.events, events, standingAlerts(configuration.problems, statuses));
+  void endStale(store.events, events, standing(parts, router));
   return {
     apiOrigin: api.origin,
     consoleOrigin: console.origin,
@@ -297,33 +297,23 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   };
 }
 
-/** The router, with what an earlier process has learned, which a later one will hear of. */
-async function openRouter(
-  { settings, store, configuration, observer }: Parts,
-  opened: AsyncDisposableStack,
-): Promise<{ readonly router: Router; readonly keeper: StateKeeper }> {
-  const router = new Router({
-    ...plannerOptions(settings, configuration.hashCredential),
-    uniform: Math.random,
-    onService: ({ channel, upstreamModel }, change) =>
-      observer.serviceChanged(change, channel.id, upstreamModel),
+/** Takes up settings that change at once where somebody has to be told; all others are read when they are needed. */
+function followSettings(
+  { settings, runningSettings, log, status }: Parts,
+  departure: { apiOrigin: string },
+  api: { readonly origin: string },
+): void {
+  runningSettings.onChange(() => {
+    departure.apiOrigin = settings.apiOrigin ?? api.origin;
+    log.setLevel(settings.logLevel);
+    status.keeper.changed();
   });
-  const keeper = new StateKeeper(router, store.routerStates, systemClock);
-  await keeper.restore();
-  opened.defer(() => keeper.close());
-  const saving = setInterval(() => void keeper.save(), saveIntervalMs);
-  opened.defer(() => clearInterval(saving));
-  return { router, keeper };
 }
 
-function openProber(gateway: Gateway, router: Router, idleMs: number, opened: AsyncDisposableStack): Prober {
-  const prober = new Prober({ gateway, router, idleMs });
-  const probing = setInterval(() => prober.tick(), probeIntervalMs);
-  opened.defer(() => {
-    clearInterval(probing);
-    prober.stop();
-  });
-  return prober;
+/** All that is to be told of as a process begins, so that whatever else earlier ones have told of is over. */
+function standing({ configuration, runningSettings }: Parts, router: Router) {
+  const statuses = channelStatuses(configuration.catalogue.current, router, systemClock.now());
+  return [...standingAlerts(configuration.problems, statuses), ...runningSettings.leftOut.map(leftOutAlert)];
 }
 
 function openGateway(

@@ -92,6 +92,7 @@ const auditedMembers = {
     ...['how', 'reason', 'attempts'],
   ],
   session: ['id', 'personId', 'how'],
+  setting: ['value'],
   invitation: ['id', 'email', 'isOperator', 'memberships'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

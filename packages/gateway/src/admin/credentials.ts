@@ -119,10 +119,14 @@ function seal(
 }
 
 /** A second key would be made in the place of one that was lost, and what that has sealed could not be opened by putting it back. */
-function keysFor({ credentials }: StoredConfiguration, dataDir: string): Result<SealingKeys, string> {
+export function keysFor(
+  { credentials, settings = [] }: StoredConfiguration,
+  dataDir: string,
+): Result<SealingKeys, string> {
   const path = sealingKeysFile(dataDir);
-  if (credentials.length === 0 || existsSync(path)) return openSealingKeys(dataDir);
+  const count = credentials.length + settings.filter(({ sealed }) => sealed !== null).length;
+  if (count === 0 || existsSync(path)) return openSealingKeys(dataDir);
   return fail(
-    `${path} is gone, and ${credentials.length} stored credentials are sealed under its key; put it back from a copy, or remove them first`,
+    `${path} is gone, and ${count} stored credentials are sealed under its key; put it back from a copy, or remove them first`,
   );
 }

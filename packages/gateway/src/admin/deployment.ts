@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { ConfigurationFile } from '../config/configuration-file.ts';
 import type { Settings } from '../config.ts';
 import type { PublicDeployment, PublicSibling } from '../ports/status.ts';
 
@@ -18,7 +17,6 @@ export interface Deployment {
 export function deploymentOf(
   settings: Settings,
   listening: { readonly apiOrigin: string; readonly consoleOrigin: string },
-  file: ConfigurationFile | null,
 ): Deployment {
   return {
     name: settings.deploymentName,
@@ -29,16 +27,11 @@ export function deploymentOf(
       code: settings.currency,
       perUsd: settings.currency === 'USD' ? '1' : settings.currencyPerUsd,
     },
-    siblings: siblingsOf(file),
+    siblings: settings.siblings.map(({ name, consoleOrigin, language, region }) => ({
+      ...{ name, consoleOrigin },
+      ...{ language: language ?? null, region: region ?? null },
+    })),
   };
-}
-
-function siblingsOf(file: ConfigurationFile | null): readonly PublicSibling[] {
-  return (file?.shape.deployment?.siblings ?? []).map(({ name, consoleOrigin, language, region }) => ({
-    ...{ name, consoleOrigin },
-    language: language ?? null,
-    region: region ?? null,
-  }));
 }
 
 /** Nothing of it but what the status page names. */

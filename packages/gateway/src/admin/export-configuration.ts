@@ -25,6 +25,7 @@ import {
   writePriceTiers,
 } from '../money/price-terms.ts';
 import type { StoredConfiguration, StoredKey } from '../ports/configuration-store.ts';
+import { exportSettings } from './settings/export-settings.ts';
 
 /**
  * Everything configured as a configuration file that declares the same again. Keys are written as hashes, which mean
@@ -61,6 +62,7 @@ function* exportPieces(
   nowMs: number,
 ): Generator<string> {
   const keys = stored.keys.filter((key) => key.status === 'active' && worksUntilMs(key) > nowMs);
+  for (const part of exportSettings(stored.settings ?? [])) yield stringify(part, { lineWidth: 0 });
   yield* section('providers', Object.entries(stored.providers), ([id, json]) => [id, providerMembers(json)]);
   yield* section('models', stored.models, (model) => named(exportModel(model)));
   yield* section('prices', stored.models, ({ id, price, priceOrigin, priceLater }) => {

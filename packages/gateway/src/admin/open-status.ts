@@ -1,4 +1,3 @@
-import type { ConfigurationFile } from '../config/configuration-file.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
@@ -12,7 +11,6 @@ const tickMs = 1000;
 
 export interface StatusParts {
   readonly settings: Settings;
-  readonly file: ConfigurationFile | null;
   readonly store: Pick<Store, 'status'>;
   readonly configuration: Pick<ConfigurationService, 'catalogue' | 'selfConfiguration'>;
   readonly clock: Clock;
@@ -33,9 +31,9 @@ export interface OpenedStatus {
 
 /** Its counts are written when `opened` lets go of it. */
 export function openStatus(parts: StatusParts, opened: AsyncDisposableStack): OpenedStatus {
-  const { settings, file, store, configuration, clock, logger } = parts;
+  const { settings, store, configuration, clock, logger } = parts;
   let listening = { apiOrigin: '', consoleOrigin: '' };
-  const deployment = (at: typeof listening) => deploymentOf(settings, at, file);
+  const deployment = (at: typeof listening) => deploymentOf(settings, at);
   const isSimulated = configuration.selfConfiguration.kind === 'demo';
   const keeper = new StatusKeeper({
     ...{ store: store.status, clock, catalogue: configuration.catalogue },

@@ -51,6 +51,7 @@ export const alertKinds = {
   'missing-credential': { severity: 'error', subject: ['channel'], foldMs: dayMs },
   'model-missing-upstream': { severity: 'warning', subject: target, foldMs: dayMs },
   'odd-answer': { severity: 'info', subject: target, also: ['what'], foldMs: dayMs },
+  'setting-left-out': { severity: 'warning', subject: ['setting'], foldMs: dayMs },
   'store-lost': { severity: 'error', subject: [], foldMs: dayMs },
   'thread-lost': { severity: 'warning', subject: ['thread'], also: ['why'], foldMs: hourMs },
   'unpriced-model': { severity: 'warning', subject: ['model'], foldMs: once },

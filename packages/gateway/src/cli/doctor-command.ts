@@ -9,10 +9,10 @@ import { keyHashes } from '../admin/keys.ts';
 import { storeFile } from '../admin/owner-files.ts';
 import { listAccounts } from '../admin/owner-report.ts';
 import { readServingFile, type ServingFacts } from '../admin/serving.ts';
+import type { LayeredSettings } from '../admin/settings/layered-settings.ts';
 import { webhookStatuses } from '../admin/webhook-status.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { loadSettings } from '../config/load-settings.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Declaration } from '../ports/configuration-store.ts';
@@ -21,6 +21,7 @@ import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { freeBytesMin as fullDiskBytes } from '../store/store-watch.ts';
 import { targetsOf, testTargets } from './channels-commands.ts';
 import { type CommandContext, command, type ExitReason, printResult } from './command.ts';
+import { loadCommandSettings } from './command-settings.ts';
 import { askGateway, unreadyReasons } from './running-gateway.ts';
 import { cut, statusText, tableWithNotes, widthUsual } from './table.ts';
 import { type Workspace, withWorkspace, workspaceCatalogue } from './workspace.ts';
@@ -43,13 +44,14 @@ export const doctorCommand = command({
 
 async function diagnose(context: CommandContext): Promise<ExitReason> {
   const machine = [checkRuntime(), checkClock()];
-  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  const loaded = loadCommandSettings(context);
   if (!loaded.ok) return report(context, [...machine, ...loaded.error.map(badSetting)]);
-  const { settings } = loaded.value;
+  const { settings, layers } = loaded.value;
   const serving = await servingNow(settings);
   const before = [
     checkDirectory(settings),
     checkPepper(settings),
+    ...checkConsoleSettings(layers),
     await checkServing(serving),
     ...(await checkPorts(settings, serving)),
   ];
@@ -101,6 +103,21 @@ async function servingNow({ dataDir }: Settings): Promise<ServingFacts | null> {
   if (!existsSync(dataDir)) return null;
   const facts = readServingFile(dataDir);
   return facts !== null && (await askGateway(dataDir, 'GET', '/api/v1/channels')).ok ? facts : null;
+}
+
+/** Tells of settings that the console keeps, and of those that are not followed. */
+function checkConsoleSettings({ given, leftOut }: LayeredSettings): readonly Diagnosis[] {
+  const check = 'console settings';
+  const followed = Object.values(given).filter(({ layer }) => layer === 'console').length;
+  if (followed + leftOut.length === 0) return [];
+  const detail = `${counted(followed, 'setting')} of the console; see headgate settings list`;
+  return [
+    { check, state: 'good', detail },
+    ...leftOut.map(({ name, reason }): Diagnosis => {
+      const remedy = `not followed: ${reason}; make it anew, or headgate settings unset ${name}`;
+      return { check: `setting ${name}`, state: 'warning', detail: remedy };
+    }),
+  ];
 }
 
 async function checkServing(serving: ServingFacts | null): Promise<Diagnosis> {

@@ -30,6 +30,7 @@ import { routeCommands } from './route-commands.ts';
 import { readSecretInput } from './secret-input.ts';
 import { serveCommand } from './serve-command.ts';
 import { setPricesCommands } from './set-prices-commands.ts';
+import { settingsCommands } from './settings-commands.ts';
 import { spendCommand } from './spend-command.ts';
 import { transferCommands } from './transfer-commands.ts';
 import { webhooksCommands } from './webhooks-commands.ts';
@@ -47,6 +48,7 @@ const commands: readonly Command[] = [
   ...pricesCommands,
   ...setPricesCommands,
   ...routeCommands,
+  ...settingsCommands,
   ...transferCommands,
   ...callsCommands,
   spendCommand,

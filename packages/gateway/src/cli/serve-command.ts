@@ -4,11 +4,11 @@ import { bannerText } from '../admin/banner.ts';
 import { setUpLink } from '../admin/people/set-up.ts';
 import { type ReadyFacts, readyFileText, showcaseModels } from '../admin/ready-file.ts';
 import { type Restart, removeServingFile, writeServingFile } from '../admin/serving.ts';
-import { loadSettings } from '../config/load-settings.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { RunningGateway, Sockets } from '../main.ts';
 import { type CommandContext, command, type ExitReason, jsonText, printFailure } from './command.ts';
+import { loadCommandSettings } from './command-settings.ts';
 import { type Addresses, Guardian, ownIncumbent } from './guardian.ts';
 import { reachable } from './running-gateway.ts';
 import { type GuardianLine, openGuardianLine, socketNames } from './successor.ts';
@@ -85,9 +85,9 @@ async function start(
   context: CommandContext,
   succession: Succession,
 ): Promise<Result<Serving, readonly ConfigurationProblem[]>> {
-  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  const loaded = loadCommandSettings(context);
   if (!loaded.ok) return loaded;
-  const { settings, file, given } = loaded.value;
+  const { settings, file, layers } = loaded.value;
   // Loaded here and not at the top: no other command needs the servers, and each would wait for them.
   const { startGateway } = await import('../main.ts');
   // A file that an earlier process left behind would tell scripts that this one is ready before it is.
@@ -96,7 +96,7 @@ async function start(
   const { restart } = succession;
   const gateway = await startGateway(settings, context.environment, {
     file,
-    settings: given,
+    layers,
     sockets,
     restart,
   });

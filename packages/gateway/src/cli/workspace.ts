@@ -3,10 +3,10 @@ import { type CatalogueFiles, openCatalogueFiles } from '../admin/catalogue-file
 import { loadCatalogue } from '../admin/load-catalogue.ts';
 import { makeDataDirectory, type Peppers, settingsPeppers, storeFile } from '../admin/owner-files.ts';
 import { SecretBook } from '../admin/secrets/secret-book.ts';
+import type { LayeredSettings } from '../admin/settings/layered-settings.ts';
 import { type ProxyFor, usualProxy } from '../admin/usual-proxy.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { ConfigurationFile } from '../config/configuration-file.ts';
-import { type LoadedSettings, loadSettings } from '../config/load-settings.ts';
 import { describeProblem } from '../config/yaml-source.ts';
 import type { Settings } from '../config.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,10 +14,12 @@ import { type Store, StoreUnusable } from '../ports/store.ts';
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts';
 import { SameThreadLane } from '../store/sqlite/same-thread-lane.ts';
 import { type CommandContext, type ExitReason, printFailure } from './command.ts';
+import { type CommandSettings, loadCommandSettings } from './command-settings.ts';
 
 /** The files that a command on a data directory has open. A gateway may be running on the same directory. */
 export interface Workspace {
   readonly settings: Settings;
+  readonly layers: LayeredSettings;
   /** The configuration file, as it was read for the settings; null where there is none. */
   readonly file: ConfigurationFile | null;
   readonly store: Store;
@@ -33,9 +35,9 @@ const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance
 /** Reads the settings and hands them on, or says what is wrong with them. */
 export function withSettings(
   context: CommandContext,
-  run: (loaded: LoadedSettings) => Promise<ExitReason>,
+  run: (loaded: CommandSettings) => Promise<ExitReason>,
 ): Promise<ExitReason> {
-  const loaded = loadSettings(context.flags, context.environment, context.directory);
+  const loaded = loadCommandSettings(context);
   if (loaded.ok) return run(loaded.value);
   printFailure(context.output, loaded.error.map(describeProblem));
   return Promise.resolve('configuration');
@@ -46,7 +48,7 @@ export function withWorkspace(
   context: CommandContext,
   run: (workspace: Workspace) => Promise<ExitReason>,
 ): Promise<ExitReason> {
-  return withSettings(context, async ({ settings, file }) => {
+  return withSettings(context, async ({ settings, layers, file }) => {
     const peppers = settingsPeppers(settings);
     if (!peppers.ok) {
       printFailure(context.output, peppers.error.map(describeProblem));
@@ -70,6 +72,7 @@ export function withWorkspace(
     try {
       return await run({
         settings,
+        layers,
         file,
         store,
         peppers: peppers.value,

@@ -33,11 +33,15 @@ function withoutExtensions(plain: unknown): unknown {
   return Object.fromEntries(Object.entries(plain).filter(([name]) => !name.startsWith('x-')));
 }
 
-/** The text a file gives for a setting, by the setting's dotted path; a list is joined with commas. */
+/** The text a file gives for a setting, by the setting's dotted path; a list is written in JSON. */
 export function settingText(file: ConfigurationFile, yaml: string): { text: string; where: string } | null {
   const path: YamlPath = yaml.split('.');
-  const text = file.source.exactText(path);
+  const text = file.source.exactText(path) ?? listText(valueAt(file.source.plain, path));
   return text === null ? null : { text, where: file.source.where(path) };
+}
+
+function listText(value: unknown): string | null {
+  return Array.isArray(value) ? JSON.stringify(value) : null;
 }
 
 /** Everything that is wrong with the shape of a file, in the words of its author and with its places. */

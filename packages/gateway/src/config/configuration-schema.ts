@@ -8,6 +8,7 @@ import { channelShape } from './channel-shape.ts';
 import { writtenPrices } from './price-shape.ts';
 import { providerOverride } from './provider-document.ts';
 import { settingRows } from './settings-table.ts';
+import { siblingShape } from './sibling-shape.ts';
 
 const secret = z.strictObject({ environment: environmentName });
 
@@ -41,21 +42,6 @@ const key = z.strictObject({
   secret: z
     .union([secret, storedSecret], 'must name the variable with the key: { environment: NAME }')
     .describe('Variable with the key itself, as `headgate keys generate` prints one.'),
-});
-
-const sibling = z.strictObject({
-  name: z.string().min(1).describe('Its name, shown to people.'),
-  consoleOrigin: z
-    .url({ protocol: /^https?$/, error: 'must be an origin such as https://console.example.com' })
-    .refine((url) => URL.parse(url)?.origin === url, 'must be an origin such as https://console.example.com')
-    .describe('Where its console is found.'),
-  language: z.enum(['en', 'zh-CN']).exactOptional().describe('Its language.'),
-  region: z
-    .string()
-    .min(1)
-    .max(60)
-    .exactOptional()
-    .describe('Where it is, or whom it is for, in a word or two.'),
 });
 
 const webhook = z.strictObject({
@@ -105,7 +91,7 @@ export const configurationSchema = z.strictObject({
     .strictObject({
       ...settingMembers('deployment'),
       siblings: z
-        .array(sibling)
+        .array(siblingShape)
         .exactOptional()
         .describe('Other deployments that people are shown the way to.'),
     })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configurationSchema } from './configuration-schema.ts';
 import { providerDocument } from './provider-document.ts';
-import type { Setting, SettingSection } from './setting.ts';
+import type { Setting, SettingChange, SettingSection } from './setting.ts';
 import { settingRows } from './settings-table.ts';
 
 /** The JSON Schema of the configuration file, for editors: `catalogue/config.schema.json`. */
@@ -55,6 +55,16 @@ function bySection(
   return [...Map.groupBy(rows, (row) => row.section)];
 }
 
+/** When a change that is made in the console is in force, or why none is made there. */
+const consoleWords: Readonly<Record<SettingChange, string>> = {
+  now: 'at once',
+  restart: 'with a restart',
+  address: 'never: where it listens',
+  path: 'never: a place on the machine',
+  'first-start': 'never: of a first start alone',
+  process: 'never: needed before the store is open',
+};
+
 /** The tables of docs/configuration.md, between its markers. */
 function settingsMarkdown(): string {
   const rows = settingRows().map(([, row]) => row);
@@ -64,7 +74,7 @@ function settingsMarkdown(): string {
 }
 
 function table(rows: readonly Setting<unknown>[]): string {
-  const head = ['Setting', 'Flag', 'Environment', 'File', 'Accepts', 'Default'];
+  const head = ['Setting', 'Flag', 'Environment', 'File', 'Accepts', 'Default', 'Console'];
   const body = rows.map((row) => [
     row.help,
     code(row.flag === null ? null : `--${row.flag}`),
@@ -72,6 +82,7 @@ function table(rows: readonly Setting<unknown>[]): string {
     code(row.yaml),
     row.accepts,
     row.defaultText,
+    consoleWords[row.changes],
   ]);
   return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -18,7 +18,7 @@ export type SettingSection =
   | 'Secrets';
 
 /** How the text of a setting is read, and what help says of it. */
-interface SettingForm<Value> {
+export interface SettingForm<Value> {
   /** The default as a person would write it; shown in help and documentation. */
   readonly defaultText: string;
   readonly defaultValue: Value;
@@ -26,20 +26,39 @@ interface SettingForm<Value> {
   readonly accepts: string;
   /** Stands for the value in help: `N`, `SIZE`, `json|pretty`. */
   readonly placeholder: string;
+  /** The values that there are, where they are few. */
+  readonly options?: readonly string[];
   /** Flags without a value (`--demo`, `--no-demo`). */
   readonly isSwitch: boolean;
   /** Reads the text of a flag, a variable or a YAML scalar. The error says what was wrong with it. */
   read(text: string): Result<Value, string>;
 }
 
+/** Why some settings are not made in the console, by a word for each. */
+export const fixedBecause = {
+  address: 'it says where the gateway listens; a wrong one would lock everybody out of the console',
+  path: 'it names a place on the machine, which is for whoever may write there',
+  'first-start': 'it means something in a first start alone',
+  process: 'the process needs it before its store is open',
+} as const;
+
+/** When a change that is made in the console comes into force: at once, with the next start, or never, and why. */
+export type SettingChange = 'now' | 'restart' | keyof typeof fixedBecause;
+
 /** A row of the settings table as it is written there; `yaml` is the member below the root of its section. */
 export interface Given<Value> extends SettingForm<Value> {
   readonly yaml: string | null;
   readonly help: string;
+  readonly changes: SettingChange;
 }
 
-export function given<Value>(yaml: string | null, help: string, form: SettingForm<Value>): Given<Value> {
-  return { ...form, yaml, help };
+export function given<Value>(
+  yaml: string | null,
+  help: string,
+  form: SettingForm<Value>,
+  changes: SettingChange = 'restart',
+): Given<Value> {
+  return { ...form, yaml, help, changes };
 }
 
 /** A setting with its meaning and the ways in which it can be given. `null` closes that way in. */
@@ -115,10 +134,11 @@ export function choice<const Option extends string>(
   defaultValue: NoInfer<Option>,
 ): SettingForm<Option> {
   const accepts = `one of ${options.join(', ')}`;
-  return setting<Option>(defaultValue, defaultValue, accepts, options.join('|'), (text) => {
+  const form = setting<Option>(defaultValue, defaultValue, accepts, options.join('|'), (text) => {
     const found = options.find((option) => option === text);
     return found === undefined ? fail(`is not ${accepts}`) : succeed(found);
   });
+  return { ...form, options };
 }
 
 export function toggle(defaultValue: boolean): SettingForm<boolean> {

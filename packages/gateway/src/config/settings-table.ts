@@ -19,6 +19,7 @@ import {
   text,
   toggle,
 } from './setting.ts';
+import { siblings } from './sibling-shape.ts';
 
 /**
  * The settings of a section, with the members of the configuration file below `root`. Flag and variable follow from a setting's
@@ -44,8 +45,8 @@ function inSection<Rows extends Readonly<Record<string, Given<unknown>>>>(
 }
 
 /**
- * Every setting there is, in the order help and documentation show them. Flags win over the environment, the
- * environment over the configuration file, the file over the default.
+ * Every setting there is, in the order help and documentation show them. Flags win over the environment, the environment over the
+ * configuration file, the file over the console, the console over the default. A row that does not say how it changes takes a start.
  */
 export const settingsTable = {
   ...inSection('Deployment', 'deployment', {
@@ -53,8 +54,14 @@ export const settingsTable = {
       'name',
       'Name of this deployment, shown to people',
       text('Headgate', 'a short name', 'NAME'),
+      'now',
     ),
-    apiOrigin: given('apiOrigin', 'Origin callers reach the API under', origin('the address it listens on')),
+    apiOrigin: given(
+      'apiOrigin',
+      'Origin callers reach the API under',
+      origin('the address it listens on'),
+      'now',
+    ),
     consoleOrigin: given(
       'consoleOrigin',
       'Origin people reach the console under',
@@ -64,34 +71,41 @@ export const settingsTable = {
       'language',
       'Language of the console for people who have not chosen one',
       choice(['en', 'zh-CN'], 'en'),
+      'now',
     ),
     currency: given(
       'currency',
       'Currency that the console shows amounts in, by its ISO code; all amounts are kept and billed in USD',
       currencyCode('USD'),
+      'now',
     ),
     currencyPerUsd: given(
       'currencyPerUsd',
       'Units of that currency for one USD, as shown; nothing is billed by it',
       exactRate('1'),
+      'now',
     ),
+    siblings: given('siblings', 'Other deployments that people are shown the way to', siblings(), 'now'),
   }),
   ...inSection('Addresses', 'settings', {
     apiHost: given(
       'api.host',
       'Address the API listens on',
       text('127.0.0.1', 'an address of this machine, or 0.0.0.0 for all', 'ADDRESS'),
+      'address',
     ),
-    apiPort: given('api.port', 'Port of the API; 0 takes a free one', integer(8080, 0, 65_535)),
+    apiPort: given('api.port', 'Port of the API; 0 takes a free one', integer(8080, 0, 65_535), 'address'),
     consoleHost: given(
       'console.host',
       'Address the console, health and metrics listen on',
       text('127.0.0.1', 'an address of this machine, or 0.0.0.0 for all', 'ADDRESS'),
+      'address',
     ),
     consolePort: given(
       'console.port',
       'Port of the console, health and metrics; 0 takes a free one',
       integer(8081, 0, 65_535),
+      'address',
     ),
     corsOrigins: given('api.corsOrigins', 'Web pages that may call the API from a browser', origins('none')),
     trustedProxies: given(
@@ -120,6 +134,7 @@ export const settingsTable = {
       'oidc.clientSecretFile',
       'File with the secret of the console at that provider, read at the start; HEADGATE_OIDC_CLIENT_SECRET goes before it, and a public client has none',
       optionalText('none', 'a path', 'PATH'),
+      'path',
     ),
     oidcName: given(
       'oidc.name',
@@ -147,26 +162,31 @@ export const settingsTable = {
       null,
       'Directory of the store and the pepper; made if missing',
       text('./data', 'a path', 'PATH'),
+      'path',
     ),
     config: given(
       null,
       'Configuration file in YAML',
       optionalText('headgate.yaml, if there is one', 'a path', 'PATH'),
+      'path',
     ),
     readyFile: given(
       null,
       'File to write origins, demo keys and models to, once everything listens',
       optionalText('none', 'a path', 'PATH'),
+      'path',
     ),
     demo: given(
       null,
       'With no configuration and an empty store, make demo groups, keys and channels',
       toggle(true),
+      'first-start',
     ),
     demoHistory: given(
       null,
       'In a new demo, fill two weeks of simulated history, so that every page has something to show',
       toggle(true),
+      'first-start',
     ),
   }),
   ...inSection('Limits', 'settings.limits', {
@@ -269,6 +289,7 @@ export const settingsTable = {
       'directory',
       'Directory that the files of the public status page are written to, for other web servers; none writes none',
       optionalText('`public` in the data directory', 'a path, or none', 'PATH'),
+      'path',
     ),
     statusProbes: given(
       'probes',
@@ -298,19 +319,21 @@ export const settingsTable = {
       'level',
       'Least severe line that is written',
       choice(['debug', 'info', 'warn', 'error'], 'info'),
+      'now',
     ),
     logFormat: given(
       'format',
       'Lines for people or for machines; auto looks whether a person reads them',
       choice(['auto', 'pretty', 'json'], 'auto'),
     ),
-    callLog: given('calls', 'One line per call, without its content', toggle(true)),
+    callLog: given('calls', 'One line per call, without its content', toggle(true), 'now'),
   }),
   ...inSection('Secrets', null, {
     pepper: given(
       null,
       "Secret mixed into the hashes of keys, instead of the data directory's own; VERSION:SECRET pairs, newest first, separated by commas",
       optionalText('the file `pepper` in the data directory', 'text of 32 characters or more', 'SECRET'),
+      'process',
     ),
     upstreamProxyCredential: given(
       null,

@@ -8,6 +8,7 @@ const lastingKinds = [
   'disk-full',
   'ledger-unavailable',
   'missing-credential',
+  'setting-left-out',
   'store-lost',
   'unpriced-model',
 ] as const satisfies AlertKind[];

@@ -33,7 +33,7 @@ export interface EventsOptions {
   readonly newId: () => string;
   readonly uniform: () => number;
   /** The name of this gateway among others. */
-  readonly deployment: string;
+  readonly deployment: () => string;
   readonly client: UpstreamClient;
 }
 
@@ -63,7 +63,7 @@ export function openEvents({ log, metrics, newId, ...options }: EventsOptions): 
       const webhook = sender.webhooks.find(({ id }) => id === name);
       if (webhook === undefined || webhook.secret === null) return null;
       const { deployment, clock, client } = options;
-      return postMessage(client, webhook, testMessage(newId(), deployment, webhook.secret, clock.now()));
+      return postMessage(client, webhook, testMessage(newId(), deployment(), webhook.secret, clock.now()));
     },
     nextNews: (withinMs) => bell.heard(withinMs),
     keepIn(store) {

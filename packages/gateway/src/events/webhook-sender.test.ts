@@ -101,7 +101,7 @@ function webhookOf(id: string, more: Partial<Webhook> = {}): Webhook {
 function senderOf(...webhooks: readonly Webhook[]): WebhookSender {
   const client = opened.adopt(new HttpClient(), (it) => it.close());
   const sender = new WebhookSender({
-    ...{ client, clock, uniform: () => 0.5, deployment: 'test' },
+    ...{ client, clock, uniform: () => 0.5, deployment: () => 'test' },
     events: {
       raise: (kind, { webhook }) => void told.push(`${kind} ${webhook}`),
       over: (kind, { webhook }) => void told.push(`over ${kind} ${webhook}`),

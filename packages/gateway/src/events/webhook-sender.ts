@@ -22,7 +22,7 @@ export interface WebhookSenderOptions {
   readonly clock: Clock;
   /** From 0 to 1: attempts of several processes, and of several messages, are spread. */
   readonly uniform: () => number;
-  readonly deployment: string;
+  readonly deployment: () => string;
   readonly events: EventSink;
   /** Hears of each attempt. */
   readonly onAttempt: (webhook: string, isTaken: boolean) => void;
@@ -138,7 +138,7 @@ export class WebhookSender {
 
   async #post(webhook: Webhook, { event, phase }: EventDelivery): Promise<string | null> {
     const { client, clock, deployment, onAttempt } = this.#options;
-    const message = eventMessage(event, phase, deployment, webhook.secret ?? '', clock.now());
+    const message = eventMessage(event, phase, deployment(), webhook.secret ?? '', clock.now());
     const problem = await postMessage(client, webhook, message);
     onAttempt(webhook.id, problem === null);
     this.#tell(webhook.id, problem);

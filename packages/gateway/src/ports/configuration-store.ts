@@ -47,6 +47,14 @@ export interface StoredCredential extends SealedSecret {
   readonly rotatedAtMs: number | null;
 }
 
+/** A setting as the console keeps it: its text, or, of a secret, what it is sealed as. */
+export interface StoredSetting {
+  readonly name: string;
+  readonly text: string | null;
+  readonly sealed: Pick<SealedSecret, 'keyId' | 'sealed'> | null;
+  readonly changedAtMs: number;
+}
+
 /** A price as stored: immutable. Which version holds when is said by `catalogue/price-timeline.ts`. */
 export interface StoredPrice {
   /** `model:ID` for what callers pay, `channel:CHANNEL/MODEL` for what we pay. */
@@ -86,6 +94,8 @@ export interface StoredConfiguration
   readonly credentials: readonly StoredCredential[];
   /** Every version of every price, those of one subject in the order in which they were written. */
   readonly prices: readonly StoredPrice[];
+  /** None where it is left out. */
+  readonly settings?: readonly StoredSetting[];
 }
 
 /** One line of what applying a declaration changed. */
@@ -133,6 +143,10 @@ export interface ConfigurationStore {
   /** Cheap; asked several times a second to notice changes made by other processes. */
   revision(): Promise<number>;
   load(): Promise<StoredConfiguration>;
+  /** The settings that were made in the console, by name. */
+  settings(): Promise<readonly StoredSetting[]>;
+  /** Puts settings in the place of those of their names, and takes others away. */
+  putSettings(settings: readonly StoredSetting[], removed: readonly string[]): Promise<void>;
   /**
    * Replaces what `source` declared, and withdraws all that the sources of `withdrawn` declared. A row another source
    * declared is left alone and reported as an error. Removed keys are revoked, never deleted, and removed models and

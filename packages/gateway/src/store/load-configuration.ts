@@ -22,6 +22,7 @@ import { timelineOf } from '../catalogue/price-timeline.ts';
 import { type DeclaredWebhook, webhookFields } from '../catalogue/webhooks.ts';
 import type { ImagePrice, PriceClasses, PriceTier, SearchPrice } from '../money/price.ts';
 import type { Sourced, StoredConfiguration, StoredKey, StoredPrice } from '../ports/configuration-store.ts';
+import { loadConsoleSettings } from './console-settings.ts';
 import { loadCredentials } from './credentials.ts';
 import type { Declared, Schema } from './schema.ts';
 
@@ -45,6 +46,7 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
         webhooks: await loadWebhooks(transaction),
         credentials: await loadCredentials(transaction),
         prices,
+        settings: await loadConsoleSettings(transaction),
       };
     });
 }

@@ -237,6 +237,15 @@ export interface CreateClaimsTable {
   body: string | null;
 }
 
+/** See `StoredSetting`. */
+export interface ConsoleSettingsTable {
+  name: string;
+  text: string | null;
+  key_id: string | null;
+  sealed: string | null;
+  changed_at_ms: Integer;
+}
+
 /** Every table, as the queries see it on any store. */
 export interface Schema extends SignInSchema {
   calls: CallsTable;
@@ -271,6 +280,7 @@ export interface Schema extends SignInSchema {
   event_deliveries: EventDeliveriesTable;
   audit: AuditTable;
   create_claims: CreateClaimsTable;
+  console_settings: ConsoleSettingsTable;
   persons: PersonsTable;
   memberships: { person_id: string; account_id: string; role: Role };
   sessions: SessionsTable;

@@ -30,7 +30,7 @@ export interface CallObserverOptions {
   readonly status: StatusSink;
   readonly clock: Clock;
   /** True when finished calls are logged, a line each. */
-  readonly logsCalls: boolean;
+  readonly logsCalls: () => boolean;
   /** Hears by its id of a credential that an upstream has refused. */
   readonly onRefused: (credentialId: string) => void;
 }
@@ -58,7 +58,7 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.callFinished(entry);
       status.tally.callFinished(entry, attempts);
       if (live.isWatched) live.callEnded(entry);
-      if (logsCalls) log.sink.write(callLogLine(entry));
+      if (logsCalls()) log.sink.write(callLogLine(entry));
     },
     refused(refusal) {
       metrics.refused(refusal);

@@ -39,6 +39,8 @@ export interface LoggerOptions extends LogSinkOptions {
 export interface Log {
   readonly logger: Logger;
   readonly sink: LogSink;
+  /** From now on lines that are less severe are not written. */
+  setLevel(level: LogLevel): void;
 }
 
 const plainFields = [
@@ -70,7 +72,10 @@ export function openLog(options: LoggerOptions): Log {
     lines[level](fields === undefined ? {} : allowedFields(fields), bounded(message, stackLengthMax));
   };
   const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  return { logger, sink };
+  const setLevel = (level: LogLevel): void => {
+    lines.level = level;
+  };
+  return { logger, sink, setLevel };
 }
 
 function allowedFields(fields: LogFields): Record<string, unknown> {

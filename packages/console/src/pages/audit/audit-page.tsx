@@ -26,7 +26,7 @@ const kinds = [
     'incident',
     'invitation',
   ] as const),
-  ...(['key', 'maintenance', 'person', 'price', 'session'] as const),
+  ...(['key', 'maintenance', 'person', 'price', 'session', 'setting'] as const),
 ] as const;
 
 const hourMs = 3_600_000;

@@ -6,6 +6,7 @@ export const helpZh: Readonly<Record<string, string>> = {
   language: '尚未选择语言的用户所见的控制台语言',
   currency: '控制台显示金额所用的货币（ISO 代码）；所有金额均以美元保存和计费',
   currencyPerUsd: '一美元折合该货币的数额，仅用于显示，不据此计费',
+  siblings: '向用户展示入口的其他部署',
   apiHost: 'API 监听的地址',
   apiPort: 'API 的端口；0 表示取一个空闲端口',
   consoleHost: '控制台、健康检查和指标监听的地址',

@@ -44,7 +44,9 @@ const providerCallback = '/api/v1/session/provider/callback';
 /** Puts together all that signing in takes. */
 export function openStronger(parts: StrongerParts): StrongerTools {
   const { store, settings, signIn, askWeb, operatorToken, clock, listening } = parts;
-  const { dataDir, deploymentName: deployment, consoleOrigin } = settings;
+  const { dataDir, consoleOrigin } = settings;
+  // Its name may change while it runs.
+  const deployment = () => settings.deploymentName;
   const { peppers, oidc } = signIn;
   const secondFactors = new SecondFactors({ store, peppers, dataDir, deployment, clock });
   const tickets = new Tickets(peppers[0], clock);

@@ -22,7 +22,13 @@ beforeEach(async () => {
     openLane: (...lane) => new SameThreadLane(...lane),
   });
   const pepper = { version: 1, secret: new TextEncoder().encode('p'.repeat(32)) };
-  factors = new SecondFactors({ store, peppers: [pepper], dataDir: directory, deployment: 'Gate', clock });
+  factors = new SecondFactors({
+    store,
+    peppers: [pepper],
+    dataDir: directory,
+    deployment: () => 'Gate',
+    clock,
+  });
 });
 afterEach(async () => {
   await store.close();

@@ -13,7 +13,7 @@ export interface SecondFactorTools {
   /** Holds the key that secrets are sealed under. */
   readonly dataDir: string;
   /** Apps show it beside the code. */
-  readonly deployment: string;
+  readonly deployment: () => string;
   readonly clock: Clock;
 }
 
@@ -51,7 +51,7 @@ export class SecondFactors {
     const secret = makeTotpSecret();
     const sealed = sealAt(keys.value, placeOf(personId), secret);
     if (!(await store.factors.proposeTotp({ personId, ...sealed }))) return fail(already);
-    return succeed({ secret, uri: totpUri(secret, deployment, email) });
+    return succeed({ secret, uri: totpUri(secret, deployment(), email) });
   }
 
   /** Confirms the secret by a code of it, and gives the recovery codes: the only time that anybody sees them. */

@@ -55,7 +55,7 @@ export async function signInByCode(
 
 /** The console's origin as the place of passkeys; null where browsers make none. */
 export function passkeyPlace({ origin, deployment, tickets }: StrongerTools): PasskeyPlace | null {
-  const place = { origin: origin(), deployment, tickets };
+  const place = { origin: origin(), deployment: deployment(), tickets };
   return passkeyHost(place.origin) === null ? null : place;
 }
 

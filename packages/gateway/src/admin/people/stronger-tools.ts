@@ -13,7 +13,7 @@ export interface StrongerTools extends PeopleTools {
   readonly secondFactors: SecondFactors;
   /** Null where no provider is configured. */
   readonly provider: OidcSignIn | null;
-  readonly deployment: string;
+  readonly deployment: () => string;
   /** The one origin that links lead to and passkeys are made for, whatever a request says that it was sent to. */
   origin(): string;
 }

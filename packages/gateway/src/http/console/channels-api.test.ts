@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ConfigurationService, openConfigurationService } from '../../admin/configuration-service.ts';
 import { exportConfiguration } from '../../admin/export-configuration.ts';
+import { withoutConsole } from '../../admin/settings/layered-settings.ts';
+import { RunningSettings } from '../../admin/settings/running-settings.ts';
 import { channelShape } from '../../config/channel-shape.ts';
 import { loadSettings } from '../../config/load-settings.ts';
 import { environmentOf } from '../../config.ts';
@@ -108,7 +110,12 @@ async function start(file: string | null = null): Promise<void> {
       },
     },
     tokens: { operator: 'operator', scrape: 'scrape' },
-    ...{ givenSettings: {}, log: { logger: { warn: silent } }, askWeb: () => Promise.reject(new Error()) },
+    runningSettings: new RunningSettings(withoutConsole(settings.value.settings), environmentOf({})),
+    ...{
+      environment: environmentOf({}),
+      log: { logger: { warn: silent } },
+      askWeb: () => Promise.reject(new Error()),
+    },
     signIn: { peppers: [{ version: 1, secret: new Uint8Array(32) }] as const, oidc: null },
   };
   const sources = consoleSources(parts, { apiOrigin: '', consoleOrigin: '' });

@@ -7,14 +7,15 @@ import { keyFinder } from '../../admin/key-finder.ts';
 import { keyHashes } from '../../admin/keys.ts';
 import type { LiveHub } from '../../admin/live/live-hub.ts';
 import type { OwnerTokens } from '../../admin/owner-files.ts';
-import { scopeOf } from '../../admin/people/actor.ts';
+import { type Actor, scopeOf } from '../../admin/people/actor.ts';
 import { openStronger, type SignInSettings } from '../../admin/people/open-stronger.ts';
 import { PersonChanges } from '../../admin/people/person-changes.ts';
 import { rememberedConfiguration } from '../../admin/remembered-configuration.ts';
 import type { Restart } from '../../admin/serving.ts';
+import type { RunningSettings } from '../../admin/settings/running-settings.ts';
 import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
-import type { GivenSettings, Settings } from '../../config.ts';
+import type { Environment, Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
@@ -57,8 +58,8 @@ export interface ConsoleParts {
     | 'language'
     | 'trustedProxies'
   >;
-  /** As they were written, and where. */
-  readonly givenSettings: GivenSettings;
+  readonly runningSettings: RunningSettings;
+  readonly environment: Environment;
   readonly signIn: SignInSettings;
   readonly askWeb: AskWeb;
   readonly log: { readonly logger: { warn(message: string, fields: { readonly reason: string }): void } };
@@ -116,16 +117,20 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
 }
 
 function signInSources(parts: ConsoleParts, listening: PortOrigins) {
-  const { settings, tokens, log, givenSettings, configuration, store, clock } = parts;
+  const { settings, tokens, log, runningSettings, environment, configuration, store, clock } = parts;
   const stronger = openStronger({ ...parts, operatorToken: tokens.operator, listening });
   return {
     people: stronger,
     stronger,
     changes: new PersonChanges(stronger),
-    language: settings.language,
+    language: () => settings.language,
     onProviderProblem: (problem: string) =>
       log.logger.warn('nobody was signed in by the provider', { reason: problem }),
-    givenSettings,
+    runningSettings,
+    settingTools: (actor: Actor) => ({
+      ...{ store, actor, environment, declared: runningSettings.declared, nowMs: clock.now() },
+    }),
+    bringInSettings: () => runningSettings.refresh(store.configuration),
     settingsFile: settings.config,
     exportedConfiguration: async () => {
       const { fingerprints } = keyHashes(configuration.peppers);

@@ -84,7 +84,7 @@ function accept(api: ConsoleApi, { stronger, cookie }: InvitationSources): void 
         looked.value,
       );
       const provider = stronger.provider === null ? null : { name: stronger.provider.settings.name };
-      const { deployment } = stronger;
+      const deployment = stronger.deployment();
       return answer({ deployment, email, isOperator, accountName, role, madeBy, expiresAt, provider });
     },
   );

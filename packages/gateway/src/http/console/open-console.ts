@@ -49,6 +49,6 @@ export function openConsole(
     trustedProxies: settings.trustedProxies,
     now: clock.now,
     apiOrigin: () => state.apiOrigin,
-    status: new StatusLane(status.keeper, settings.language, clock.now),
+    status: new StatusLane(status.keeper, () => settings.language, clock.now),
   });
 }

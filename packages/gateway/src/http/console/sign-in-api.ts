@@ -32,7 +32,7 @@ export interface SignInSources {
   readonly stronger: StrongerTools;
   readonly changes: PersonChanges;
   readonly cookie: SessionCookie;
-  readonly language: string;
+  readonly language: () => string;
   /** Hears why a provider let nobody in. */
   onProviderProblem(problem: string): void;
 }
@@ -51,7 +51,7 @@ export function signInApi(api: ConsoleApi, sources: SignInSources): void {
       const place = passkeyPlace(stronger);
       const provider = stronger.provider === null ? null : { name: stronger.provider.settings.name };
       const passkeys = place === null ? null : { origin: place.origin };
-      return answer({ deployment: stronger.deployment, language, passkeys, provider });
+      return answer({ deployment: stronger.deployment(), language: language(), passkeys, provider });
     },
   );
   secondStep(api, sources);

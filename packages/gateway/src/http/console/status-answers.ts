@@ -30,14 +30,14 @@ const readyMax = 2_000;
  * bytes.
  */
 export class StatusAnswers {
-  readonly #usualLanguage: 'en' | 'zh';
+  readonly #usualLanguage: () => 'en' | 'zh-CN';
   readonly #ready = new Map<string, StatusAnswer>();
   /** The ready ones were made of these. */
   #files: Files | null = null;
   #second = 0;
 
-  constructor(usualLanguage: 'en' | 'zh-CN') {
-    this.#usualLanguage = usualLanguage === 'en' ? 'en' : 'zh';
+  constructor(usualLanguage: () => 'en' | 'zh-CN') {
+    this.#usualLanguage = usualLanguage;
   }
 
   /** `files` are those of now; empty where the page could not be made. */
@@ -98,7 +98,10 @@ export class StatusAnswers {
       })
       .filter(({ weight }) => weight > 0)
       .toSorted((a, b) => b.weight - a.weight);
-    return wanted.find(({ language }) => language !== null)?.language ?? this.#usualLanguage;
+    return (
+      wanted.find(({ language }) => language !== null)?.language ??
+      (this.#usualLanguage() === 'en' ? 'en' : 'zh')
+    );
   }
 }
 

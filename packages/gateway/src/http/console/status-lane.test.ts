@@ -31,7 +31,7 @@ beforeEach(async () => {
       },
       make: () => source.make(),
     },
-    'zh-CN',
+    () => 'zh-CN',
     () => 1_000_000,
   );
   server = createServer((asked, response) => {

@@ -28,7 +28,7 @@ export class StatusLane {
   readonly #connections = new Set<StatusConnection>();
   #isLeaving = false;
 
-  constructor(source: StatusPageSource, usualLanguage: 'en' | 'zh-CN', now: () => number) {
+  constructor(source: StatusPageSource, usualLanguage: () => 'en' | 'zh-CN', now: () => number) {
     this.#source = source;
     this.#answers = new StatusAnswers(usualLanguage);
     this.#now = now;

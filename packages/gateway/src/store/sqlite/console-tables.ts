@@ -70,3 +70,14 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_person ON sessions (person_id, created_at_ms);
 CREATE INDEX sessions_by_end ON sessions (expires_at_ms);
 `;
+
+/** Settings that were made in the console; those of secrets are sealed, and have no text. */
+export const consoleSettingsTable = `
+CREATE TABLE console_settings (
+  name TEXT PRIMARY KEY,
+  text TEXT,
+  key_id TEXT,
+  sealed TEXT,
+  changed_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../ports/store.ts';
 import { teachArchives } from '../archive/archived-calls.ts';
 
 /** How long one process waits for another's transaction before it gives up. */
-const busyTimeoutMs = 5_000;
+export const busyTimeoutMs = 5_000;
 
 /**
  * Opens a connection with the settings every connection of ours has. Integers are read as bigint: an amount beyond

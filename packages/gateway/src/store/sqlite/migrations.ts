@@ -3,7 +3,7 @@ import { usageColumns } from '../columns.ts';
 import { keysBySuccessor } from '../key-lineage.ts';
 import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
-import { auditTable, createClaimTable, peopleTables } from './console-tables.ts';
+import { auditTable, consoleSettingsTable, createClaimTable, peopleTables } from './console-tables.ts';
 import { inTransaction } from './database.ts';
 import { acknowledgements, eventTables, webhookTable } from './event-tables.ts';
 import { facetTables } from './facet-tables.ts';
@@ -195,6 +195,7 @@ const steps: readonly string[] = [
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
   ...[signInTables, peopleTables, channelFailureTable, acknowledgements, probingTable],
+  consoleSettingsTable,
 ];
 
 /** The schema that this version writes. */

@@ -74,7 +74,7 @@ export const rowsOfChanges = {
     return { ...note, after };
   },
   ...{ addCredential: always, rotateCredential: whenDone, removeCredential: whenDone },
-  ...{ putChannel: whenDone, removeChannel: whenDone, setPrices: always },
+  ...{ putChannel: whenDone, removeChannel: whenDone, setPrices: always, putSettings: always },
   ...{ insertKey: always, rotateKey: whenDone, setKeyStatus: whenDone },
   ...{ insertPerson: whenWord('added'), amendPerson: whenWord('changed'), changeAccess: whenWord('changed') },
   ...{ removePerson: whenWord('removed'), openSession: always, endSession: whenDone, endSessions: always },

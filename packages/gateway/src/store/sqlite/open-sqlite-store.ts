@@ -134,7 +134,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function configurationOf(reader: JobRunner, writer: JobRunner, clock: Clock): ConfigurationStore {
   return {
     load: () => reader.run('load', () => [clock.now()]),
-    ...jobsOf(reader, 'revision'),
+    ...jobsOf(reader, 'revision', 'settings'),
     ...jobsOf(
       writer,
       'apply',
@@ -152,6 +152,7 @@ function configurationOf(reader: JobRunner, writer: JobRunner, clock: Clock): Co
       'addCredential',
       'rotateCredential',
       'removeCredential',
+      'putSettings',
     ),
   };
 }

@@ -11,6 +11,7 @@ import { SqlCallReports } from '../call-reports.ts';
 import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { putChannel, removeChannel } from '../console-channels.ts';
+import { loadConsoleSettings, putConsoleSettings } from '../console-settings.ts';
 import { CredentialWriter } from '../credentials.ts';
 import {
   claimDeliveries,
@@ -146,6 +147,8 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     rotateCredential: credentials.rotateCredential.bind(credentials),
     removeCredential: credentials.removeCredential.bind(credentials),
     revision: () => loadRevision(kysely),
+    settings: () => loadConsoleSettings(kysely),
+    putSettings: putConsoleSettings.bind(null, kysely),
     load: (nowMs: number) => loadConfiguration(kysely, nowMs),
     saveRouterStates: saveRouterStates.bind(null, kysely),
     loadRouterStates: () => loadRouterStates(kysely),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfigurationFile } from '../config/configuration-file.ts';
-import { environmentOf, givenSettings } from '../config.ts';
+import { readConfigurationFile } from '../../config/configuration-file.ts';
+import { environmentOf, givenSettings, readSettings } from '../../config.ts';
 import { settingsReport } from './settings-report.ts';
 
 test('every setting is told with its value and where it comes from, and no secret with more than its place', () => {
@@ -11,9 +11,11 @@ test('every setting is told with its value and where it comes from, and no secre
   if (!file.ok) throw new Error('the file is right');
   const secret = `1:${'s'.repeat(32)}`;
   const environment = environmentOf({ HEADGATE_PEPPER: secret, HEADGATE_API_PORT: '9001' });
-  const report = settingsReport(
-    givenSettings({ flags: { 'console-port': '9002' }, environment, file: file.value }),
-  );
+  const sources = { flags: { 'console-port': '9002' }, environment, file: file.value };
+  const settings = readSettings(sources);
+  if (!settings.ok) throw new Error('the settings are right');
+  const declared = { settings: settings.value, given: givenSettings(sources) };
+  const report = settingsReport(declared, declared);
   const of = (name: string) => report.find((row) => row.name === name);
   expect(of('deploymentName')).toMatchObject({
     value: 'Gate',
