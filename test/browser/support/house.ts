@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { environmentOf, readSettings } from '../../../packages/gateway/src/config.ts';
+import { withoutConsole } from '../../../packages/gateway/src/admin/settings/layered-settings.ts';
+import { environmentOf, givenSettings, readSettings } from '../../../packages/gateway/src/config.ts';
 import { type RunningGateway, startGateway } from '../../../packages/gateway/src/main.ts';
 import { type Role, signInAs } from './roles.ts';
 
@@ -63,7 +64,7 @@ function removeAll(directory: string): void {
 
 async function start(dataDir: string, flags: Readonly<Record<string, string>>): Promise<RunningGateway> {
   const environment = environmentOf({});
-  const settings = readSettings({
+  const sources = {
     flags: {
       ...{
         'data-dir': dataDir,
@@ -76,9 +77,11 @@ async function start(dataDir: string, flags: Readonly<Record<string, string>>): 
     },
     environment,
     file: null,
-  });
+  };
+  const settings = readSettings(sources);
   if (!settings.ok) throw new Error(JSON.stringify(settings.error));
-  const gateway = await startGateway(settings.value, environment, { logFile: join(dataDir, 'log') });
+  const layers = withoutConsole(settings.value, givenSettings(sources));
+  const gateway = await startGateway(settings.value, environment, { layers, logFile: join(dataDir, 'log') });
   if (!gateway.ok) throw new Error(JSON.stringify(gateway.error));
   return gateway.value;
 }

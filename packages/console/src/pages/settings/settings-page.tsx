@@ -1,7 +1,7 @@
 import type { SettingsView, SettingView } from '@headgate/gateway/console';
 import { Download, RotateCw, SearchX } from 'lucide-react';
 import { useState } from 'react';
-import { useChange, useGet } from '../../api/hooks.ts';
+import { useChange, useTagged } from '../../api/hooks.ts';
 import { useLanguage } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -14,26 +14,33 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Switch } from '../../ui/toggle.tsx';
+import { SettingDialog } from './setting-dialog.tsx';
+import { SettingNotices } from './setting-notices.tsx';
 import { helpOf, SettingRow } from './setting-row.tsx';
 import * as texts from './texts.ts';
 
-/** All settings with where each is declared. They are read here, and changed there. */
+/** All settings with where each is made, and those that may be made here. */
 export function SettingsPage() {
   const t = useTexts(texts);
-  const settings = useGet<SettingsView>('/settings');
+  const settings = useTagged<SettingsView>('/settings');
   const [asks, setAsks] = useState(false);
+  const [edited, setEdited] = useState<string | null>(null);
   const restart = useChange('POST', '/restart', {
     invalidates: ['/settings'],
     onDone: () => toast.success(t('restarted')),
   });
-  const file = settings.data?.file ?? null;
+  const view = settings.data?.value;
+  const etag = settings.data?.etag ?? null;
+  const setting = view?.items.find(({ name }) => name === edited);
   return (
     <Page
       title={t('title')}
       description={
         <>
           <p>{t('description')}</p>
-          {settings.data !== undefined && <p>{file === null ? t('noFile') : t('declaredIn', { file })}</p>}
+          {view !== undefined && (
+            <p>{view.file === null ? t('noFile') : t('declaredIn', { file: view.file })}</p>
+          )}
         </>
       }
       actions={
@@ -52,7 +59,15 @@ export function SettingsPage() {
         <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
       )}
       {settings.isPending && <Skeleton className="h-80 w-full" />}
-      {settings.data !== undefined && <Sections items={settings.data.items} />}
+      {view !== undefined && (
+        <>
+          <SettingNotices view={view} etag={etag} onRestart={() => setAsks(true)} />
+          <Sections items={view.items} onEdit={setEdited} />
+        </>
+      )}
+      {setting !== undefined && (
+        <SettingDialog key={setting.name} setting={setting} etag={etag} onClose={() => setEdited(null)} />
+      )}
       <Confirm
         open={asks}
         onClose={() => setAsks(false)}
@@ -66,14 +81,19 @@ export function SettingsPage() {
   );
 }
 
-function Sections({ items }: { readonly items: readonly SettingView[] }) {
+interface SectionsProps {
+  readonly items: readonly SettingView[];
+  readonly onEdit: (name: string) => void;
+}
+
+function Sections({ items, onEdit }: SectionsProps) {
   const t = useTexts(texts);
   const language = useLanguage();
   const [{ find = '', only }, change] = useFilters(['find', 'only']);
   const words = find.toLowerCase();
   const shown = items.filter(
     (item) =>
-      (only === undefined || !item.isDefault) &&
+      (only === undefined || !item.isDefault || item.pending !== null) &&
       [item.name, item.help, helpOf(item, language), item.yaml ?? '', item.environment].some((text) =>
         text.toLowerCase().includes(words),
       ),
@@ -105,7 +125,7 @@ function Sections({ items }: { readonly items: readonly SettingView[] }) {
         <Section key={section} title={sectionTitle(section, t)}>
           <ul className="-my-4 divide-y divide-line">
             {rows.map((row) => (
-              <SettingRow key={row.name} setting={row} />
+              <SettingRow key={row.name} setting={row} onEdit={onEdit} />
             ))}
           </ul>
         </Section>
