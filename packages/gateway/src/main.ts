@@ -169,7 +169,7 @@ export async function startGateway(
   const status = openStatus({ ...told, logger: log.logger }, opened);
   const observer = createCallObserver({
     ...{ log, metrics, events, live: looking, status: status.keeper },
-    ...{ clock: systemClock, logsCalls: () => settings.callLog },
+    ...{ clock: systemClock, settings },
     onRefused: configuration.value.credentialRefused,
   });
   const parts = {

@@ -23,7 +23,7 @@ test('a finished call is counted and logged; an alert too', async () => {
       live,
       status,
       clock,
-      logsCalls: () => true,
+      settings: { callLog: true },
       onRefused,
     });
     observer.callStarted();
@@ -50,7 +50,7 @@ test('a model without a price is alerted once an hour, and counted every time', 
       live,
       status,
       clock: time,
-      logsCalls: () => true,
+      settings: { callLog: true },
       onRefused,
     });
     for (const minute of [0, 2, 59, 61]) {
@@ -74,7 +74,7 @@ test('what goes out of service and comes back is logged and counted; probes are 
       live,
       status,
       clock,
-      logsCalls: () => true,
+      settings: { callLog: true },
       onRefused,
     });
     observer.serviceChanged({ kind: 'ejected', cause: 'overloaded: too many', forMs: 5000.4 }, 'c1', 'm');
@@ -114,7 +114,7 @@ test('finished calls are counted all the same when they are not to be logged', a
       live,
       status,
       clock,
-      logsCalls: () => false,
+      settings: { callLog: false },
       onRefused,
     }).callFinished(completeEntry, []);
   });
@@ -136,7 +136,7 @@ test('refusals of one kind are logged once a second, with how many there were, a
       live,
       status,
       clock: time,
-      logsCalls: () => true,
+      settings: { callLog: true },
       onRefused,
     });
     for (let count = 0; count < 500; count++) observer.refused({ ...noKey, traceId: 'a' });
@@ -165,7 +165,7 @@ test('the same alert is logged once a minute and counted every time', async () =
       live,
       status,
       clock: time,
-      logsCalls: () => false,
+      settings: { callLog: false },
       onRefused,
     });
     observer.alert('credential-refused', { channel: 'a', model: 'm' });

@@ -29,15 +29,15 @@ export interface CallObserverOptions {
   readonly live: LiveSink;
   readonly status: StatusSink;
   readonly clock: Clock;
-  /** True when finished calls are logged, a line each. */
-  readonly logsCalls: () => boolean;
+  /** `callLog`: true while finished calls are logged, a line each. */
+  readonly settings: { readonly callLog: boolean };
   /** Hears by its id of a credential that an upstream has refused. */
   readonly onRefused: (credentialId: string) => void;
 }
 
 /** Counts what the pipeline reports, logs it, and hands on what operators should hear of. */
 export function createCallObserver(options: CallObserverOptions): Observer {
-  const { log, metrics, events, live, status, clock, logsCalls, onRefused } = options;
+  const { log, metrics, events, live, status, clock, settings, onRefused } = options;
   const alerted = new Map<string, number>();
   const logRefusal = refusalLog(log, clock);
 
@@ -58,7 +58,7 @@ export function createCallObserver(options: CallObserverOptions): Observer {
       metrics.callFinished(entry);
       status.tally.callFinished(entry, attempts);
       if (live.isWatched) live.callEnded(entry);
-      if (logsCalls()) log.sink.write(callLogLine(entry));
+      if (settings.callLog) log.sink.write(callLogLine(entry));
     },
     refused(refusal) {
       metrics.refused(refusal);

@@ -67,3 +67,11 @@ export const helpZh: Readonly<Record<string, string>> = {
   upstreamProxyCredential: '服务器代理的用户名和密码',
   oidcClientSecret: '控制台在 OpenID Connect 提供方的密钥',
 };
+
+/** Defaults that are words, without their backticks; all others are values, which are the same in every language. */
+export const defaultsZh: Readonly<Record<string, string>> = {
+  none: '无',
+  'the address it listens on': '所监听的地址',
+  'headgate.yaml, if there is one': 'headgate.yaml（若存在）',
+  'public in the data directory': '数据目录中的 public',
+};

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Input, Select } from '../../ui/field.tsx';
 import { useForm } from '../../ui/form.ts';
+import { Marked } from '../../ui/marked.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ProofFor } from '../profile/proof.tsx';
@@ -40,7 +41,7 @@ export function SettingDialog({ setting, etag, onClose }: SettingDialogProps) {
     initial: { [name]: null },
     submit: (values) => change.mutateAsync({ body: values, etag }),
     onDone: () => {
-      toast.success(t('takenBack'));
+      toast.success(t(changes === 'now' ? 'takenBackNow' : 'takenBackForRestart'));
       onClose();
     },
   });
@@ -65,7 +66,7 @@ export function SettingDialog({ setting, etag, onClose }: SettingDialogProps) {
         open
         onClose={onClose}
         title={nameOf(setting)}
-        description={helpOf(setting, language)}
+        description={<Marked text={helpOf(setting, language)} />}
         footer={footer}
       >
         <form onSubmit={(event) => void form.submit(event)} className="flex flex-col gap-4">

@@ -18,7 +18,7 @@ export function SettingNotices({ view, etag, onRestart }: SettingNoticesProps) {
   const t = useTexts(texts);
   const change = useChange<object, SettingsView>('PATCH', '/settings', {
     invalidates: ['/settings'],
-    onDone: () => toast.success(t('takenBack')),
+    onDone: () => toast.success(t('takenAway')),
   });
   const count = view.items.filter(({ pending }) => pending !== null).length;
   const proof = useProof();

@@ -4,7 +4,8 @@ import { type Language, useLanguage } from '../../app/language.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { helpZh } from './help-zh.ts';
+import { Marked } from '../../ui/marked.tsx';
+import { defaultsZh, helpZh } from './help-zh.ts';
 import { siblingsOf } from './sibling-list.tsx';
 import * as texts from './texts.ts';
 
@@ -17,26 +18,30 @@ interface SettingRowProps {
 export function SettingRow({ setting, onEdit }: SettingRowProps) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const { name, isDefault, pending, value, layer } = setting;
+  const { name, isDefault, pending, layer } = setting;
+  const value = (given: GivenValue) => shownValue(setting, given, language, t);
+  const place = placeText(setting, t);
   return (
     <li className="grid gap-x-6 gap-y-1 py-3 md:grid-cols-[minmax(0,3fr)_minmax(0,2fr)_auto]">
       <div className="min-w-0">
         <p className="font-mono text-sm break-words">{nameOf(setting)}</p>
-        <p className="text-soft">{helpOf(setting, language)}</p>
+        <p className="text-soft">
+          <Marked text={helpOf(setting, language)} />
+        </p>
       </div>
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-2">
-          <span className="min-w-0 break-words">{shownValue(setting, value, t)}</span>
-          {isDefault && value !== null && <Badge tone="neutral">{t('default')}</Badge>}
+          <span className="min-w-0 break-words">{value(setting)}</span>
+          {isDefault && setting.value !== null && <Badge tone="neutral">{t('default')}</Badge>}
           {layer === 'console' && <Badge tone="accent">{t('layer.console')}</Badge>}
         </p>
         {pending !== null && (
           <p className="flex flex-wrap items-center gap-2">
             <Badge tone="warn">{t('pending')}</Badge>
-            <span className="min-w-0 break-words">{shownValue(setting, pending.value, t)}</span>
+            <span className="min-w-0 break-words">{value(pending)}</span>
           </p>
         )}
-        <p className="text-xs break-words text-soft">{placeText(setting, t)}</p>
+        {place !== null && <p className="text-xs break-words text-soft">{place}</p>}
       </div>
       <div className="self-start md:w-24 md:text-right">
         {isChangedHere(setting) ? (
@@ -71,20 +76,29 @@ function isChangedHere({ changes, layer }: SettingView): boolean {
   return changes !== 'never' && (layer === null || layer === 'console');
 }
 
-function shownValue(setting: SettingView, value: string | null, t: SettingTexts): string {
-  if (value === null) return t(setting.isDefault ? 'secretUnset' : 'secretSet');
-  if (setting.name !== 'siblings') return value;
-  const names = siblingsOf(value).map(({ name }) => name);
-  return names.length === 0 ? value : names.join(', ');
+type GivenValue = Pick<SettingView, 'value' | 'layer'>;
+
+/** The value of now, or the one that waits for a restart; a default in words is said in the language of the page. */
+function shownValue(
+  { name }: SettingView,
+  { value, layer }: GivenValue,
+  language: Language,
+  t: SettingTexts,
+): string {
+  if (value === null) return t(layer === null ? 'secretUnset' : 'secretSet');
+  const siblings = name === 'siblings' ? siblingsOf(value) : [];
+  if (siblings.length > 0) return siblings.map((sibling) => sibling.name).join(', ');
+  const words = value.replaceAll('`', '');
+  return layer === null && language === 'zh' ? (defaultsZh[words] ?? words) : words;
 }
 
-/** The place that it is made in, and why it is read-only here where it is. */
-function placeText(setting: SettingView, t: SettingTexts): string {
+/** The place that it is declared in, or why the console does not change it; null where it is changed here. */
+function placeText(setting: SettingView, t: SettingTexts): string | null {
   const { place, layer, fixedBecause, flag, environment, yaml } = setting;
   const ways = [yaml, environment, flag].filter((way) => way !== null).join(' · ');
   if (layer !== null && layer !== 'console') return t('declaredAt', { place: place ?? '' });
   if (fixedBecause !== null) return `${t(`fixed.${fixedBecause}`)} ${t('waysToSet', { ways })}`;
-  return t(setting.changes === 'now' ? 'atOnce' : 'withRestart');
+  return null;
 }
 
 /** The meaning of a setting, in the language of the page. */

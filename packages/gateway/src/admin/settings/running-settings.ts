@@ -1,13 +1,17 @@
-import { type SettingName, settingRows } from '../../config/settings-table.ts';
+import { settingRows } from '../../config/settings-table.ts';
 import type { Environment, Settings } from '../../config.ts';
 import type { ConfigurationStore, StoredSetting } from '../../ports/configuration-store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { type LayeredSettings, type SettingLeftOut, withConsole } from './layered-settings.ts';
 import { type SettingReport, settingsReport } from './settings-report.ts';
 
+const changedAtOnce = settingRows()
+  .filter(([, { changes }]) => changes === 'now')
+  .map(([name]) => name);
+
 /** The settings of a process that runs: those of its start, and the ones of the console that have changed since. */
 export class RunningSettings {
-  /** The settings in force. Members that change at once are read anew each time they are asked for. */
+  /** The settings in force. Members that change at once are written anew: whoever keeps this object follows them. */
   readonly inForce: Settings;
   readonly #started: LayeredSettings;
   readonly #environment: Environment;
@@ -22,7 +26,7 @@ export class RunningSettings {
     this.#started = started;
     this.#next = started;
     this.#environment = environment;
-    this.inForce = this.#liveSettings();
+    this.inForce = { ...started.settings };
   }
 
   get declared(): LayeredSettings['declared'] {
@@ -68,17 +72,7 @@ export class RunningSettings {
     this.#hasRead = true;
     if (JSON.stringify(this.version) === before) return;
     this.#next = withConsole(this.#started.declared, this.#stored, this.#environment);
+    for (const name of changedAtOnce) Object.assign(this.inForce, { [name]: this.#next.settings[name] });
     for (const listener of this.#listeners) listener();
-  }
-
-  #liveSettings(): Settings {
-    const live = { ...this.#started.settings };
-    for (const [name, { changes }] of settingRows())
-      if (changes === 'now')
-        Object.defineProperty(live, name satisfies SettingName, {
-          enumerable: true,
-          get: () => this.#next.settings[name],
-        });
-    return live;
   }
 }

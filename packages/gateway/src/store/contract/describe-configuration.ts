@@ -33,8 +33,8 @@ export function describeConfiguration(createSite: () => StoreSite): void {
   test('loads what was declared', async () => {
     const changes = await apply('file', declaration);
     expect(changes.every((change) => change.change === 'added')).toBe(true);
-    const { keys, prices, revision, credentials, ...loaded } = await store.configuration.load();
-    expect(credentials).toEqual([]);
+    const { keys, prices, revision, credentials, settings, ...loaded } = await store.configuration.load();
+    expect([credentials, settings]).toEqual([[], []]);
     const { keys: declaredKeys, ...declared } = declaration;
     const rows = {
       ...{ accounts: declared.accounts.map(fromFile), groups: declared.groups.map(fromFile) },
