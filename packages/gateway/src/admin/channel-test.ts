@@ -119,13 +119,28 @@ function causeOf(
 ): ConnectionCause | null {
   if (failure !== null) return causeOfFailure(failure);
   const status = head?.status ?? 0;
+  if (pageStatuses.has(status) && /^\s*<(?:!doctype\s+)?html\b/i.test(body)) return 'web-page';
   if (status !== 200) return causeOfAnswer(asks, refusalOf(provider, status, body));
   // Some answer 200 and say inside what went wrong.
   const value = parsed(body);
   if (!isObject(value)) return asks === 'models' && Array.isArray(value) ? null : 'protocol';
-  return 'error' in value && value['error'] !== null && value['error'] !== undefined
-    ? causeOfAnswer(asks, refusalOf(provider, status, body))
-    : null;
+  if ('error' in value && value['error'] !== null && value['error'] !== undefined)
+    return causeOfAnswer(asks, refusalOf(provider, status, body));
+  return asks === 'call' ? causeOfCall(provider, body) : null;
+}
+
+/** A page that stands before an API answers with these; other statuses say by themselves where to look. */
+const pageStatuses: ReadonlySet<number> = new Set([200, 401, 403]);
+
+/** The cause of a body that is no answer to a call, else null. An answer of so few tokens may be blank. */
+function causeOfCall(
+  { protocols: paths, dialect }: Channel['provider'],
+  body: string,
+): ConnectionCause | null {
+  const protocol = smallestProtocol(paths);
+  if (protocol === null) return null;
+  const read = protocols[protocol].readAnswer(Buffer.from(body), dialect);
+  return read.kind === 'answer' || read.refusal.kind === 'blank' ? null : causeOfRefusal(read.refusal);
 }
 
 /** A list is asked for by no model's name: where its address has "models" in it, an answer may name them all the same. */

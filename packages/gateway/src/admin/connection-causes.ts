@@ -61,6 +61,10 @@ export const connectionCauses = {
     words: 'it does not answer in this protocol',
     fix: 'look at the path of baseUrl, and whether the provider speaks this protocol there',
   },
+  'web-page': {
+    words: 'a web page answers in its place',
+    fix: 'look at host and path of baseUrl, and at what stands between, such as a firewall or a page to sign in at',
+  },
   unauthorized: {
     words: 'the credential is refused',
     fix: 'put a valid one into its place; look for blanks, and for a key of another environment or region',

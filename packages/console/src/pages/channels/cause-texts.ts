@@ -29,6 +29,9 @@ export const en = {
   'redirect.fix': 'Write the address that it names into baseUrl.',
   protocol: 'It does not answer in this protocol.',
   'protocol.fix': 'Look at the path of baseUrl, and whether the provider speaks this protocol there.',
+  'web-page': 'A web page answers in its place.',
+  'web-page.fix':
+    'Look at host and path of baseUrl, and at what stands between, such as a firewall or a page to sign in at.',
   unauthorized: 'The credential is refused.',
   'unauthorized.fix':
     'Put a valid one into its place; look for blanks, and for a key of another environment or region.',
@@ -79,6 +82,8 @@ export const zh: Texts<typeof en> = {
   'redirect.fix': '把它给出的地址写入基础 URL。',
   protocol: '应答不符合该协议。',
   'protocol.fix': '检查基础 URL 的路径，以及供应商在那里是否使用该协议。',
+  'web-page': '应答的是网页，而不是 API。',
+  'web-page.fix': '检查基础 URL 的主机和路径，以及中间设备，例如防火墙或登录页。',
   unauthorized: '凭证被拒绝。',
   'unauthorized.fix': '换成有效的密钥；检查空格，以及是否属于其他环境或区域。',
   forbidden: '凭证没有此权限。',

@@ -128,7 +128,8 @@ const faults = {
     }),
   },
   redirect: { answers: says(302, '', { location: 'https://elsewhere.example/' }) },
-  protocol: { answers: says(200, '<html>hello</html>', { 'content-type': 'text/html' }) },
+  protocol: { answers: says(200, { hello: 'world' }) },
+  'web-page': { answers: says(200, '<html>hello</html>', { 'content-type': 'text/html' }) },
   unauthorized: {
     answers: says(401, error('Incorrect API key provided', 'invalid_request_error', 'invalid_api_key')),
   },

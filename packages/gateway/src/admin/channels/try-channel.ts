@@ -1,3 +1,4 @@
+import { smallestProtocol } from '@headgate/protocols';
 import type { BuiltCatalogue } from '../../catalogue/build.ts';
 import type { Channel, Credential } from '../../catalogue/catalogue.ts';
 import type { ChannelWish } from '../../ports/configuration-store.ts';
@@ -92,7 +93,9 @@ async function tryWith(
   };
   const steps: TrialStep[] = [];
   let names: readonly string[] = [];
-  if (channel.provider.modelsPath !== null || model === null) {
+  // The smallest call for an image costs too much to be made for a test.
+  const called = smallestProtocol(channel.provider.protocols) === null ? null : model;
+  if (channel.provider.modelsPath !== null || called === null) {
     const { test, body } = await ask(model ?? '', false);
     const listed = test.works && test.asked === 'models' ? listedNames(body) : [];
     steps.push(listed === null ? notAList(test) : stepOf(test));
@@ -100,7 +103,7 @@ async function tryWith(
     // Whoever is turned away for its name is turned away by its models too, and asking them may cost.
     if (isFinal(test.cause)) return { steps, names };
   }
-  if (model !== null) steps.push(stepOf((await ask(model, true)).test));
+  if (called !== null) steps.push(stepOf((await ask(called, true)).test));
   return { steps, names };
 }
 
@@ -111,6 +114,7 @@ function isFinal(cause: ConnectionCause | null): boolean {
     'not-found',
     'forbidden',
     'protocol',
+    'web-page',
     'model-not-found',
   ];
   return !open.includes(cause);
