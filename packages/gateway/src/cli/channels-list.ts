@@ -101,9 +101,7 @@ async function look(workspace: Workspace, { options, positionals }: CommandConte
   const { settings, clock } = workspace;
   const { catalogue, problems } = await workspaceCatalogue(workspace);
   const nowMs = clock.now();
-  const asked = await askGateway(settings.dataDir, 'GET', '/api/v1/channel-statuses');
-  // The answer of the console's own route.
-  const live = asked.ok ? (asked.value as { readonly items: readonly ChannelStatus[] }).items : null;
+  const live = await liveStatuses(settings.dataDir);
   const statuses = live ?? channelStatuses(catalogue, await savedRouter(workspace, nowMs), nowMs);
   const byId = new Map(statuses.map((status) => [status.id, status]));
   const fits = (row: Row) =>
@@ -124,6 +122,25 @@ async function look(workspace: Workspace, { options, positionals }: CommandConte
     source: live === null ? 'saved' : 'live',
     nowMs,
   };
+}
+
+/** All pages of how channels stand in the running gateway; null where none runs. */
+async function liveStatuses(dataDir: string): Promise<readonly ChannelStatus[] | null> {
+  const statuses: ChannelStatus[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const path: string = `/api/v1/channel-statuses?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const asked = await askGateway(dataDir, 'GET', path);
+    if (!asked.ok) return null;
+    // The answer of the console's own route.
+    const { items, next } = asked.value as {
+      readonly items: readonly ChannelStatus[];
+      readonly next: string | null;
+    };
+    statuses.push(...items);
+    cursor = next;
+  }
+  return statuses;
 }
 
 /** A pattern for paths ends at a slash, which names of models may have. */

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Catalogue, Channel } from '../../catalogue/catalogue.ts';
-import { type ChannelState, channelStatus, type ServedTarget, servedTargets } from '../channel-status.ts';
+import {
+  type ChannelState,
+  type ChannelStatus,
+  channelStatus,
+  type ServedTarget,
+  servedTargets,
+} from '../channel-status.ts';
 import { type ChannelSight, isOfChannel, itemOf, type ListedChannel, standingOf } from './channel-views.ts';
 
 /** All channels as they stand, by id, and how many there are of each state. */
@@ -47,6 +53,15 @@ export class ChannelBoard {
     this.#view = null;
   }
 
+  /** Channels by id, so many behind one that is named, with each of their models. */
+  async statuses(limit = Infinity, after = ''): Promise<readonly ChannelStatus[]> {
+    const sight = this.#sight();
+    const channels = byId(sight.catalogue).filter(({ id }) => id > after);
+    const statuses: ChannelStatus[] = [];
+    for await (const { status } of this.#each(sight, channels.slice(0, limit))) statuses.push(status);
+    return statuses;
+  }
+
   /** The numbers that move, of channels that something has happened on. */
   standings(channelIds: Iterable<string>): readonly ReturnType<typeof standingOf>[] {
     const { catalogue, router, nowMs } = this.#sight();
@@ -72,12 +87,21 @@ export class ChannelBoard {
     return this.#served.byChannel;
   }
 
-  async #make({ catalogue, problems, router, nowMs }: ChannelSight): Promise<BoardView> {
+  async #make(sight: ChannelSight): Promise<BoardView> {
     const counts = { down: 0, degraded: 0, draining: 0, up: 0, off: 0 };
-    const lacking = Map.groupBy(problems.filter(isOfChannel), ({ subject }) => subject);
-    const served = this.#servedOf(catalogue);
-    const channels = [...catalogue.channels.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const lacking = Map.groupBy(sight.problems.filter(isOfChannel), ({ subject }) => subject);
     const items: ListedChannel[] = [];
+    for await (const { channel, own, status } of this.#each(sight, byId(sight.catalogue))) {
+      counts[status.state]++;
+      const models = own.map(({ model }) => model.id);
+      items.push({ ...itemOf(channel, status, lacking.get(channel.id) ?? []), serves: models });
+    }
+    return { items, counts };
+  }
+
+  /** Looks at channels one after the other, and lets others have their turn between some of them. */
+  async *#each({ catalogue, router, nowMs }: ChannelSight, channels: readonly Channel[]) {
+    const served = this.#servedOf(catalogue);
     let looked = 0;
     for (const channel of channels) {
       const own = served.get(channel) ?? [];
@@ -86,11 +110,11 @@ export class ChannelBoard {
         looked = own.length;
         await nextTurn();
       }
-      const status = channelStatus(channel, own, router, nowMs);
-      counts[status.state]++;
-      const models = own.map(({ model }) => model.id);
-      items.push({ ...itemOf(channel, status, lacking.get(channel.id) ?? []), serves: models });
+      yield { channel, own, status: channelStatus(channel, own, router, nowMs) };
     }
-    return { items, counts };
   }
+}
+
+function byId({ channels }: Catalogue): readonly Channel[] {
+  return [...channels.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

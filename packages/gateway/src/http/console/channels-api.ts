@@ -1,6 +1,5 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
-import { channelStatuses } from '../../admin/channel-status.ts';
 import {
   type ChannelRefusal,
   type ChannelTools,
@@ -45,6 +44,7 @@ import {
   trialView,
   trialWish,
 } from './contract/channels.ts';
+import { pageQuery } from './contract/common.ts';
 import { declarationView } from './contract/keys.ts';
 import { answer, type ConsoleProblem, created, invalid, nothing, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
@@ -99,12 +99,15 @@ function listRoutes(api: ConsoleApi, sources: ChannelSources): void {
   );
   api.route(
     {
-      ...{ method: 'get', path: '/channel-statuses', ...channelsTag, answer: channelStatusPage },
-      summary: 'Every channel as it stands now, with each of its models',
+      ...{ method: 'get', path: '/channel-statuses', ...channelsTag },
+      ...{ query: pageQuery, answer: channelStatusPage },
+      summary: 'Channels as they stand now, each with its models',
     },
-    () => {
-      const { catalogue, router, nowMs } = sources.channelSight();
-      return answer({ items: channelStatuses(catalogue, router, nowMs), next: null });
+    async ({ query: { cursor, limit } }) => {
+      const after = readCursor(cursor, z.tuple([z.string()]));
+      if (!after.ok) return after.error;
+      const statuses = await sources.board.statuses(limit + 1, after.value?.[0]);
+      return answer(page(statuses, limit, ({ id }) => [id]));
     },
   );
   api.route(

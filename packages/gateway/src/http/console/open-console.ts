@@ -1,4 +1,4 @@
-import { type ChannelStatus, channelStatuses } from '../../admin/channel-status.ts';
+import type { ChannelStatus } from '../../admin/channel-status.ts';
 import type { LedgerTrouble } from '../../ports/ledger.ts';
 import type { Store } from '../../ports/store.ts';
 import type { ListenAddress } from '../listening.ts';
@@ -35,13 +35,13 @@ export function openConsole(
   state: ProcessState,
   onBug: (error: unknown) => void,
 ): Promise<ConsoleServer> {
-  const { store, metrics, tokens, settings, clock, status, configuration, router } = parts;
+  const { store, metrics, tokens, settings, clock, status } = parts;
   const routes = consoleSources(parts, state);
   return startConsole({
     ...{ ...place, consoleOrigin: settings.consoleOrigin, tokens, routes, onBug },
     unreadyReasons: () => unreadyReasons(state, store.trouble),
-    exposeMetrics: () => {
-      metrics.service.stand(channelStatuses(configuration.catalogue.current, router, clock.now()));
+    exposeMetrics: async () => {
+      metrics.service.stand(await routes.board.statuses());
       return metrics.expose();
     },
     creates: store.creates,
