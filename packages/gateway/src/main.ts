@@ -242,7 +242,7 @@ async function serve(parts: Parts, opened: AsyncDisposableStack): Promise<Runnin
   // The port of callers comes last: where a socket was lent, calls come from then on, and nothing may fail any more.
   const console = opened.adopt(
     await openConsole(
-      { ...parts, router, upstream, askWeb: openWeb(client), clock: systemClock },
+      { ...parts, router, upstream, askWeb: openWeb(client), clock: systemClock, holds: gateway.holds },
       { ...consoleLimits(settings), socket: parts.sockets.console },
       departure,
       (error) => alertBug(error, 'console', parts.observer),

@@ -70,7 +70,8 @@ function limitsOf(
   return { owner, id, ...others, budgets: spans, timeZone, alertAtPpm, rates };
 }
 
-function ratesOf({ models = {}, ...own }: DeclaredRates): readonly RateLimit[] {
+/** The rates that are declared, those of all calls first. */
+export function ratesOf({ models = {}, ...own }: DeclaredRates): readonly RateLimit[] {
   const scopes = [[null, own] as const, ...Object.entries(models)];
   return scopes.flatMap(([model, rates]) =>
     Object.entries(rateMembers).flatMap(([member, kind]) => {

@@ -1,6 +1,7 @@
 import { type AccountTools, amendOwner } from '../admin/accounts.ts';
 import { ownerReport } from '../admin/owner-report.ts';
 import { commandLine } from '../admin/people/actor.ts';
+import { rateStandings } from '../admin/rate-standings.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import {
   type Command,
@@ -51,12 +52,17 @@ export function accountTools({ store, clock }: Workspace): AccountTools {
 }
 
 async function show(context: CommandContext, workspace: Workspace, owner: OwnerKind): Promise<ExitReason> {
-  const report = await ownerReport(accountTools(workspace), owner, context.positionals[0] ?? '');
-  if (!report.ok) {
-    printFailure(context.output, [report.error]);
+  const found = await ownerReport(accountTools(workspace), owner, context.positionals[0] ?? '');
+  if (!found.ok) {
+    printFailure(context.output, [found.error]);
     return 'failed';
   }
-  printResult(context.output, report.value, ownerText(report.value, context.output.color));
+  const { keys } = workspace.store;
+  // Only the gateways themselves know how much of their leases is not used yet.
+  const reading = { keys, idle: () => 0n };
+  const rates = await rateStandings(reading, `${owner}:${found.value.id}`, found.value.limits);
+  const report = { ...found.value, rates };
+  printResult(context.output, report, ownerText(report, context.output.color));
   return 'ok';
 }
 

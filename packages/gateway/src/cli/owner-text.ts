@@ -1,16 +1,22 @@
 import type { AdjustmentReport, BalanceReport, OwnerReport } from '../admin/owner-report.ts';
+import type { RateStanding } from '../admin/rate-standings.ts';
 import type { WrittenDiscount } from '../catalogue/discount.ts';
-import { type DeclaredRates, rateMembers } from '../catalogue/limit-fields.ts';
+import { rateMembers } from '../catalogue/limit-fields.ts';
 import { right, tableText } from './table.ts';
 
+/** An owner with how its rates stand. */
+interface ShownOwner extends OwnerReport {
+  readonly rates: readonly RateStanding[];
+}
+
 /** Everything about an owner's money and limits, for people. */
-export function ownerText(report: OwnerReport, color: boolean): string {
+export function ownerText(report: ShownOwner, color: boolean): string {
   const { name, id, kind, source, timezone, account, keys, keyCount } = report;
   const parts = [
     `${name} (${kind} ${id}, from ${source})`,
     ...(account === null ? [] : [moneyText(account.money) + discountText(account.discount)]),
     budgetsText(report, color) ?? `No budgets. Days begin by the clocks of ${timezone}.`,
-    ratesText(report.limits ?? {}, color) ?? 'No rate limits.',
+    ratesText(report.rates, color) ?? 'No rate limits.',
   ];
   if (keys.length > 0)
     parts.push(
@@ -60,15 +66,18 @@ function budgetsText({ budgets, alertAt, timezone }: OwnerReport, color: boolean
   return `${tableText(titles, rows, color)}\n${when}`;
 }
 
-function ratesText({ models = {}, ...own }: DeclaredRates, color: boolean): string | null {
-  const scopes = [['all', own] as const, ...Object.entries(models)];
-  const rows = scopes.flatMap(([model, rates]) =>
-    Object.entries(rateMembers).flatMap(([member, kind]) => {
-      const amount = Object.entries(rates).find(([name]) => name === member)?.[1];
-      return amount === undefined ? [] : [[kind.replaceAll('-', ' '), model, amount.toLocaleString('en')]];
-    }),
-  );
-  return rows.length === 0 ? null : tableText(['limit', 'models', right('at most')], rows, color);
+function ratesText(rates: readonly RateStanding[], color: boolean): string | null {
+  if (rates.length === 0) return null;
+  const figure = (value: number) => value.toLocaleString('en');
+  const rows = rates.map(({ rate, model, amount, used, held }) => [
+    ...[rateMembers[rate].replaceAll('-', ' '), model ?? 'all', figure(amount)],
+    // A gateway knows how many calls are under way; what is known here is how many it has leased places for.
+    ...[rate === 'concurrency' ? '–' : figure(used), figure(held)],
+  ]);
+  const table = tableText(['limit', 'models', right('at most'), right('used'), right('held')], rows, color);
+  return rates.some(({ held }) => held > 0)
+    ? `${table}\nHeld: taken by gateways for calls that run or come; what they do not need they give back.`
+    : table;
 }
 
 /** Credits and debits as rows, the newest first. */

@@ -3,8 +3,8 @@ import {
   type BudgetWindow,
   type LeaseName,
   type LeaseTerms,
-  type LimitMeasure,
   type LimitSubject,
+  measureOf,
   rateWindowMs,
 } from '../ports/leases.ts';
 import { Windows } from './windows.ts';
@@ -55,9 +55,8 @@ export function limitsOf(owner: OwnerLimits, number: number): readonly Limit[] {
   const subject: LimitSubject = `${owner.owner}:${owner.id}`;
   const shared = { of: owner, subject, windows: new Windows(owner.timeZone), number };
   const rates = owner.rates.map(({ kind, amount, model }): Limit => {
-    const measure: LimitMeasure = model === null ? kind : `${kind}/${model}`;
     return {
-      ...{ ...shared, measure, rate: kind, model, counted: countedBy[kind] },
+      ...{ ...shared, measure: measureOf(kind, model), rate: kind, model, counted: countedBy[kind] },
       ...{ windowMs: rateWindowMs[kind], amount: BigInt(amount), fingerprint: String(amount) },
     };
   });

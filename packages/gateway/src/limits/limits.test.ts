@@ -51,6 +51,17 @@ test('the first call waits for a lease, and those after it take theirs within th
   expect(one.takeNow(limits, demand(1n))).toMatchObject({ ok: false });
 });
 
+test('the part of a lease that no call has taken is idle, and none of a limit that nobody has asked for', async () => {
+  const places = { subject: 'key:k', measure: 'concurrent-calls' } as const;
+  expect(one.limits.idle(places)).toBe(0n);
+  const limits = [ownerOf('k', { rates: [rate('concurrent-calls', 5)] })];
+  const hold = holdOf(await one.take(limits, demand(0n)));
+  // A process that is alone leases all places.
+  expect([outstanding(), one.limits.idle(places)]).toEqual([5n, 4n]);
+  hold.settle(taken(0n));
+  expect(one.limits.idle(places)).toBe(5n);
+});
+
 test('a call takes from all of its limits, or from none', async () => {
   const limits = [
     accountOf('a', 1000n),

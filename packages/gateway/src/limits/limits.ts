@@ -1,7 +1,7 @@
 import type { OwnerLimits } from '../catalogue/limits.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Demand, HoldRefusal, HoldResult, Holds, Standing } from '../ports/holds.ts';
-import type { LeaseStore } from '../ports/leases.ts';
+import type { LeaseName, LeaseStore } from '../ports/leases.ts';
 import type { Observer } from '../ports/observer.ts';
 import { Exchanges } from './exchanges.ts';
 import { type Lease, needOf, type Waiter } from './lease.ts';
@@ -119,6 +119,11 @@ export class Limits implements Holds, HoldKeeper {
     await this.#exchanges.looked();
     const nowMs = this.#clock.now();
     return all.flatMap((lease) => standingsOf(lease, nowMs));
+  }
+
+  idle(name: LeaseName): bigint {
+    const free = this.#book.find(name)?.free ?? 0n;
+    return free > 0n ? free : 0n;
   }
 
   /** Looks after leases and those who wait for them. Call it forty times a second. */

@@ -1,5 +1,6 @@
 import type { BudgetSpan, OwnerKind, OwnerLimits, RateKind } from '../catalogue/limits.ts';
 import type { NanoUsd } from '../money/money.ts';
+import type { LeaseName } from './leases.ts';
 
 /** The most that a call is expected to take of its limits. */
 export interface Demand {
@@ -73,4 +74,6 @@ export interface Holds {
   known(owners: readonly OwnerLimits[], model: string): readonly Standing[];
   /** All limits of owners, as the store knows them: for reports. */
   standings(owners: readonly OwnerLimits[]): Promise<readonly Standing[]>;
+  /** The part of this process's lease that no call has taken anything of. Asks nobody. */
+  idle(lease: LeaseName): bigint;
 }

@@ -4,6 +4,7 @@ import type { DeclaredBudgets } from '../catalogue/limit-fields.ts';
 import type { BudgetSpan } from '../catalogue/limits.ts';
 import type { NanoUsd } from '../money/money.ts';
 import type { Sourced, StoredKey } from './configuration-store.ts';
+import type { LimitMeasure } from './leases.ts';
 
 export const keyStates = ['active', 'retiring', 'disabled', 'expired', 'replaced', 'revoked'] as const;
 
@@ -37,6 +38,15 @@ export interface SpentBudget {
   readonly spentNanoUsd: NanoUsd;
   /** Null of one for good. */
   readonly resetsAtMs: number | null;
+}
+
+/** So much is taken of a rate of an owner. */
+export interface TakenRate {
+  readonly measure: LimitMeasure;
+  /** Used within its window; nothing of what is only in use or not. */
+  readonly used: number;
+  /** Leased to processes, for calls that run or come. */
+  readonly leased: number;
 }
 
 /** A key as lists show it. Its hash is not among what is shown. */
@@ -96,6 +106,8 @@ export interface KeyDirectory {
     budgets: DeclaredBudgets | null,
     timeZone: string,
   ): Promise<readonly SpentBudget[]>;
+  /** The rates of `account:ID`, `group:ID` or `key:ID` that something is taken of now. */
+  rates(subject: string): Promise<readonly TakenRate[]>;
   /** Days that have charges to `account:ID`, `group:ID` or `key:ID`, the oldest first. */
   days(subject: string, sinceMs: number): Promise<readonly DaySpend[]>;
 }

@@ -125,8 +125,15 @@ export interface LeaseStore {
   exchange(exchange: LeaseExchange): Promise<LeaseAnswer>;
 }
 
+/** The measure of a rate; of one of a single model, where it is given. */
+export function measureOf(kind: RateKind, model: string | null): LimitMeasure {
+  return model === null ? kind : `${kind}/${model}`;
+}
+
 /** The windows of rates are counted in so many slots. */
 const slotsOfWindow = 60;
+/** Slots that lie further ahead were made by a clock that has been put back since. They do not count. */
+const slotsAhead = 2;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
@@ -142,4 +149,13 @@ export const rateWindowMs: Readonly<Record<RateKind, number | null>> = {
 /** The length of the slots of a window: a second of a minute, and of a day the quarter of an hour that all sums have, or so. */
 export function rateSlotMs(windowMs: number): number {
   return windowMs === dayMs ? 15 * minuteMs : windowMs / slotsOfWindow;
+}
+
+/** Slots of a window that count now: those that begin after the first moment, up to the last. */
+export function countedSlots(
+  windowMs: number,
+  nowMs: number,
+): { readonly afterMs: number; readonly lastMs: number } {
+  const slotMs = rateSlotMs(windowMs);
+  return { afterMs: nowMs - windowMs - slotMs, lastMs: nowMs + slotsAhead * slotMs };
 }

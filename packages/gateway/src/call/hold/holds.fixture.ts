@@ -57,6 +57,11 @@ export class HeldInMemory implements Holds {
     return Promise.resolve(this.#keptOf(owners).map(standingOf));
   }
 
+  /** Nothing is leased here. */
+  idle(): bigint {
+    return 0n;
+  }
+
   /** The part of the first limit of an owner that is taken. */
   takenOf(owner: OwnerLimits): bigint {
     return this.#keptOf([owner])[0]?.taken ?? 0n;

@@ -17,6 +17,7 @@ import { webhookStatuses } from '../../admin/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
 import type { Environment, Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Holds } from '../../ports/holds.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Upstream } from '../../ports/upstream.ts';
 import type { AskWeb } from '../../ports/web.ts';
@@ -47,6 +48,7 @@ export interface ConsoleParts {
   };
   readonly restart: Restart;
   readonly router: Router;
+  readonly holds: Pick<Holds, 'idle'>;
   readonly clock: Clock;
   readonly settings: Pick<
     Settings,
@@ -74,6 +76,7 @@ export interface PortOrigins {
 
 export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSources {
   const { store, configuration, events, live, restart, router, clock, settings, tokens, status } = parts;
+  const { holds } = parts;
   const { catalogue, peppers } = configuration;
   const keyOf = keyFinder(catalogue);
   return {
@@ -92,6 +95,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
       }),
     },
     groups: (actor) => ({ store, actor, nowMs: clock.now() }),
+    rates: { keys: store.keys, idle: (lease) => holds.idle(lease) },
     events: store.events,
     nextNews: events.nextNews,
     eventTools: (actor) => ({ store, actor, nowMs: clock.now() }),

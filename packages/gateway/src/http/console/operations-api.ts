@@ -16,6 +16,7 @@ import { type LiveSources, liveApi } from './live-api.ts';
 import { type ModelSources, modelsApi } from './models-api.ts';
 import { type OverviewSources, overviewApi } from './overview-api.ts';
 import { type PeopleSources, peopleApi } from './people-api.ts';
+import { type RateSources, ratesApi } from './rates-api.ts';
 import { type RouteSources, routeApi } from './route-api.ts';
 import { type SecuritySources, securityApi } from './security-api.ts';
 import { type SessionSources, sessionApi } from './session-api.ts';
@@ -40,6 +41,7 @@ export interface ApiSources
     StatusSources,
     KeySources,
     GroupSources,
+    RateSources,
     SignInSources,
     SecuritySources,
     InvitationSources,
@@ -68,6 +70,7 @@ export function operationsApi(
   auditApi(api, sources);
   keysApi(api, sources);
   groupsApi(api, sources);
+  ratesApi(api, sources);
   eventsApi(api, sources);
   webhooksApi(api, sources);
   routeApi(api, sources);

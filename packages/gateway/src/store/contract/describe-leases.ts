@@ -104,6 +104,25 @@ export function describeLeases(createSite: () => StoreSite): void {
     await site.dispose();
   });
 
+  test('what is taken of rates is told: what was used within each window, and what is leased', async () => {
+    // Whoever reads it has the wall's clock.
+    const nowMs = Date.now();
+    one.nowMs = nowMs;
+    const daily: RateTerms = { ...requests, measure: 'requests-per-day', windowMs: dayMs };
+    const ofModel: RateTerms = { ...requests, measure: 'requests-per-minute/alpha' };
+    await one.ask(ask(requests, 5n), ask(daily, 6n), ask(ofModel, 1n), ask(concurrent, 1n));
+    await one.use(requests, 2n, nowMs);
+    await one.use(requests, 1n, nowMs - 2 * minuteMs);
+    await one.use(daily, 4n, nowMs - 2 * 60 * minuteMs);
+    expect(await one.store.keys.rates('key:key-1')).toEqual([
+      { measure: 'concurrent-calls', used: 0, leased: 10 },
+      { measure: 'requests-per-day', used: 4, leased: 2 },
+      { measure: 'requests-per-minute', used: 2, leased: 2 },
+      { measure: 'requests-per-minute/alpha', used: 0, leased: 1 },
+    ]);
+    expect(await one.store.keys.rates('key:key')).toEqual([]);
+  });
+
   test('a process that is alone is granted all there is, and knows what is left', async () => {
     expect(await one.askOne(money, 10n)).toMatchObject({
       granted: 100n,

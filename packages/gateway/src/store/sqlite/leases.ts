@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type BudgetWindow,
+  countedSlots,
   type LeaseAnswer,
   type LeaseAsk,
   type LeaseExchange,
@@ -20,8 +21,6 @@ import { LimitNews } from './limit-news.ts';
 
 /** A want that nobody repeats is of a process that has given up, or died. */
 const wantLivesMs = 1_500;
-/** Slots that lie further ahead were made by a clock that has been put back since. They do not count. */
-const slotsAhead = 2;
 /** Slots are kept for so many windows, as a clock that was put forward may be put back. */
 const windowsKept = 3;
 const dayMs = 86_400_000;
@@ -205,11 +204,11 @@ export class Leases {
   }
 
   #slotsOf({ subject, measure }: RateTerms, windowMs: number, nowMs: number): readonly number[] {
-    const slotMs = rateSlotMs(windowMs);
+    const { afterMs, lastMs } = countedSlots(windowMs, nowMs);
     const kept = windowsKept * windowMs;
     this.#statements.forgetSlots.run(subject, measure, nowMs - kept, nowMs + kept);
     return this.#statements.slots
-      .all(subject, measure, nowMs - windowMs - slotMs, nowMs + slotsAhead * slotMs)
+      .all(subject, measure, afterMs, lastMs)
       .flatMap(({ start_ms: startMs, used }) => [Number(startMs), Number(used)]);
   }
 

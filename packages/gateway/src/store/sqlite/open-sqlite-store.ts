@@ -191,6 +191,7 @@ function keysOf(reader: StoreLane, reporter: StoreLane, clock: Clock): KeyDirect
     days: (...inputs) => reader.run('spendByDay', () => inputs),
     counts: () => reader.run('keyCounts', () => []),
     budgets: (...inputs) => reader.run('budgetsSpent', () => [clock.now(), ...inputs]),
+    rates: (...inputs) => reader.run('takenRates', () => [clock.now(), ...inputs]),
   };
 }
 

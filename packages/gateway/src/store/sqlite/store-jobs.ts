@@ -39,6 +39,7 @@ import { SqlUsageReports } from '../reports.ts';
 import { loadRouterStates, saveRouterStates } from '../router-states.ts';
 import type { Schema } from '../schema.ts';
 import { statusFiles } from '../status-files.ts';
+import { takenRates } from '../taken-rates.ts';
 import { UsagePages } from '../usage-pages.ts';
 import { verifyJournals, verifyStore } from '../verify.ts';
 import { ClaimTable } from './call-claims.ts';
@@ -172,6 +173,7 @@ function createKeyJobs(kysely: Kysely<Schema>) {
     spendByDay: spendByDay.bind(null, kysely),
     keyCounts: () => countKeys(kysely),
     budgetsSpent: budgetsSpent.bind(null, kysely),
+    takenRates: takenRates.bind(null, kysely),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ratesSchema } from '../../../catalogue/limit-fields.ts';
+import { type RateMember, rateMembers, ratesSchema } from '../../../catalogue/limit-fields.ts';
 import { pageOf, timeText, usdText } from './common.ts';
 
 export const budgetView = z
@@ -109,6 +109,25 @@ export const ownerView = z
   })
   .meta({ id: 'OwnerView' });
 export type OwnerView = z.infer<typeof ownerView>;
+
+/** A rate as it stands. */
+export const rateView = z
+  .strictObject({
+    rate: z.literal(Object.keys(rateMembers) as RateMember[]),
+    model: z.string().nullable().meta({ description: 'Set where it is of one model.' }),
+    amount: z.int(),
+    used: z.int().meta({
+      description: 'Within its window, to a second or two; nothing of what is only under way or not.',
+    }),
+    held: z.int().meta({
+      description: 'Not used, but taken: by calls that run here, or by other processes for those that come.',
+    }),
+  })
+  .meta({ id: 'RateView' });
+export type RateView = z.infer<typeof rateView>;
+
+export const ratesView = z.strictObject({ rates: z.array(rateView) }).meta({ id: 'RatesView' });
+export type RatesView = z.infer<typeof ratesView>;
 
 /** The charges of an account or a group, by day of UTC. */
 export const spendView = z
