@@ -11,13 +11,11 @@ export class Ahead implements RoundTaker {
   bytes: Buffer | null = null;
   awaitsRound = false;
   readonly #inlet: Inlet;
-  readonly #rounds: Rounds;
   readonly #goOn: () => void;
 
   /** `goOn` is called when another turn of the event loop has come, whatever has become of the connection since. */
-  constructor(inlet: Inlet, rounds: Rounds, goOn: () => void) {
+  constructor(inlet: Inlet, goOn: () => void) {
     this.#inlet = inlet;
-    this.#rounds = rounds;
     this.#goOn = goOn;
   }
 
@@ -29,17 +27,17 @@ export class Ahead implements RoundTaker {
     return this.bytes !== null && this.bytes.length > aheadBytesMax;
   }
 
-  awaitRound(): void {
+  awaitRound(row: Rounds): void {
     if (this.isFull) this.#inlet.halt();
     if (this.awaitsRound) return;
     this.awaitsRound = true;
-    this.#rounds.wait(this);
+    row.wait(this);
   }
 
   /** A read that was full is followed by others before the event loop turns, and what it brought may be much work. */
-  rest(): void {
+  rest(row: Rounds): void {
     this.#inlet.halt();
-    this.awaitRound();
+    this.awaitRound(row);
   }
 
   /** Reads on, unless something waits for its turn. */

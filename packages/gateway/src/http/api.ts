@@ -9,6 +9,7 @@ import { BodyPlaces } from './body.ts';
 import { answerClientError, answerUpgrade, writeFault } from './errors.ts';
 import { Activity, type Exchange, type PortParts } from './exchange.ts';
 import { Inlet, type InletOwner, readBytesMax } from './inlet.ts';
+import { wasteBytes } from './lingering.ts';
 import {
   type ListenAddress,
   type ListeningSocket,
@@ -23,7 +24,7 @@ import { NodeFeed } from './node-feed.ts';
 import { PlainConnection } from './plain-connection.ts';
 import type { LaneConnection, PlainLane } from './plain-lane.ts';
 import { answerRequest, type RequestContext } from './requests.ts';
-import { Rounds } from './rounds.ts';
+import { everyMillisecond, everyTurn, Rounds } from './rounds.ts';
 
 export interface ApiOptions extends PortOptions, ListenAddress {}
 
@@ -191,9 +192,10 @@ function putLaneBefore(
 ): void {
   const takeOver = server.listeners('connection');
   server.removeAllListeners('connection');
-  const rounds = new Rounds();
+  const rounds = new Rounds(everyTurn);
+  const forgetting = new Rounds(everyMillisecond);
   const shared = Buffer.allocUnsafeSlow(readBytesMax);
-  const lingering = { ...parts, rounds, waste: shared.subarray() };
+  const lingering = { ...parts, rounds, forgetting, waste: Buffer.allocUnsafeSlow(wasteBytes) };
   const handOver = (inlet: Inlet, bytes: Buffer | null, refusals: number): void => {
     const { socket } = inlet;
     const feed = new NodeFeed(inlet, lingering, refusals);

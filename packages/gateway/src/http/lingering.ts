@@ -1,11 +1,14 @@
 import type { Guard } from '../ports/clock.ts';
 import { lingerMs } from './errors.ts';
-import { type Inlet, type InletOwner, readBytesMax } from './inlet.ts';
+import type { Inlet, InletOwner } from './inlet.ts';
 import type { PlainLane } from './plain-lane.ts';
 import type { RoundTaker } from './rounds.ts';
 
 /** Connections that close behind their last answers share these. */
-export type LingeringParts = Pick<PlainLane, 'clock' | 'watchdog' | 'rounds' | 'waste'>;
+export type LingeringParts = Pick<PlainLane, 'clock' | 'watchdog' | 'rounds' | 'forgetting' | 'waste'>;
+
+/** Bytes that one read forgets. */
+export const wasteBytes = 65_536;
 
 /** Bytes that a caller may still send behind its last answer, before its connection closes at once. */
 export const forgottenBytesMax = 262_144;
@@ -38,9 +41,8 @@ export class Lingering implements InletOwner, RoundTaker, Guard {
   onBytes(bytes: Buffer): void {
     this.#forgottenBytes += bytes.length;
     if (this.#forgottenBytes > forgottenBytesMax) this.#inlet.socket.destroy();
-    if (bytes.length < readBytesMax) return;
     this.#inlet.halt();
-    this.#parts.rounds.wait(this);
+    this.#parts.forgetting.wait(this);
   }
 
   onRound(): void {

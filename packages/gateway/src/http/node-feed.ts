@@ -3,6 +3,7 @@ import { Ahead } from './ahead.ts';
 import { type Inlet, type InletOwner, readBytesMax } from './inlet.ts';
 import { forgottenBytesMax, Lingering, type LingeringParts } from './lingering.ts';
 import { isWornOut, refusalsAfter } from './refusals.ts';
+import type { Rounds } from './rounds.ts';
 
 /** Requests of one connection that `node:http` may have begun and not answered. */
 const outstandingMax = 4;
@@ -31,7 +32,7 @@ export class NodeFeed implements InletOwner {
   constructor(inlet: Inlet, parts: LingeringParts, refusals: number) {
     this.#inlet = inlet;
     this.#parts = parts;
-    this.#ahead = new Ahead(inlet, parts.rounds, () => this.#goOn());
+    this.#ahead = new Ahead(inlet, () => this.#goOn());
     this.#refusals = refusals;
   }
 
@@ -58,9 +59,19 @@ export class NodeFeed implements InletOwner {
   onBytes(bytes: Buffer): void {
     const ahead = this.#ahead;
     ahead.keep(bytes);
-    if (ahead.awaitsRound || this.#refusals > 0) ahead.awaitRound();
+    if (ahead.awaitsRound || this.#refusals > 0) ahead.awaitRound(this.#row);
     else this.#feed();
-    if (bytes.length >= readBytesMax) ahead.rest();
+    if (this.#isForgetting || bytes.length >= readBytesMax) ahead.rest(this.#row);
+  }
+
+  /** All that was begun has been answered, and the body of the last one still comes. */
+  get #isForgetting(): boolean {
+    return this.#outstanding === 0 && this.#last?.complete === false;
+  }
+
+  /** The row it waits in. */
+  get #row(): Rounds {
+    return this.#isForgetting ? this.#parts.forgetting : this.#parts.rounds;
   }
 
   requestBegun(request: IncomingMessage): void {
@@ -116,7 +127,7 @@ export class NodeFeed implements InletOwner {
     // Before the push, in which the next request may begin.
     this.#bodyBytesMax -= end;
     ahead.bytes = end === bytes.length ? null : bytes.subarray(end);
-    if (ahead.bytes !== null) ahead.awaitRound();
+    if (ahead.bytes !== null) ahead.awaitRound(this.#row);
     socket.push(bytes.subarray(0, end));
   }
 

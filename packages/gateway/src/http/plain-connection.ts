@@ -62,7 +62,7 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
     this.#inlet = new Inlet(accepted, this, lane.shared);
     const { socket } = this.#inlet;
     this.socket = socket;
-    this.#ahead = new Ahead(this.#inlet, lane.rounds, () => this.#goOn());
+    this.#ahead = new Ahead(this.#inlet, () => this.#goOn());
     this.expiresAt = lane.clock.monotonic() + lane.bounds.headersMs;
     lane.watchdog.watch(this);
     lane.connections.add(this);
@@ -144,7 +144,7 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
       case 'head':
         if (ahead.bytes === null) ahead.bytes = bytes;
         else ahead.keep(bytes);
-        if (this.#refusals > 0 || ahead.awaitsRound) ahead.awaitRound();
+        if (this.#refusals > 0 || ahead.awaitsRound) ahead.awaitRound(this.#row);
         else this.#read();
         break;
       case 'body':
@@ -162,7 +162,14 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
         unreachable(this.#phase);
     }
     const isFull = bytes.length === readBytesMax || bytes.length === roomBytesMax;
-    if (isFull && this.#phase !== 'gone') ahead.rest();
+    if (this.#phase === 'gone') return;
+    if (isFull || (this.#phase === 'body' && this.#exchange === null)) ahead.rest(this.#row);
+  }
+
+  /** The row it waits in: the rest of a body that nobody wants has no hurry. */
+  get #row(): PlainLane['rounds'] {
+    const { rounds, forgetting } = this.#lane;
+    return this.#phase === 'body' && this.#exchange === null ? forgetting : rounds;
   }
 
   /** Another turn of the event loop has come. */
@@ -201,9 +208,7 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
   readonly #onDrain = (): void => this.#exchange?.onDrain();
 
   /** An answer is not taken. */
-  readonly #onTimeout = (): void => {
-    this.socket.destroy();
-  };
+  readonly #onTimeout = (): void => void this.socket.destroy();
 
   /** Reads the next request, when its turn has come. */
   #read(): void {
@@ -262,7 +267,7 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
     else if (intake.progress === 'whole') this.#completeBody(intake, bytes.subarray(end));
     else if (intake.progress === 'later') {
       this.#ahead.bytes = bytes.subarray(end);
-      this.#ahead.rest();
+      this.#ahead.rest(this.#row);
     }
   }
 
@@ -301,11 +306,12 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
   #deliver(): void {
     const { socket } = this;
     if (socket.writableLength === 0) return this.#finish();
-    const { clock, limits } = this.#lane;
+    const { clock, limits, watchdog } = this.#lane;
     this.#phase = 'delivery';
     // An unsent answer stays in memory until it is taken: a caller who takes none of it, or only sips, is cut off.
     this.expiresAt = clock.monotonic() + limits.callMs;
-    this.#watch();
+    // A deadline that has fired is not watched any more.
+    if (this.index === -1) watchdog.watch(this);
     socket.setTimeout(limits.stallMs);
     socket.write('', 'latin1', () => {
       if (this.#phase !== 'delivery') return;
@@ -321,7 +327,7 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
     if (!this.#staysOpen || this.#hasEnded || this.#lane.departure.isLeaving) return this.#close();
     this.#phase = 'head';
     this.expiresAt = clock.monotonic() + bounds.idleMs;
-    if (this.#ahead.bytes !== null) this.#ahead.awaitRound();
+    if (this.#ahead.bytes !== null) this.#ahead.awaitRound(this.#row);
     else if (this.#inlet.isHalted) this.#ahead.readOn();
   }
 
@@ -380,11 +386,6 @@ export class PlainConnection implements LaneConnection, ExchangeHost, InletOwner
     socket.off('end', this.#onEnd).off('close', this.#onClose).off('error', ignore);
     socket.off('drain', this.#onDrain).off('timeout', this.#onTimeout);
     this.#lane.handOver(this.#inlet, bytes, this.#refusals);
-  }
-
-  /** A deadline that has fired is not watched any more. */
-  #watch(): void {
-    if (this.index === -1) this.#lane.watchdog.watch(this);
   }
 
   #endActivity(): void {

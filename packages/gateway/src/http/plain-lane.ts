@@ -24,10 +24,12 @@ export interface PlainLane extends PortParts {
   readonly connections: Set<LaneConnection>;
   /** All its connections read into it. */
   readonly shared: Buffer;
-  /** The same place for bytes that are forgotten, so that none of them is copied. */
+  /** A place for bytes that are forgotten, so that none of them is copied. */
   readonly waste: Buffer;
   readonly places: BodyPlaces;
   readonly rounds: Rounds;
+  /** The row in which connections wait between two reads of bytes that nobody wants. */
+  readonly forgetting: Rounds;
   lastLines(staysOpen: boolean): string;
   answer(exchange: Exchange): void;
   /** Gives a connection to `node:http` for the rest of its life, with the bytes read so far, behind so many refusals in a row. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Rounds } from './rounds.ts';
+import { everyTurn, Rounds } from './rounds.ts';
 
 test('each goes on in the order of waiting, sixteen in a turn, and who waits again comes behind all others', async () => {
-  const rounds = new Rounds();
+  const rounds = new Rounds(everyTurn);
   let turn = 0;
   const taken: (readonly [number, number])[] = [];
   for (let name = 0; name < 40; name++) {
