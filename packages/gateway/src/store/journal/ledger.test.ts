@@ -1,6 +1,7 @@
 import { existsSync, renameSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { anchorAt } from '../anchors.ts';
 import { type JournalSiteOptions, openJournalSite } from '../contract/journal-site.ts';
@@ -51,6 +52,28 @@ describe('a ledger', () => {
     open();
     expect(new Set(await Promise.all(settlements))).toEqual(new Set(['settled']));
     expect(disk.writes).toHaveLength(2);
+  });
+
+  test('writes for a lone caller at the end of the turn, and for many what a few turns in a row bring', async () => {
+    const { disk, ledger } = await openUsed();
+    const open = disk.shut();
+    const settlements = [settle(ledger, entry(1))];
+    await nextTurn();
+    expect(disk.writes).toHaveLength(1);
+    open();
+    await Promise.all(settlements);
+    const [lone = 0] = disk.writes;
+    const shutAgain = disk.shut();
+    for (let turn = 1; turn <= 20; turn++) {
+      settlements.push(settle(ledger, entry(2 * turn)), settle(ledger, entry(2 * turn + 1)));
+      await nextTurn();
+    }
+    // It has begun although turn after turn brought more.
+    expect(disk.writes).toHaveLength(2);
+    expect(disk.writes[1]).toBeGreaterThan(6 * lone);
+    expect(disk.writes[1]).toBeLessThan(14 * lone);
+    shutAgain();
+    expect(new Set(await Promise.all(settlements))).toEqual(new Set(['settled']));
   });
 
   test('tells of a strict settlement only once it is on disk', async () => {

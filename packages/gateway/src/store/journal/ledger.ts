@@ -20,6 +20,8 @@ const patienceMs = 2_000;
 const probeIntervalMs = 1_000;
 /** How long lines gather that nobody waits for. With `soon` it leaves room for the write itself within 10 ms. */
 const gatherMs = 5;
+/** Turns that a write waits at the most. */
+const turnsMax = 4;
 /** How far the store may be behind before new calls are refused. */
 const unfedBytesMax = 4 * 1024 * 1024 * 1024;
 
@@ -69,6 +71,9 @@ export class JournalLedger implements Ledger {
   #spare: Buffer | null = null;
   #isWriting = false;
   #isDue = false;
+  /** Turns that the next write has waited for, and how many waited for it when the last of them ended. */
+  #turns = 0;
+  #waitingBefore = 0;
   #timer: NodeJS.Timeout | null = null;
   #writingSince: number | null = null;
   #isFailing = false;
@@ -182,14 +187,26 @@ export class JournalLedger implements Ledger {
       this.#timer ??= setTimeout(this.#write, delayMs);
     } else {
       this.#isDue = true;
-      setImmediate(this.#write);
+      setImmediate(this.#endTurn);
     }
   }
+
+  /** While turn after turn brings more lines, the loop has enough else to do, and they share a write. A lone caller waits for none. */
+  readonly #endTurn = (): void => {
+    const { waiting } = this;
+    const hasGrown = waiting > Math.max(1, this.#waitingBefore);
+    if (hasGrown && this.#turns < turnsMax) {
+      this.#turns++;
+      this.#waitingBefore = waiting;
+      setImmediate(this.#endTurn);
+    } else this.#write();
+  };
 
   readonly #write = (): void => {
     clearTimeout(this.#timer ?? undefined);
     this.#timer = null;
     this.#isDue = false;
+    [this.#turns, this.#waitingBefore] = [0, 0];
     if (this.#isWriting) return;
     const { bytes, end, waiting } = this.#gathering;
     const since = this.#options.clock.monotonic();
