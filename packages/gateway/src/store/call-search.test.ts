@@ -77,6 +77,13 @@ function unmake(): void {
     database.exec(`DELETE FROM ${table}`);
 }
 
+/** Ended calls that are found by no facet, or are still due. */
+function facetless(): number {
+  const counted = database.prepare(`SELECT (SELECT count(*) FROM facets_due) + count(*) AS count FROM calls
+    WHERE status <> 'open' AND trace_id NOT IN (SELECT trace_id FROM faceted_calls)`);
+  return Number(counted.get()?.['count']);
+}
+
 const middleMs = epochMs + 50_000_000;
 const queries: readonly Partial<CallQuery>[] = [
   {},
@@ -207,6 +214,37 @@ test('calls are found and summed up before their facets are made, in the midst o
   await checkAll([...sampled, ...ended], open.slice(3));
   makeAll();
   await checkAll([...sampled, ...ended], open.slice(3));
+});
+
+test('the feeder makes the facets of what it feeds, once none are missing before', async () => {
+  await store.prepare();
+  const open = sampled.slice(0, 3);
+  for (const call of open) store.ledger.open(openingOf(call));
+  await settleAll(sampled.slice(3, 60));
+  expect(facetless()).toBe(0);
+  // They end in the same transaction in which others come, and are not counted twice.
+  await settleAll([...open, ...sampled.slice(60, 100)]);
+  expect(facetless()).toBe(0);
+  await checkAll(sampled.slice(0, 100), []);
+  unmake();
+  await settleAll(sampled.slice(100, 120));
+  makeAll();
+  await settleAll(sampled.slice(120));
+  expect(facetless()).toBe(0);
+  await checkAll(sampled, []);
+});
+
+test('a line that the store does not take leaves the facets of the others as they are', async () => {
+  await store.prepare();
+  await settleAll(sampled.slice(0, 20));
+  database.exec(`CREATE TRIGGER no_such_call BEFORE INSERT ON calls WHEN NEW.trace_id = '${sampled[25]?.traceId}'
+    BEGIN SELECT RAISE(ABORT, 'made by a test'); END`);
+  const open = sampled.slice(40, 43);
+  for (const call of open) store.ledger.open(openingOf(call));
+  await settleAll(sampled.slice(20, 40));
+  await settleAll(open);
+  expect(facetless()).toBe(0);
+  await checkAll(sampled.slice(0, 43).toSpliced(25, 1), []);
 });
 
 test('archived calls are found among the others, and what they were found by is gone', async () => {

@@ -9,6 +9,7 @@ import { isSameCell, type Row, readLine } from '../lines.ts';
 import { unknownModel } from '../model-names.ts';
 import { slotOf } from '../reports.ts';
 import { failureOf, inTransaction } from './database.ts';
+import { FacetFeed } from './facet-feed.ts';
 import { endLeases } from './leases.ts';
 import { OwnerSpending } from './owner-spending.ts';
 import { RowWriter } from './row-writer.ts';
@@ -53,6 +54,7 @@ export class Books {
   #slots = new Map<string, Slot>();
   readonly #spend: SpendSums;
   readonly #spending: OwnerSpending;
+  readonly #facets: FacetFeed;
   readonly #findArchived: ReturnType<typeof archivedFinder>;
   /** No call behind it was archived when the transaction began. */
   #archivedTo = '';
@@ -65,6 +67,7 @@ export class Books {
     this.#postings = new RowWriter(database, 'postings (debit, credit, amount_nano_usd, reference)', 4);
     this.#spend = new SpendSums(database);
     this.#spending = new OwnerSpending(database);
+    this.#facets = new FacetFeed(database);
     this.#findArchived = archivedFinder(database);
   }
 
@@ -133,6 +136,7 @@ export class Books {
       return inTransaction(this.#database, work);
     } catch (error) {
       this.#dropSums();
+      this.#facets.drop();
       throw error;
     }
   }
@@ -144,6 +148,7 @@ export class Books {
   ): readonly LedgerAlarm[] {
     const alarms: LedgerAlarm[] = [];
     this.#archivedTo = String(this.#statements.archivedTo.get()?.['last_trace'] ?? '');
+    this.#facets.begin();
     for (const line of lines) {
       const refusal = record(line);
       if (refusal === null) continue;
@@ -152,6 +157,7 @@ export class Books {
       alarms.push({ kind: refusal === conflict ? 'conflict' : 'unavailable', traceId, detail: refusal });
     }
     this.#writeSums(run);
+    this.#facets.end();
     const { changes } = this.#statements.move.run(end, fedAtMs, run, from, from);
     if (Number(changes) !== 1) throw new Error(`another process has fed the journal of run ${run}`);
     return alarms;
@@ -173,6 +179,7 @@ export class Books {
       const attempts = readBooked(String(cells[places.attempts]));
       this.#post(cells, attempts);
       this.#takeFromLeases(cells);
+      this.#facets.add(cells, modelOf(cells, attempts), attempts);
       this.#sum(cells, attempts);
     }
     return null;
@@ -187,6 +194,7 @@ export class Books {
     } catch (error) {
       if (failureOf(error) !== 'values') throw error;
       this.#dropSums();
+      this.#facets.drop();
       this.#database.exec('ROLLBACK TO line');
       return error instanceof Error ? error.message : String(error);
     } finally {
@@ -200,6 +208,7 @@ export class Books {
     this.#postings.write();
     this.#writeSlots();
     this.#spend.write();
+    this.#facets.write();
     this.#dropSums();
   }
 
@@ -271,7 +280,7 @@ export class Books {
 
   #sum(cells: readonly Cell[], attempts: readonly BookedAttempt[]): void {
     this.#spend.add(cells, slotOf(Number(cells[places.startedAt])), attempts);
-    const slot = this.#slotOf(cells, attempts.length > 0);
+    const slot = this.#slotOf(cells, attempts);
     slot.calls++;
     if (cells[places.reason] === null) slot.billedCalls++;
     for (let part = 0; part < usageColumns.length; part++)
@@ -283,11 +292,10 @@ export class Books {
     }
   }
 
-  /** A call that was neither admitted nor tried counts under no word of its caller's, as the column `model_summed` has it. */
-  #slotOf(cells: readonly Cell[], isTried: boolean): Slot {
+  #slotOf(cells: readonly Cell[], attempts: readonly BookedAttempt[]): Slot {
     const start = slotOf(Number(cells[places.startedAt]));
     const { keyId, accountId, groupId } = places;
-    const model = isTried || cells[places.price] !== null ? cells[places.model] : unknownModel;
+    const model = modelOf(cells, attempts);
     const name = `${cells[keyId]}\n${start}\n${model}\n${cells[accountId]}\n${cells[groupId]}`;
     const known = this.#slots.get(name);
     if (known !== undefined) return known;
@@ -323,6 +331,12 @@ interface Slot {
   charge: bigint;
   cost: bigint;
   unknownCosts: number;
+}
+
+/** A call that was neither admitted nor tried counts under no word of its caller's, as the column `model_summed` has it. */
+function modelOf(cells: readonly Cell[], attempts: readonly BookedAttempt[]): Cell {
+  const isKnown = attempts.length > 0 || cells[places.price] !== null;
+  return isKnown ? (cells[places.model] ?? null) : unknownModel;
 }
 
 function toCell(value: unknown): Cell {
