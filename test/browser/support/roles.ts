@@ -34,7 +34,11 @@ export async function signInAs(
 async function makePerson(role: Role, gateway: RunningGateway, token: string): Promise<KnownPerson> {
   const { people } = gateway.store;
   const person: KnownPerson = {
-    ...{ id: `person-${Buffer.from(role).toString('hex')}`, login: role, name: `A ${role}` },
+    ...{
+      id: `person-${Buffer.from(role).toString('hex')}`,
+      login: role,
+      name: `${/^[aeiou]/.test(role) ? 'An' : 'A'} ${role}`,
+    },
     ...{ isOperator: role === 'operator', disabledAtMs: null, language: null, theme: null },
     ...{ createdAtMs: Date.now(), memberships: [], passwordHash: null },
   };
