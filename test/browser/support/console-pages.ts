@@ -8,7 +8,7 @@ export interface ConsolePage {
   /** Its address, where it is the page of one thing. */
   readonly path?: (planted: Planted) => string;
   /** Who may see it, and by which name the API knows that; `anyone` without signing in. */
-  readonly access: 'anyone' | 'viewer' | 'member' | 'operator';
+  readonly access: 'anyone' | 'viewer' | 'member' | 'admin' | 'operator';
   /** It has nothing that is fetched from the console's API, so that it can neither fail nor load. */
   readonly isStill?: boolean;
   /** The navigation leads to it. */
@@ -26,7 +26,7 @@ export const consolePages: readonly ConsolePage[] = [
   { route: '/playground', access: 'viewer', isInNavigation: true },
   { route: '/accounts', access: 'viewer', isInNavigation: true },
   { route: '/accounts/$id', access: 'viewer', path: ({ account }) => `/accounts/${account}` },
-  { route: '/audit', access: 'viewer', isInNavigation: true },
+  { route: '/audit', access: 'admin', isInNavigation: true },
   { route: '/profile', access: 'viewer' },
   { route: '/channels', access: 'operator', isInNavigation: true },
   { route: '/channels/new', access: 'operator' },
@@ -58,5 +58,5 @@ export function pathOf({ route, path }: ConsolePage, planted: Planted): string {
 
 export function mayOpen(role: Role, { access }: ConsolePage): boolean {
   if (access === 'anyone' || role === 'operator') return true;
-  return role !== 'anonymous' && access !== 'operator';
+  return access === 'admin' ? role === 'admin' : role !== 'anonymous' && access !== 'operator';
 }

@@ -9,7 +9,7 @@ import { useTexts } from './texts.ts';
 /** In the place of a page that the person may not see: why, and where to go from there. */
 export function Forbidden({ access }: { readonly access: Access }) {
   const t = useTexts(texts);
-  const isForOperators = access === 'operator';
+  const isAnAccountEnough = access !== 'operator' && access !== 'admin';
   useTitle(t('forbiddenTitle'));
   return (
     <div className="flex min-h-[70vh] items-center justify-center">
@@ -18,12 +18,12 @@ export function Forbidden({ access }: { readonly access: Access }) {
         icon={Lock}
         title={t('forbiddenTitle')}
         action={
-          <ButtonLink to={isForOperators ? '/' : '/profile'}>
-            {t(isForOperators ? 'toOverview' : 'nav.profile')}
+          <ButtonLink to={isAnAccountEnough ? '/profile' : '/'}>
+            {t(isAnAccountEnough ? 'nav.profile' : 'toOverview')}
           </ButtonLink>
         }
       >
-        {t(isForOperators ? 'forbiddenOperator' : 'forbiddenAccount')}
+        {t(isAnAccountEnough ? 'forbiddenAccount' : `forbidden.${access}`)}
       </Empty>
     </div>
   );

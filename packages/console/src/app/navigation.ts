@@ -62,7 +62,7 @@ const sections: readonly {
     name: 'settings',
     entries: [
       { to: '/people', name: 'people', icon: Users, access: 'operator' },
-      { to: '/audit', name: 'audit', icon: ScrollText, access: 'viewer' },
+      { to: '/audit', name: 'audit', icon: ScrollText, access: 'admin' },
       { to: '/settings', name: 'settings', icon: SlidersHorizontal, access: 'operator' },
     ],
   },

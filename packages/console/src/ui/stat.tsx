@@ -20,7 +20,7 @@ export function Stat({ label, value, detail, spark, isLoading = false }: StatPro
       {isLoading ? (
         <Skeleton className="my-1 h-6 w-20" />
       ) : (
-        <div className="truncate text-xl font-semibold tracking-tight">{value}</div>
+        <div className="truncate text-lg font-semibold tracking-tight @min-[9.5rem]:text-xl">{value}</div>
       )}
       <div className="flex min-h-5 items-end justify-between gap-3">
         <div className="truncate text-xs text-soft">{isLoading ? null : detail}</div>

@@ -14,7 +14,7 @@ export interface AuditTools {
  * The members of each kind of thing that a note of a change may show. Whatever is not here is left out, so that a secret that a thing
  * gains one day is not in its notes.
  */
-const auditedMembers = {
+export const auditedMembers = {
   account: [
     'id',
     'name',

@@ -118,7 +118,7 @@ export const zh: Texts<typeof en> = {
   discount: '折扣（%）',
   discountHint: '相对分组价格的优惠。',
   groups: '成员可用分组',
-  groupsHint: '成员和管理员可创建密钥的分组；留空则为账户已有密钥的分组。',
+  groupsHint: '成员和账户管理员可创建密钥的分组；留空则为账户已有密钥的分组。',
   groupsInUse: '已有密钥的分组',
   limits: '速率限制',
   showBalance: '密钥可见余额',

@@ -1,33 +1,20 @@
 import type { AuditView, PersonView } from '@headgate/gateway/console';
-import { ScrollText } from 'lucide-react';
+import { FileDiff, ScrollText } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useCursorList, useGet } from '../../api/hooks.ts';
 import { useSession } from '../../app/session.tsx';
 import { type Translate, useTexts } from '../../app/texts.ts';
-import { Button } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Time } from '../../ui/figures.tsx';
 import { FilterBar, useFilters } from '../../ui/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { auditKinds } from './audit-kinds.ts';
 import { ChangeDialog } from './change-dialog.tsx';
 import * as texts from './texts.ts';
 
 const filterNames = ['within', 'person', 'target', 'thing', 'action'] as const;
-
-const kinds = [
-  ...([
-    'account',
-    'channel',
-    'configuration',
-    'credential',
-    'gateway',
-    'group',
-    'incident',
-    'invitation',
-  ] as const),
-  ...(['key', 'maintenance', 'person', 'price', 'session', 'setting'] as const),
-] as const;
 
 const hourMs = 3_600_000;
 const periods = [
@@ -76,7 +63,7 @@ export function AuditPage() {
               ]),
           {
             ...{ name: 'target', label: t('target'), kind: 'select' },
-            options: kinds.map((kind) => ({ value: kind, label: t(`kind.${kind}`) })),
+            options: auditKinds.map((kind) => ({ value: kind, label: t(`kind.${kind}`) })),
           },
           { name: 'thing', label: t('thing'), kind: 'text' },
           { name: 'action', label: t('action'), kind: 'text' },
@@ -107,7 +94,7 @@ function columnsOf(
   onShow: (row: AuditView) => void,
 ): readonly Column<AuditView>[] {
   return [
-    { id: 'when', header: t('when'), width: 130, cell: ({ at }) => <Time iso={at} /> },
+    { id: 'when', header: t('when'), width: 120, cell: ({ at }) => <Time iso={at} /> },
     {
       id: 'who',
       header: t('who'),
@@ -129,13 +116,11 @@ function columnsOf(
     {
       id: 'change',
       header: <span className="sr-only">{t('change')}</span>,
-      width: 150,
+      width: 56,
       align: 'end',
       cell: (row) =>
         (row.before !== null || row.after !== null) && (
-          <Button size="sm" variant="ghost" onClick={() => onShow(row)}>
-            {t('show')}
-          </Button>
+          <IconButton icon={FileDiff} label={t('show')} onClick={() => onShow(row)} />
         ),
     },
   ];

@@ -76,7 +76,7 @@ function useColumns(): readonly Column<GroupView>[] {
         cell: (row) => t(row.routing.preset),
       },
       {
-        ...{ id: 'keys', header: t('keys'), align: 'end', width: 90 },
+        ...{ id: 'keys', header: t('keys'), align: 'end', width: 90, hideBelow: 'xs' },
         cell: ({ keys }) => <Count value={keys} />,
         sortBy: ({ keys }) => keys,
       },

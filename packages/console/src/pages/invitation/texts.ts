@@ -22,7 +22,7 @@ export const en = {
 
 export const zh: Texts<typeof en> = {
   title: '您收到了邀请',
-  asOperator: '{{madeBy}} 邀请您作为管理员运营 {{deployment}}。',
+  asOperator: '{{madeBy}} 邀请您作为运营者管理 {{deployment}}。',
   asAdmin: '{{madeBy}} 邀请您加入 {{deployment}}，管理账户 {{account}}。',
   asMember: '{{madeBy}} 邀请您加入 {{deployment}}，成为账户 {{account}} 的成员。',
   asViewer: '{{madeBy}} 邀请您加入 {{deployment}}，查看账户 {{account}}。',

@@ -125,7 +125,7 @@ function useColumns(): readonly Column<KeyItem>[] {
         cell: ({ spend24h }) => <Money usd={spend24h} />,
       },
       {
-        ...{ id: 'month', header: t('spend30d'), width: 110, align: 'end' },
+        ...{ id: 'month', header: t('spend30d'), width: 110, align: 'end', hideBelow: 'xs' },
         cell: ({ spend30d }) => <Money usd={spend30d} />,
       },
       {

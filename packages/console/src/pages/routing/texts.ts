@@ -56,7 +56,7 @@ export const zh: Texts<typeof en> = {
   stream: '流式',
   ask: '显示计划',
   past: '已发生的调用',
-  trace: '跟踪标识',
+  trace: '追踪 ID',
   'trace.hint': '32 位十六进制数字；应答头 x-trace-id 中给出。',
   replay: '显示经过',
   plan: '计划',

@@ -44,7 +44,7 @@ export const zh: Texts<typeof en> = {
   or: '或',
   withPasskey: '使用通行密钥登录',
   withProvider: '通过 {{name}} 继续',
-  forgotten: '忘记密码？请向管理员索取重置链接，或在服务器上运行 “headgate console reset-password”。',
+  forgotten: '忘记密码？请向运营者索取重置链接，或在服务器上运行 “headgate console reset-password”。',
   secondTitle: '还差一步',
   secondDetail: '请输入身份验证器应用当前显示的六位数字。',
   secondRecovery: '请输入一个恢复代码。每个代码只能使用一次。',
@@ -64,7 +64,7 @@ export const zh: Texts<typeof en> = {
   unknown_passkey: '此通行密钥已不再被识别。请使用其他方式登录。',
   'provider.failed': '通过 {{name}} 登录未成功。请重试；网关日志中有具体原因。',
   'provider.unknown': '此处尚无与该登录对应的用户。请索取邀请，或先登录后在个人资料中关联。',
-  'provider.disabled': '您目前无法在此登录。请联系管理员。',
+  'provider.disabled': '您目前无法在此登录。请联系运营者。',
   'provider.late': '操作超时。请重新开始。',
   'provider.taken': '此处已有人使用该身份。请先登录，再在个人资料中关联。',
 };
