@@ -16,7 +16,7 @@ test('what fails before its content, or as a whole, ends whole elsewhere, and no
 }, async () => {
   const chosen = scenesOf('healthy', 'status-500', 'refused', 'html', 'empty', 'json-truncated', 'end-after');
   const upstreams = await startUpstreams(chosen, 0);
-  const gateway = await startHeadgate(upstreams.tiers);
+  const gateway = await startHeadgate(upstreams.tiers, 'plain');
   for (const tiers of upstreams.tiers) {
     const { calls, whole, passedOff } = await playScene(gateway, tiers, pace);
     expect(calls).toBeGreaterThan(2);
@@ -26,6 +26,20 @@ test('what fails before its content, or as a whole, ends whole elsewhere, and no
       tiers.scene.id === 'end-after' ? 0 : calls,
       0,
     ]);
+  }
+  await gateway.stop();
+  await upstreams.close();
+});
+
+test('one that rescues ends what breaks off after its beginning whole, too', {
+  timeout: 60_000,
+}, async () => {
+  const upstreams = await startUpstreams(scenesOf('cut-after', 'end-after'), 0);
+  const gateway = await startHeadgate(upstreams.tiers, 'rescuing');
+  for (const tiers of upstreams.tiers) {
+    const { calls, whole, passedOff } = await playScene(gateway, tiers, pace);
+    expect(calls).toBeGreaterThan(2);
+    expect([tiers.scene.id, whole, passedOff]).toEqual([tiers.scene.id, calls, 0]);
   }
   await gateway.stop();
   await upstreams.close();

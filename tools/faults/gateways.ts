@@ -17,19 +17,25 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Headgate with what it does by itself: nothing but the tiers is said. */
-export async function startHeadgate(all: readonly Tiers[]): Promise<RunningGateway> {
+/** One is set up by its tiers alone, the other one continues streams that break off or fall silent after their first words. */
+export type HeadgateKind = 'plain' | 'rescuing';
+
+export async function startHeadgate(all: readonly Tiers[], kind: HeadgateKind): Promise<RunningGateway> {
   const key = newKey();
   const channels = all.flatMap(({ scene, preferred, spare }) => [
     { id: `${scene.id}.preferred`, model: scene.id, origin: preferred.origin, priority: 0 },
     { id: `${scene.id}.spare`, model: scene.id, origin: spare.origin, priority: 1 },
   ]);
   const price = { input: '1', output: '2' };
+  const rescues = kind === 'rescuing';
   const gateway = await startConfigured({
     core: null,
     environment: { HEADGATE_FAULTS_KEY: key },
     yaml: JSON.stringify({
-      settings: { api: { port: 0 }, console: { port: 0 }, log: { level: 'warn', calls: false } },
+      settings: {
+        ...{ api: { port: 0 }, console: { port: 0 }, log: { level: 'warn', calls: false } },
+        ...(rescues ? { timeouts: { stall: '5s' } } : {}),
+      },
       providers: Object.fromEntries(
         channels.map(({ id, origin }) => [
           id,
@@ -49,13 +55,13 @@ export async function startHeadgate(all: readonly Tiers[]): Promise<RunningGatew
           { provider: id, allowPrivate: true, priority, models: { [model]: { cost: price } } },
         ]),
       ),
-      groups: { team: { platform: 'completions' } },
+      groups: { team: { platform: 'completions', ...(rescues ? { routing: { rescue: 'continue' } } : {}) } },
       keys: { bench: { group: 'team', secret: { environment: 'HEADGATE_FAULTS_KEY' } } },
     }),
   });
   const origin = `http://127.0.0.1:${gateway.port}`;
   return {
-    name: 'Headgate',
+    name: rescues ? 'Headgate, rescuing' : 'Headgate',
     routeOf: ({ scene }) => ({ origin, headers: bearer(key), model: scene.id, stream: scene.stream }),
     stop: () => gateway.stop(),
   };

@@ -61,7 +61,8 @@ function starts(): readonly Start[] {
   const { gateway, key, litellm, portkey } = options;
   if (gateway !== undefined) return [() => Promise.resolve(runningGateway(gateway, key))];
   return [
-    ({ tiers }) => startHeadgate(tiers),
+    ({ tiers }) => startHeadgate(tiers, 'plain'),
+    ({ tiers }) => startHeadgate(tiers, 'rescuing'),
     ...(litellm === undefined ? [] : [({ tiers }: Upstreams) => startLiteLlm(litellm, tiers)]),
     ...(portkey === undefined ? [] : [() => startPortkey(portkey)]),
     ({ tiers }) => startBareProxies(tiers),
@@ -98,6 +99,7 @@ function versions(): readonly string[] {
   const { litellm, portkey } = options;
   return [
     `Headgate ${own}: nothing is said but each channel's priority`,
+    'Headgate, rescuing: the same, with `rescue: continue` for its group and `timeouts.stall` 5 s',
     ...(litellm === undefined
       ? []
       : [
