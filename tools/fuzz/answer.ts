@@ -5,7 +5,6 @@ export class Answer {
   /** All of it has come, as its head says how much there is. */
   isWhole = false;
   #bytes: Buffer = Buffer.alloc(0);
-  #bodyFrom = 0;
   readonly #hasBody: boolean;
 
   constructor(isHead: boolean) {
@@ -16,8 +15,10 @@ export class Answer {
     return this.head !== '';
   }
 
+  /** What is behind it is no part of it: a body that is framed in no sound way may be refused as a request. */
   get body(): Buffer {
-    return this.#bytes.subarray(this.#bodyFrom);
+    const length = this.header('content-length');
+    return length === null ? this.#bytes : this.#bytes.subarray(0, Number(length));
   }
 
   header(name: string): string | null {
