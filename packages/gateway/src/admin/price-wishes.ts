@@ -3,7 +3,6 @@ import { plainSource } from '../config/plain-source.ts';
 import { readPriceObject } from '../config/price-sheet.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
 import type { OperatorPrice } from '../ports/configuration-store.ts';
-import type { FieldMistake } from './channels/channel-form.ts';
 import {
   isKnown,
   type PricePlace,
@@ -11,6 +10,7 @@ import {
   readOperatorPrices,
   removalOf,
 } from './operator-prices.ts';
+import type { FieldMistake } from './piecewise.ts';
 import { readPriceFile } from './price-file.ts';
 import { listedPrice } from './set-prices.ts';
 

@@ -6,50 +6,39 @@ import type { AuditMembers } from '../../ports/audit.ts';
 import type {
   ChannelWish,
   ConfigurationStore,
-  Sourced,
   StoredConfiguration,
 } from '../../ports/configuration-store.ts';
-import type { Store } from '../../ports/store.ts';
 import { type AuditTools, noting } from '../audit.ts';
 import type { CatalogueFiles } from '../catalogue-files.ts';
 import type { SwitchPosition } from '../channel-status.ts';
 import { sealCredential } from '../credentials.ts';
-import { type FieldMistake, formOf, readForm } from './channel-form.ts';
+import {
+  attemptPiece,
+  declaredIn,
+  type FieldMistake,
+  type HasSeen,
+  invalid,
+  type PieceRefusal,
+  type PieceTools,
+} from '../piecewise.ts';
+import { formOf, readForm } from './channel-form.ts';
 import { readChannelText } from './channel-text.ts';
 
-export interface ChannelTools extends AuditTools {
-  readonly store: Pick<Store, 'audit' | 'configuration'>;
+export interface ChannelTools extends PieceTools {
   readonly catalogue: CatalogueFiles;
-  readonly dataDir: string;
-  /** Brings what has been stored into force. */
-  readonly bringIn: () => Promise<void>;
 }
 
-/** Why nothing was done. */
-export type ChannelRefusal =
-  | { readonly kind: 'invalid'; readonly mistakes: readonly FieldMistake[] }
-  | { readonly kind: 'unknown'; readonly message: string }
-  | { readonly kind: 'conflict'; readonly message: string; readonly field: string }
-  /** It is not any more as whoever asks has seen it. */
-  | { readonly kind: 'stale' };
-
 type StoredChannel = StoredConfiguration['channels'][number];
-
-/** Holds what is there now against what whoever asks has seen of it. */
-export type HasSeen = (form: object) => boolean;
-
-/** So often something else may be configured in the moment between a look and its change. */
-const attemptsMax = 5;
 
 /** Makes a channel of the console's; `secret` is sealed in the store, and said nowhere again. */
 export async function createChannel(
   tools: ChannelTools,
   { id, secret, form }: { readonly id: string; readonly secret: string | null; readonly form: object },
-): Promise<Result<string, ChannelRefusal>> {
+): Promise<Result<string, PieceRefusal>> {
   const named = identifier.safeParse(id);
   if (!named.success)
     return invalid([{ field: 'id', message: named.error.issues[0]?.message ?? 'is not valid' }]);
-  return attempt(tools, async (stored) => {
+  return attemptPiece(tools, async (stored) => {
     if (stored.channels.some((channel) => channel.id === id))
       return fail({ kind: 'conflict', field: 'id', message: `there is a channel "${id}" already` });
     const wish = readForm(id, form, { stored, catalogue: tools.catalogue, nowMs: tools.nowMs });
@@ -71,8 +60,8 @@ export async function changeChannel(
   id: string,
   patch: Readonly<Record<string, unknown>>,
   hasSeen: HasSeen,
-): Promise<Result<string, ChannelRefusal>> {
-  return attempt(tools, async (stored) => {
+): Promise<Result<string, PieceRefusal>> {
+  return attemptPiece(tools, async (stored) => {
     const found = findOwn(stored, id, hasSeen);
     if (!found.ok) return found;
     const before = formOf(found.value);
@@ -95,7 +84,7 @@ export async function writeChannel(
   id: string,
   text: string,
   hasSeen: HasSeen,
-): Promise<Result<string, ChannelRefusal>> {
+): Promise<Result<string, PieceRefusal>> {
   const form = readChannelText(id, text);
   if (!form.ok) return invalid(form.error);
   const { channels } = await tools.store.configuration.load();
@@ -123,7 +112,7 @@ export function switchChannel(
   tools: ChannelTools,
   id: string,
   position: SwitchPosition,
-): Promise<Result<string, ChannelRefusal>> {
+): Promise<Result<string, PieceRefusal>> {
   const members = { enabled: position !== 'off', drain: position === 'draining' };
   return changeChannel(tools, id, members, () => true);
 }
@@ -133,8 +122,8 @@ export async function removeChannel(
   tools: ChannelTools,
   id: string,
   hasSeen: HasSeen,
-): Promise<Result<string, ChannelRefusal>> {
-  return attempt(tools, async (stored) => {
+): Promise<Result<string, PieceRefusal>> {
+  return attemptPiece(tools, async (stored) => {
     const found = findOwn(stored, id, hasSeen);
     if (!found.ok) return found;
     const configuration = noted(tools, 'remove', found.value, formOf(found.value), null);
@@ -159,42 +148,16 @@ function findOwn(
   { channels }: StoredConfiguration,
   id: string,
   hasSeen: HasSeen,
-): Result<StoredChannel, ChannelRefusal> {
+): Result<StoredChannel, PieceRefusal> {
   const found = channels.find((channel) => channel.id === id);
   const ids = channels.map((channel) => channel.id);
   if (found === undefined)
     return fail({ kind: 'unknown', message: `there is no channel "${id}"${didYouMean(id, ids)}` });
-  if (found.source !== 'console')
-    return fail({ kind: 'conflict', field: 'id', message: `the channel "${id}" ${declaredIn(found)}` });
+  if (found.source !== 'console') {
+    const where = declaredIn(found, `channels.${id}`);
+    return fail({ kind: 'conflict', field: 'id', message: `the channel "${id}" ${where}` });
+  }
   return hasSeen(formOf(found)) ? succeed(found) : fail({ kind: 'stale' });
-}
-
-function declaredIn({ id, source }: Sourced & { readonly id: string }): string {
-  switch (source) {
-    case 'file':
-      return `is declared in the configuration file: change channels.${id} there`;
-    case 'import':
-      return 'was imported: import it again as it shall be';
-    case 'environment':
-      return 'follows from a variable of the environment: unset that, or write a configuration file';
-    default:
-      return 'belongs to the demo: it goes when something else is configured';
-  }
-}
-
-/** Looks and changes until nothing else was configured between the two; `step` gives null where something was. */
-async function attempt(
-  { store, bringIn }: ChannelTools,
-  step: (stored: StoredConfiguration) => Promise<Result<string | null, ChannelRefusal>>,
-): Promise<Result<string, ChannelRefusal>> {
-  for (let left = attemptsMax; left > 0; left--) {
-    const done = await step(await store.configuration.load());
-    if (!done.ok) return done;
-    if (done.value === null) continue;
-    await bringIn();
-    return succeed(done.value);
-  }
-  return fail({ kind: 'conflict', field: '', message: 'much is configured at this moment; try again' });
 }
 
 /** The configuration, for one change that is noted. */
@@ -217,8 +180,4 @@ function shown(form: object): AuditMembers {
   const { headers } = members;
   if (typeof headers === 'object' && headers !== null) members['headers'] = Object.keys(headers);
   return members;
-}
-
-function invalid(mistakes: readonly FieldMistake[]): Result<never, ChannelRefusal> {
-  return fail({ kind: 'invalid', mistakes });
 }

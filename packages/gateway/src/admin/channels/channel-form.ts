@@ -10,12 +10,7 @@ import { declareChannels } from '../declare/declare-channels.ts';
 import { describeModel } from '../declare/declare-models.ts';
 import { declareProviders } from '../declare/declaring.ts';
 import { exportChannel, providerMembers } from '../export-configuration.ts';
-
-/** A member of a body by its path, and what is wrong with it. */
-export interface FieldMistake {
-  readonly field: string;
-  readonly message: string;
-}
+import { type FieldMistake, fieldsOf } from '../piecewise.ts';
 
 /** The facts that a channel is held against. */
 export interface FormTools {
@@ -62,11 +57,4 @@ function declareForm(
     .filter(({ modelId }) => !known.has(modelId))
     .map(({ modelId }) => describeModel(modelId, {}, catalogue, nowMs));
   return succeed({ channel, models });
-}
-
-function fieldsOf(problems: readonly ConfigurationProblem[], prefix: string): readonly FieldMistake[] {
-  return problems.map(({ path, message }) => {
-    const own = path.startsWith(prefix) ? path.slice(prefix.length).replace(/^\./, '') : path;
-    return { field: own, message };
-  });
 }

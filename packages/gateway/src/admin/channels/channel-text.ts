@@ -2,7 +2,8 @@ import { fail, type Result, succeed } from '@headgate/protocols';
 import { stringify } from 'yaml';
 import type { DeclaredChannel } from '../../catalogue/entities.ts';
 import { readYaml, type YamlPath, type YamlSource } from '../../config/yaml-source.ts';
-import { type FieldMistake, formOf } from './channel-form.ts';
+import type { FieldMistake } from '../piecewise.ts';
+import { formOf } from './channel-form.ts';
 
 /** A channel as a configuration file declares it. */
 export function channelText(channel: DeclaredChannel): string {

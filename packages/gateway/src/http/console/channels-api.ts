@@ -1,11 +1,9 @@
 import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import {
-  type ChannelRefusal,
   type ChannelTools,
   changeChannel,
   createChannel,
-  type HasSeen,
   removeChannel,
   switchChannel,
   writeChannel,
@@ -49,6 +47,7 @@ import { declarationView } from './contract/keys.ts';
 import { answer, type ConsoleProblem, created, invalid, nothing, problem } from './frame/answer.ts';
 import type { ConsoleApi } from './frame/console-api.ts';
 import { page, readCursor } from './frame/pages.ts';
+import { pieceProblem, seenBy } from './piece-problems.ts';
 
 /** The sources of the answers. */
 export interface ChannelSources extends HistorySources {
@@ -143,7 +142,7 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
       if (!draft.ok) return invalid(draft.error);
       const { id, secret = null, ...form } = draft.value;
       const made = await createChannel(sources.channelTools(actor), { id, secret, form });
-      return made.ok ? viewOf(sources, actor, made.value, created) : problemOf(made.error);
+      return made.ok ? viewOf(sources, actor, made.value, created) : pieceProblem(made.error);
     },
   );
   api.route(
@@ -154,7 +153,7 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
     async ({ actor, params, body, ifMatch }) => {
       if (!isRecord(body)) return invalid([{ field: '', message: 'must be an object of members' }]);
       const changed = await changeChannel(sources.channelTools(actor), params.id, body, seenBy(ifMatch));
-      return changed.ok ? viewOf(sources, actor, changed.value) : problemOf(changed.error);
+      return changed.ok ? viewOf(sources, actor, changed.value) : pieceProblem(changed.error);
     },
   );
   api.route(
@@ -168,7 +167,7 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
     },
     async ({ actor, params, body }) => {
       const changed = await switchChannel(sources.channelTools(actor), params.id, body.to);
-      return changed.ok ? viewOf(sources, actor, changed.value) : problemOf(changed.error);
+      return changed.ok ? viewOf(sources, actor, changed.value) : pieceProblem(changed.error);
     },
   );
   api.route(
@@ -178,7 +177,7 @@ function changeRoutes(api: ConsoleApi, sources: ChannelSources): void {
     },
     async ({ actor, params, ifMatch }) => {
       const removed = await removeChannel(sources.channelTools(actor), params.id, seenBy(ifMatch));
-      return removed.ok ? nothing() : problemOf(removed.error);
+      return removed.ok ? nothing() : pieceProblem(removed.error);
     },
   );
   api.route(
@@ -219,7 +218,7 @@ function textRoutes(api: ConsoleApi, sources: ChannelSources): void {
     },
     async ({ actor, params: { id }, body: { yaml }, ifMatch }) => {
       const written = await writeChannel(sources.channelTools(actor), id, yaml, seenBy(ifMatch));
-      return written.ok ? viewOf(sources, actor, written.value) : problemOf(written.error);
+      return written.ok ? viewOf(sources, actor, written.value) : pieceProblem(written.error);
     },
   );
 }
@@ -328,10 +327,6 @@ async function viewOf(
   return view === null ? notThere(id) : say(view, { version: view.written });
 }
 
-function seenBy(ifMatch: (version: unknown) => ConsoleProblem | null): HasSeen {
-  return (form) => ifMatch(form) === null;
-}
-
 const draftFrame = z.looseObject(
   { id: z.string('must be text'), secret: draftSecret.optional() },
   'must be an object',
@@ -358,20 +353,4 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function notThere(id: string): ConsoleProblem {
   return problem('not_found', `There is no channel "${id}".`);
-}
-
-function problemOf(refusal: ChannelRefusal): ConsoleProblem {
-  switch (refusal.kind) {
-    case 'invalid':
-      return invalid(refusal.mistakes);
-    case 'unknown':
-      return problem('not_found', refusal.message);
-    case 'conflict':
-      return problem('conflict', refusal.message, [{ field: refusal.field, message: refusal.message }]);
-    case 'stale':
-      return problem(
-        'stale',
-        'Somebody has changed it meanwhile: read it again, and repeat your change on that.',
-      );
-  }
 }
