@@ -1,29 +1,34 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
-const mebibyte = 1024 * 1024;
 const hostileMibMax = 1024;
 
-/** From here on the most memory that this process has is looked at, gateway, callers and upstreams together. */
+/** From here on the most memory that a process has is looked at. */
 export interface PeakMemory {
-  /** The hostile tests since then have made no gibibyte of it. */
-  expectBounded(): void;
+  /** So much more than it had at first has it had since then at most; null where that is not known. */
+  growthMib(): number | null;
+  /** It has grown by less than so much: by less than a gibibyte in hostile tests. */
+  expectBounded(mibMax?: number): void;
 }
 
-/** Where the kernel does not say what a process has had at most, nothing is expected. */
-export function watchPeakMemory(): PeakMemory {
-  const before = process.memoryUsage().rss;
-  const isKnown = existsSync('/proc/self/clear_refs');
-  // The peak of all tests before, which ran in this process, is forgotten.
-  if (isKnown) writeFileSync('/proc/self/clear_refs', '5');
+/**
+ * Looks at this process, gateway, callers and upstreams together, or at another one. Where the kernel does not say what a process has had
+ * at most, nothing is expected.
+ */
+export function watchPeakMemory(pid: number | 'self' = 'self'): PeakMemory {
+  const place = `/proc/${pid}`;
+  const isKnown = existsSync(`${place}/clear_refs`);
+  const before = isKnown ? kibibytesOf(place, 'VmRSS') : 0;
+  // The peak of all that it did before is forgotten.
+  if (isKnown) writeFileSync(`${place}/clear_refs`, '5');
+  const growthMib = () => (isKnown ? (kibibytesOf(place, 'VmHWM') - before) / 1024 : null);
   return {
-    expectBounded() {
-      if (isKnown) expect((peakBytes() - before) / mebibyte).toBeLessThan(hostileMibMax);
-    },
+    growthMib,
+    expectBounded: (mibMax = hostileMibMax) => expect(growthMib() ?? 0).toBeLessThan(mibMax),
   };
 }
 
-function peakBytes(): number {
-  const status = readFileSync('/proc/self/status', 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+function kibibytesOf(place: string, name: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`${place}/status`, 'utf8');
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
 }
