@@ -55,7 +55,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.disposeAsync());
 
-function fileWith(credential: string): string {
+function fileWith(credential: string, declares = true): string {
   const channel = { id: 'one', origin: 'http://127.0.0.1:9', models: { m: 'up' }, credential: 'x' };
   const file = JSON.parse(configurationText({ channels: [channel] })) as {
     channels: { one: Record<string, unknown> };
@@ -69,7 +69,7 @@ function fileWith(credential: string): string {
   };
   return JSON.stringify({
     ...file,
-    alerts: { webhooks: [ops] },
+    ...(declares ? { alerts: { webhooks: [ops] } } : {}),
     channels: { one: { ...plain, credential: { environment: credential } } },
   });
 }
@@ -79,8 +79,10 @@ const environmentOf = () => ({
   ...{ OPS_SECRET: secret, THERE: 'sk-up-there-and-long-enough' },
 });
 
+const options = () => ({ ...configured.options, environment: environmentOf() });
+
 async function headgate(...words: readonly string[]): Promise<string> {
-  return (await runCommand(words, { ...configured.options, environment: environmentOf() })).stdout;
+  return (await runCommand(words, options())).stdout;
 }
 
 async function serve(): Promise<ServingProcess> {
@@ -102,7 +104,7 @@ test('a missing credential is told of when it begins and when it ends, signed, a
   const first = await serve();
   await vi.waitFor(() => expect(told()).toEqual(['missing-credential channel:one begun']), promptly);
   await vi.waitFor(
-    async () => expect(await headgate('events', 'webhooks', '--json')).toContain('HTTP 503'),
+    async () => expect(await headgate('webhooks', 'list', '--json')).toContain('HTTP 503'),
     promptly,
   );
   first.process.killGroup();
@@ -125,11 +127,11 @@ test('a missing credential is told of when it begins and when it ends, signed, a
   expect(JSON.parse(listed)).toMatchObject({
     events: [{ kind: 'missing-credential', subject: 'channel:one', endedAtMs: expect.any(Number) as number }],
   });
-  const webhooks = await headgate('events', 'webhooks', '--json');
+  const webhooks = await headgate('webhooks', 'list', '--json');
   expect(JSON.parse(webhooks)).toMatchObject({
     webhooks: [{ name: 'ops', delivered: 2, waiting: 0, origin: receiver }],
   });
-  expect(await headgate('events', 'test', 'ops')).toContain('ops has taken the message');
+  expect(await headgate('webhooks', 'test', 'ops')).toContain('ops has taken the message');
   expect(messages.at(-1)?.event.type).toBe('test');
   second.process.signal('SIGTERM');
   await second.process.ended;
@@ -142,6 +144,51 @@ test('a missing credential is told of when it begins and when it ends, signed, a
     ...files(),
   ])
     expect(text).not.toContain('sk-up');
+}, 45_000);
+
+/** The secrets that a message is signed by, as Headgate makes them. */
+function signersOf({ headers, body }: Message, secrets: readonly string[]): readonly string[] {
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const signatures = String(headers['webhook-signature']).split(' ');
+  return secrets.filter((each) => {
+    const key = Buffer.from(each.replace('whsec_', ''), 'base64');
+    return signatures.includes(`v1,${createHmac('sha256', key).update(text).digest('base64')}`);
+  });
+}
+
+test('one that a command makes is taken up by the gateway that runs, and so are its next secret and its end', async () => {
+  configured.write(fileWith('THERE', false));
+  await serve();
+  const secretOf = (stdout: string) => (JSON.parse(stdout) as { readonly secret: string }).secret;
+  const address = ['--url', `${receiver}/in?token=t`];
+  expect((await runCommand(['webhooks', 'create', 'room', ...address], options())).stderr).toContain(
+    '--url must be https, unless allowPrivate is true',
+  );
+  const more = ['--allow-private', 'yes', '--kinds', 'missing-credential', '--description', 'The room'];
+  const one = secretOf(await headgate('webhooks', 'create', 'room', ...address, ...more, '--json'));
+  const isTaken = async (count: number) => {
+    await headgate('webhooks', 'test', 'room');
+    expect(messages).toHaveLength(count);
+  };
+  await isTaken(1);
+  // The gateway itself sends what it notices.
+  configured.write(fileWith('NOT_THERE', false));
+  await vi.waitFor(() => expect(told()).toContain('missing-credential channel:one begun'), promptly);
+  const [begun] = messages.slice(-1);
+  expect(begun && signersOf(begun, [one])).toEqual([one]);
+  const two = secretOf(await headgate('webhooks', 'rotate', 'room', '--grace', '1h', '--json'));
+  configured.write(fileWith('THERE', false));
+  await vi.waitFor(() => expect(told()).toContain('missing-credential channel:one ended'), promptly);
+  const [ended] = messages.slice(-1);
+  expect(ended && signersOf(ended, [one, two])).toEqual([one, two]);
+  expect(await headgate('webhooks', 'show', 'room')).toContain('description: The room');
+  await headgate('webhooks', 'disable', 'room');
+  expect(JSON.parse(await headgate('webhooks', 'list', '--json'))).toMatchObject({
+    webhooks: [{ name: 'room', source: 'console', enabled: false, keeps: 'store' }],
+  });
+  await headgate('webhooks', 'remove', 'room');
+  expect(JSON.parse(await headgate('webhooks', 'list', '--json'))).toEqual({ webhooks: [] });
+  for (const text of files()) for (const each of [one, two]) expect(text).not.toContain(each);
 }, 45_000);
 
 function files(): readonly string[] {

@@ -107,7 +107,7 @@ export const alerts = {
   },
   'webhook-failing': {
     when: 'A webhook has not taken an event in several attempts. It is tried on, later and later, for a day.',
-    what: '`headgate events webhooks` says what its receiver answers. The event ends with the next one that it takes.',
+    what: '`headgate webhooks list` says what its receiver answers. The event ends with the next one that it takes.',
   },
 } satisfies Readonly<Record<AlertKind, Advice>>;
 

@@ -134,6 +134,7 @@ function declarationOf({ rows, few, text, id }: Planting): Declaration {
     })),
     webhooks: places(Math.min(few, 50)).map((at) => ({
       id: id('webhook', at),
+      ...{ description: text(at), enabled: true },
       // Nobody listens there.
       ...{ url: `http://127.0.0.1:9/${encodeURIComponent(text(at))}`, kinds: ['bug'], severity: 'error' },
       ...{ allowPrivate: true, secret: { kind: 'environment', name: 'HEADGATE_NO_SUCH_SECRET' } },

@@ -84,7 +84,10 @@ export const auditedMembers = {
   configuration: ['source', 'changes'],
   gateway: ['processId'],
   event: ['kind', 'subject'],
-  webhook: ['event', 'phase', 'problem'],
+  webhook: [
+    ...['event', 'phase', 'problem', 'description', 'address', 'kinds', 'severity', 'enabled'],
+    ...['allowPrivate', 'formerUntil'],
+  ],
   incident: ['en', 'zh'],
   maintenance: ['en', 'zh', 'startsAt', 'endsAt'],
   person: [

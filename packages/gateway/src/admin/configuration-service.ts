@@ -286,7 +286,8 @@ async function sketchCatalogue(parts: Parts, channel: DeclaredChannel): Promise<
     const stored = await parts.store.load();
     const channels = [{ ...channel, source: 'console' as const }];
     const store = {
-      load: () => Promise.resolve({ ...stored, channels, models: [], keys: [], webhooks: [] }),
+      load: () =>
+        Promise.resolve({ ...stored, channels, models: [], keys: [], webhooks: [], signingSecrets: [] }),
     };
     return await loadCatalogue({ ...parts, store, secrets }, true);
   } finally {

@@ -114,19 +114,20 @@ function seal(
 ) {
   const secret = readSecretText(text);
   if (!secret.ok) return fail(`the secret ${secret.error}`);
-  const keys = keysFor(stored, dataDir);
+  const keys = sealingKeysFor(stored, dataDir);
   return keys.ok ? succeed(sealSecret(keys.value, row, secret.value)) : keys;
 }
 
 /** A second key would be made in the place of one that was lost, and what that has sealed could not be opened by putting it back. */
-export function keysFor(
-  { credentials, settings = [] }: StoredConfiguration,
+export function sealingKeysFor(
+  { credentials, settings = [], signingSecrets = [] }: StoredConfiguration,
   dataDir: string,
 ): Result<SealingKeys, string> {
   const path = sealingKeysFile(dataDir);
-  const count = credentials.length + settings.filter(({ sealed }) => sealed !== null).length;
+  const others = settings.filter(({ sealed }) => sealed !== null).length + signingSecrets.length;
+  const count = credentials.length + others;
   if (count === 0 || existsSync(path)) return openSealingKeys(dataDir);
   return fail(
-    `${path} is gone, and ${count} stored credentials are sealed under its key; put it back from a copy, or remove them first`,
+    `${path} is gone, and ${count} stored ${others === 0 ? 'credentials' : 'secrets'} are sealed under its key; put it back from a copy, or remove them first`,
   );
 }

@@ -38,6 +38,7 @@ function storedWith(given: readonly Partial<StoredKey>[]): StoredConfiguration {
   return {
     ...declaredFile('groups: {}'),
     accounts: [],
+    webhooks: [],
     groups: routing.map(sourced),
     channels: [],
     models: [],

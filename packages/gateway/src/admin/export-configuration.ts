@@ -112,14 +112,14 @@ export function providerMembers(json: string): object {
   return members;
 }
 
-/** The places of their secrets are written, and no secret. */
+/** The places of their secrets are written, and no secret: the store's own are left out. */
 function exportWebhooks(webhooks: readonly DeclaredWebhook[]): object {
   if (webhooks.length === 0) return {};
-  const written = webhooks.map(({ id, ...webhook }) => ({
-    name: id,
-    ...exported(webhookFields, id, webhook),
-  }));
-  return { alerts: { webhooks: written } };
+  return { alerts: { webhooks: webhooks.map(exportWebhook) } };
+}
+
+export function exportWebhook({ id, ...webhook }: DeclaredWebhook) {
+  return { name: id, ...exported(webhookFields, id, webhook) };
 }
 
 function exportModel(model: DeclaredModel) {

@@ -29,8 +29,9 @@ export async function loadCatalogue(
   const stored = await tools.store.load();
   const provider = providerLookup(stored, tools.catalogueFiles);
   const variables = await resolveGaps(stored, provider, tools.variable);
-  const webhooks = stored.webhooks?.map(({ secret }) => secret) ?? [];
-  const places = [...stored.channels.flatMap(secretPlaces), ...stored.credentials, ...webhooks];
+  const webhooks = stored.webhooks?.flatMap(({ secret }) => secret ?? []) ?? [];
+  const kept = [...stored.credentials, ...(stored.signingSecrets ?? [])];
+  const places = [...stored.channels.flatMap(secretPlaces), ...kept, ...webhooks];
   await secrets.use(places, waitsForCommands);
   return buildCatalogue({
     stored,

@@ -29,7 +29,12 @@ import { multipliersFinder, roughText } from './multipliers.ts';
 import { limitsFinder } from './owner-limits.ts';
 import { pricesInForce, type SteadyTime, steadyTime } from './price-timeline.ts';
 import { Rights } from './rights.ts';
-import { describeSource, type SealedSecret, type SecretSource } from './secret-source.ts';
+import {
+  describeSource,
+  type SealedSecret,
+  type SealedSigningSecret,
+  type SecretSource,
+} from './secret-source.ts';
 import { servedByChannel } from './served.ts';
 import { buildWebhooks, type Webhook } from './webhooks.ts';
 
@@ -41,7 +46,7 @@ export interface CatalogueSources {
   /** All that is known of models. */
   readonly book: ModelBook;
   /** Gives a secret, or says without it why it is not there: as "the variable X is not set". */
-  readonly secret: (source: SecretSource | SealedSecret) => Result<string, string>;
+  readonly secret: (source: SecretSource | SealedSecret | SealedSigningSecret) => Result<string, string>;
   /** The proxy that the server goes through to an address where a channel says nothing; null where it goes directly. */
   readonly proxyFor: (baseUrl: string) => ProxyServer | null;
   /** Fills a gap of a base URL, such as `{simulator}`. */
@@ -98,7 +103,7 @@ export function buildCatalogue(sources: CatalogueSources): BuiltCatalogue {
   const served = servedByChannel(models.values());
   const rights = new Rights(models.values());
   const catalogue = { revision: stored.revision, keys, groups, models, channels, served, rights };
-  const { webhooks, gaps } = buildWebhooks(stored.webhooks ?? [], sources);
+  const { webhooks, gaps } = buildWebhooks(stored.webhooks ?? [], stored.signingSecrets ?? [], sources);
   for (const { id: subject, detail } of gaps)
     problems.push({ kind: 'webhook-without-secret', subject, detail });
   return { catalogue, problems, webhooks, steady: steadyTime(stored.prices, nowMs) };

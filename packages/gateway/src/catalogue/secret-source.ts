@@ -28,6 +28,14 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
+/** A secret that messages of a webhook are signed with, which the store keeps in the same way. */
+export interface SealedSigningSecret extends Omit<SealedSecret, 'kind' | 'channelId'> {
+  readonly kind: 'signing';
+  readonly webhook: string;
+  /** When it signs no more; null of the one that is in force. */
+  readonly retiresAtMs: number | null;
+}
+
 export const environmentName = z
   .string()
   .regex(/^[A-Za-z0-9_]{1,128}$/, 'must be the name of an environment variable')
@@ -136,7 +144,7 @@ export function writeSecretSource(source: SecretSource): WrittenSecret {
 }
 
 /** A place in words: arguments of a command are left out, for some hold more than they should. */
-export function describeSource(source: SecretSource | SealedSecret): string {
+export function describeSource(source: SecretSource | SealedSecret | SealedSigningSecret): string {
   switch (source.kind) {
     case 'environment':
       return source.name;
@@ -145,6 +153,7 @@ export function describeSource(source: SecretSource | SealedSecret): string {
     case 'command':
       return `command ${source.words[0]?.replace(/^.*[\\/]/, '') ?? ''}`;
     case 'sealed':
+    case 'signing':
       return source.id;
     default:
       return source satisfies never;

@@ -1,9 +1,9 @@
-import type { Result } from '@headgate/protocols';
+import { fail, type Result, succeed } from '@headgate/protocols';
 import { z } from 'zod';
 import { type AlertKind, alertKindNames, type Severity } from './alert-kinds.ts';
 import type { ProxyServer } from './catalogue.ts';
 import {
-  type CellForm,
+  convertedOrUnset,
   type Field,
   field,
   flag,
@@ -16,27 +16,35 @@ import {
 } from './fields.ts';
 import {
   readSecretSource,
+  type SealedSigningSecret,
   type SecretSource,
   type WrittenSecret,
   writeSecretSource,
   writtenSecret,
 } from './secret-source.ts';
+import type { Sourced } from './sources.ts';
 
-const secretPlace: CellForm<SecretSource> = {
-  write: (source) => JSON.stringify(source),
+const namedPlace = {
+  write: (source: SecretSource | null) => JSON.stringify(source),
   // The store is the only writer of this column.
-  read: (cell) => JSON.parse(String(cell)) as SecretSource,
+  read: (cell: unknown) => JSON.parse(String(cell)) as SecretSource,
 };
 
-const secret: Field<SecretSource, WrittenSecret> = {
-  schema: writtenSecret.describe(
-    'Place of the secret that its messages are signed with: 16 characters or more.',
+const secret: Field<SecretSource | null, WrittenSecret> = {
+  ...convertedOrUnset(
+    writtenSecret.describe(
+      'Place of the secret that its messages are signed with: 16 characters or more. Left out, the store keeps one that `headgate webhooks rotate` makes.',
+    ),
+    namedPlace,
+    readSecretSource,
+    writeSecretSource,
   ),
-  cell: secretPlace,
-  absent: undefined,
-  fromFile: readSecretSource,
-  toFile: writeSecretSource,
+  // The column was made when there was no other place than a named one: null is written as JSON, too.
+  cell: { write: namedPlace.write, read: (cell) => JSON.parse(String(cell)) as SecretSource | null },
 };
+
+/** Each is looked after by itself, and every event is written once for each: there may be no more of them. */
+export const webhooksMax = 20;
 
 export const webhookFields = {
   url: required(
@@ -47,6 +55,7 @@ export const webhookFields = {
       .describe('Where its messages are posted to.'),
     text,
   ),
+  description: unset(z.string().min(1).max(200).describe('What it is for, in words.'), text),
   secret,
   kinds: unset(
     z.array(z.enum(alertKindNames)).min(1).describe('Kinds of events that it hears of; all if left out.'),
@@ -57,6 +66,7 @@ export const webhookFields = {
     word<Severity>(),
     () => 'info',
   ),
+  enabled: field(z.boolean().describe('Whether it hears of events; yes if left out.'), flag, () => true),
   allowPrivate: field(
     z.boolean().describe('Whether its address may be of a private network, and plain http; no if left out.'),
     flag,
@@ -68,10 +78,20 @@ export interface DeclaredWebhook extends ValuesOf<typeof webhookFields> {
   readonly id: string;
 }
 
+/** A secret that messages are signed with, beside others where one was exchanged. */
+export interface SigningSecret {
+  readonly secret: string;
+  /** When it signs no more; null of the one that is in force. */
+  readonly untilMs: number | null;
+}
+
 /** A receiver of events, ready to be sent to. */
 export interface Webhook extends Omit<DeclaredWebhook, 'secret'> {
-  /** Null while it is not there: then its messages wait. */
-  readonly secret: string | null;
+  readonly source: Sourced['source'];
+  /** Its secret is kept in a place that is named, or in the store. */
+  readonly keeps: 'place' | 'store';
+  /** The newest first. None while the newest is not there: then its messages wait. */
+  readonly secrets: readonly SigningSecret[];
   readonly proxy: ProxyServer | null;
 }
 
@@ -82,7 +102,7 @@ export interface WebhookGap {
 }
 
 interface WebhookSources {
-  readonly secret: (source: SecretSource) => Result<string, string>;
+  readonly secret: (source: SecretSource | SealedSigningSecret) => Result<string, string>;
   readonly proxyFor: (baseUrl: string) => ProxyServer | null;
 }
 
@@ -91,26 +111,66 @@ const secretCharsMin = 16;
 
 /** Reads the secrets of webhooks. The server's proxy is not for addresses of the operator's own network. */
 export function buildWebhooks(
-  declared: readonly DeclaredWebhook[],
+  declared: readonly (DeclaredWebhook & Sourced)[],
+  kept: readonly SealedSigningSecret[],
   sources: WebhookSources,
 ): { readonly webhooks: readonly Webhook[]; readonly gaps: readonly WebhookGap[] } {
   const gaps: WebhookGap[] = [];
   const webhooks = declared.map((webhook) => {
-    const found = sources.secret(webhook.secret);
-    const isLong = found.ok && found.value.length >= secretCharsMin;
-    const detail = found.ok ? `has fewer than ${secretCharsMin} characters` : `is missing: ${found.error}`;
-    if (!isLong) gaps.push({ id: webhook.id, detail: `its secret ${detail}` });
+    const { secret: place, ...members } = webhook;
+    const secrets = place === null ? keptSecrets(webhook.id, kept, sources) : namedSecret(place, sources);
+    // Nobody misses the secret of one that is turned off.
+    if (!secrets.ok && webhook.enabled) gaps.push({ id: webhook.id, detail: `its secret ${secrets.error}` });
     const proxy = webhook.allowPrivate ? null : sources.proxyFor(webhook.url);
-    return { ...webhook, secret: isLong ? found.value : null, proxy };
+    const keeps = place === null ? ('store' as const) : ('place' as const);
+    return { ...members, keeps, secrets: secrets.ok ? secrets.value : [], proxy };
   });
   return { webhooks, gaps };
+}
+
+function namedSecret(
+  place: SecretSource,
+  { secret }: WebhookSources,
+): Result<readonly SigningSecret[], string> {
+  const found = secret(place);
+  if (!found.ok) return fail(`is missing: ${found.error}`);
+  if (found.value.length < secretCharsMin) return fail(`has fewer than ${secretCharsMin} characters`);
+  return succeed([{ secret: found.value, untilMs: null }]);
+}
+
+/** One that was exchanged and does not open is done without: the one in force signs. */
+function keptSecrets(
+  webhook: string,
+  kept: readonly SealedSigningSecret[],
+  { secret }: WebhookSources,
+): Result<readonly SigningSecret[], string> {
+  const own = kept.filter((each) => each.webhook === webhook);
+  const newest = own.find(({ retiresAtMs }) => retiresAtMs === null);
+  if (newest === undefined) return fail(`is not made yet: headgate webhooks rotate ${webhook} makes one`);
+  const found = secret(newest);
+  if (!found.ok) return fail(`is missing: ${found.error}`);
+  const older = own.flatMap((each) => {
+    const opened = each === newest ? null : secret(each);
+    return opened?.ok === true ? [{ secret: opened.value, untilMs: each.retiresAtMs }] : [];
+  });
+  return succeed([{ secret: found.value, untilMs: null }, ...older]);
+}
+
+/** True when messages can be sent to it. */
+export function isSentTo({ enabled, secrets }: Webhook): boolean {
+  return enabled && secrets.length > 0;
+}
+
+/** The secrets that its messages are signed with now. */
+export function secretsNow({ secrets }: Webhook, nowMs: number): readonly string[] {
+  return secrets.flatMap(({ secret, untilMs }) => (untilMs === null || untilMs > nowMs ? [secret] : []));
 }
 
 const weights: Readonly<Record<Severity, number>> = { info: 0, warning: 1, error: 2 };
 
 /** True when a webhook wants to hear of events of this kind and weight. */
-export function hearsOf({ kinds, severity }: Webhook, kind: AlertKind, weight: Severity): boolean {
-  return (kinds?.includes(kind) ?? true) && weights[weight] >= weights[severity];
+export function hearsOf({ enabled, kinds, severity }: Webhook, kind: AlertKind, weight: Severity): boolean {
+  return enabled && (kinds?.includes(kind) ?? true) && weights[weight] >= weights[severity];
 }
 
 function isWebhookUrl(address: string): boolean {

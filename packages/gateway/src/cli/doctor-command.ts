@@ -10,7 +10,7 @@ import { storeFile } from '../admin/owner-files.ts';
 import { listAccounts } from '../admin/owner-report.ts';
 import { readServingFile, type ServingFacts } from '../admin/serving.ts';
 import type { LayeredSettings } from '../admin/settings/layered-settings.ts';
-import { webhookStatuses } from '../admin/webhook-status.ts';
+import { webhookStatuses } from '../admin/webhooks/webhook-status.ts';
 import type { BuiltCatalogue } from '../catalogue/build.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
@@ -307,17 +307,20 @@ async function checkAccounts({ store, clock }: Workspace): Promise<readonly Diag
 
 /** Tells what the receivers of events answered last; nothing is sent. */
 async function checkWebhooks(
-  { store }: Workspace,
+  { store, clock }: Workspace,
   { webhooks }: BuiltCatalogue,
 ): Promise<readonly Diagnosis[]> {
-  return webhookStatuses(webhooks, await store.events.standings()).flatMap((status): Diagnosis[] => {
-    const { name, isReady, problem, waiting, delivered } = status;
-    if (!isReady) return [];
-    const check = `webhook ${name}`;
-    if (problem === null) return [{ check, state: 'good', detail: `${counted(delivered, 'message')} taken` }];
-    const detail = `${problem}; ${counted(waiting, 'message')} wait; try it: headgate events test ${name}`;
-    return [{ check, state: 'warning', detail }];
-  });
+  return webhookStatuses(webhooks, await store.events.standings(), clock.now()).flatMap(
+    (status): Diagnosis[] => {
+      const { name, enabled, isReady, problem, waiting, delivered } = status;
+      if (!isReady || !enabled) return [];
+      const check = `webhook ${name}`;
+      if (problem === null)
+        return [{ check, state: 'good', detail: `${counted(delivered, 'message')} taken` }];
+      const detail = `${problem}; ${counted(waiting, 'message')} wait; try it: headgate webhooks test ${name}`;
+      return [{ check, state: 'warning', detail }];
+    },
+  );
 }
 
 /** A provider that says nothing for so long is not asked any longer here. */

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type WebhookStatus, webhookStatuses } from '../admin/webhook-status.ts';
+import { type WebhookStatus, webhookStatuses } from '../admin/webhooks/webhook-status.ts';
+import { secretsNow } from '../catalogue/webhooks.ts';
 import { postMessage } from '../events/post-message.ts';
 import { testMessage } from '../events/webhook-message.ts';
 import { HttpClient } from '../upstream/client.ts';
+import { changeWebhooksCommands } from './change-webhooks-commands.ts';
 import {
   type Command,
   type CommandContext,
@@ -16,16 +18,17 @@ import { withWorkspace, workspaceCatalogue } from './workspace.ts';
 
 export const webhooksCommands: readonly Command[] = [
   command({
-    name: 'events webhooks',
+    name: 'webhooks list',
     summary: 'List the webhooks that hear of events, and what became of their messages',
     run: listWebhooks,
   }),
+  ...changeWebhooksCommands,
   command({
-    name: 'events test',
-    usage: 'WEBHOOK',
+    name: 'webhooks test',
+    usage: 'NAME',
     positionals: { min: 1, max: 1 },
     summary: 'Post a test message to a webhook, and say what its receiver answers',
-    examples: ['headgate events test ops'],
+    examples: ['headgate webhooks test ops'],
     run: testWebhook,
   }),
 ];
@@ -34,29 +37,35 @@ function listWebhooks(context: CommandContext): Promise<ExitReason> {
   const { output } = context;
   return withWorkspace(context, async (workspace) => {
     const { webhooks } = await workspaceCatalogue(workspace);
-    const statuses = webhookStatuses(webhooks, await workspace.store.events.standings());
+    const standings = await workspace.store.events.standings();
+    const statuses = webhookStatuses(webhooks, standings, workspace.clock.now());
     printResult(output, { webhooks: statuses }, listText(statuses, output));
     return 'ok';
   });
 }
 
-const titles = ['webhook', 'state', 'sent to', ...['waiting', 'taken', 'given up'].map(right)];
+const titles = ['webhook', 'state', 'sent to', 'from', ...['waiting', 'taken', 'given up'].map(right)];
 
 function listText(statuses: readonly WebhookStatus[], output: CommandContext['output']): string {
   if (statuses.length === 0)
-    return 'There are no webhooks; declare them under alerts.webhooks of the configuration file.';
-  const rows = statuses.map(({ name, origin, isReady, problem, waiting, delivered, givenUp }) => [
+    return 'There are no webhooks; make one with headgate webhooks create, or declare them under alerts.webhooks of the configuration file.';
+  const rows = statuses.map(({ name, origin, source, waiting, delivered, givenUp, ...status }) => [
     name,
-    statusText(
-      !isReady ? 'no secret' : problem === null ? 'ok' : 'failing',
-      isReady && problem === null ? 'good' : 'bad',
-      output.color,
-    ),
-    origin,
+    stateText(status, output.color),
+    ...[origin, source],
     ...[waiting, delivered, givenUp].map((count) => count.toLocaleString('en')),
   ]);
   const notes = statuses.map(({ problem }) => (problem === null ? null : `last answer: ${problem}`));
   return tableWithNotes(titles, rows, notes, output);
+}
+
+function stateText(
+  { enabled, isReady, problem }: Pick<WebhookStatus, 'enabled' | 'isReady' | 'problem'>,
+  color: boolean,
+): string {
+  if (!enabled) return statusText('off', 'idle', color);
+  if (!isReady) return statusText('no secret', 'bad', color);
+  return problem === null ? statusText('ok', 'good', color) : statusText('failing', 'bad', color);
 }
 
 function testWebhook(context: CommandContext): Promise<ExitReason> {
@@ -66,7 +75,7 @@ function testWebhook(context: CommandContext): Promise<ExitReason> {
     const { webhooks, problems } = await workspaceCatalogue(workspace);
     const webhook = webhooks.find(({ id }) => id === name);
     const gap = problems.find(({ kind, subject }) => kind === 'webhook-without-secret' && subject === name);
-    if (webhook === undefined || webhook.secret === null) {
+    if (webhook === undefined || webhook.secrets.length === 0) {
       printFailure(output, [
         webhook === undefined
           ? `there is no webhook "${name}"`
@@ -76,7 +85,8 @@ function testWebhook(context: CommandContext): Promise<ExitReason> {
     }
     const { deploymentName, connectTimeoutMs } = workspace.settings;
     const id = randomBytes(16).toString('hex');
-    const message = testMessage(id, deploymentName, webhook.secret, workspace.clock.now());
+    const now = workspace.clock.now();
+    const message = testMessage(id, deploymentName, secretsNow(webhook, now), now);
     const client = new HttpClient({ connectTimeoutMs });
     const problem = await postMessage(client, webhook, message);
     await client.close();

@@ -3,7 +3,7 @@ import { accountFields, groupFields, keyFields, modelFields, routingFields } fro
 import { membersOf } from '../catalogue/fields.ts';
 import { identifier, modelId } from '../catalogue/identifiers.ts';
 import { environmentName } from '../catalogue/secret-source.ts';
-import { webhookFields } from '../catalogue/webhooks.ts';
+import { webhookFields, webhooksMax } from '../catalogue/webhooks.ts';
 import { channelShape } from './channel-shape.ts';
 import { writtenPrices } from './price-shape.ts';
 import { providerOverride } from './provider-document.ts';
@@ -105,7 +105,7 @@ export const configurationSchema = z.strictObject({
     .strictObject({
       webhooks: z
         .array(webhook)
-        .max(20)
+        .max(webhooksMax)
         .exactOptional()
         .describe('Receivers of events: each begins with a signed POST, and ends with another.'),
     })

@@ -1,4 +1,4 @@
-import type { Webhook } from '../catalogue/webhooks.ts';
+import { secretsNow, type Webhook } from '../catalogue/webhooks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventSink } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';
@@ -61,9 +61,11 @@ export function openEvents({ log, metrics, newId, ...options }: EventsOptions): 
     },
     postTest(name) {
       const webhook = sender.webhooks.find(({ id }) => id === name);
-      if (webhook === undefined || webhook.secret === null) return null;
+      if (webhook === undefined || webhook.secrets.length === 0) return null;
       const { deployment, clock, client } = options;
-      return postMessage(client, webhook, testMessage(newId(), deployment(), webhook.secret, clock.now()));
+      const now = clock.now();
+      const message = testMessage(newId(), deployment(), secretsNow(webhook, now), now);
+      return postMessage(client, webhook, message);
     },
     nextNews: (withinMs) => bell.heard(withinMs),
     keepIn(store) {

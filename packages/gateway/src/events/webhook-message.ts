@@ -13,33 +13,44 @@ export function eventMessage(
   event: OperatorEvent,
   phase: EventPhase,
   deployment: string,
-  secret: string,
+  secrets: readonly string[],
   nowMs: number,
 ): WebhookMessage {
   const id = phase === 'begun' ? event.id : `${event.id}-ended`;
   const { kind: type, firstAtMs, endedAtMs } = event;
   const timestamp = new Date(phase === 'begun' ? firstAtMs : (endedAtMs ?? nowMs)).toISOString();
-  return signed(id, JSON.stringify({ type, phase, timestamp, deployment, data: event }), secret, nowMs);
+  return signed(id, JSON.stringify({ type, phase, timestamp, deployment, data: event }), secrets, nowMs);
 }
 
 /** Writes a message that says nothing but that messages arrive. */
-export function testMessage(id: string, deployment: string, secret: string, nowMs: number): WebhookMessage {
+export function testMessage(
+  id: string,
+  deployment: string,
+  secrets: readonly string[],
+  nowMs: number,
+): WebhookMessage {
   const timestamp = new Date(nowMs).toISOString();
   return signed(
     id,
     JSON.stringify({ type: 'test', phase: 'begun', timestamp, deployment, data: {} }),
-    secret,
+    secrets,
     nowMs,
   );
 }
 
-/** Signs as Standard Webhooks do (https://www.standardwebhooks.com): HMAC-SHA256 over id, seconds and body. */
-function signed(id: string, text: string, secret: string, nowMs: number): WebhookMessage {
+/**
+ * Signs as Standard Webhooks do (https://www.standardwebhooks.com): HMAC-SHA256 over id, seconds and body, by each secret. Receivers take
+ * the message where one of the signatures is right.
+ */
+function signed(id: string, text: string, secrets: readonly string[], nowMs: number): WebhookMessage {
   const seconds = String(Math.floor(nowMs / 1000));
-  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${text}`).digest('base64');
+  const signatures = secrets.map((secret) => {
+    const digest = createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${text}`).digest('base64');
+    return `v1,${digest}`;
+  });
   const headers = [
     ...['content-type', 'application/json', 'user-agent', 'headgate'],
-    ...['webhook-id', id, 'webhook-timestamp', seconds, 'webhook-signature', `v1,${signature}`],
+    ...['webhook-id', id, 'webhook-timestamp', seconds, 'webhook-signature', signatures.join(' ')],
   ];
   return { headers, body: Buffer.from(text) };
 }

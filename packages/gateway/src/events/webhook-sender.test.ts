@@ -19,6 +19,7 @@ import { WebhookSender } from './webhook-sender.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const startMs = 1_763_000_000_000;
+const inForce = [{ secret, untilMs: null }];
 
 const news: EventNews = {
   id: traceId(1),
@@ -94,8 +95,9 @@ async function listening(): Promise<Server> {
 }
 
 function webhookOf(id: string, more: Partial<Webhook> = {}): Webhook {
-  const plain = { kinds: null, severity: 'info', allowPrivate: true, secret, proxy: null } as const;
-  return { id, url: `${origin}/${id}?token=t`, ...plain, ...more };
+  const plain = { kinds: null, severity: 'info', allowPrivate: true, proxy: null } as const;
+  const own = { description: null, enabled: true, source: 'file', keeps: 'place', secrets: inForce } as const;
+  return { id, url: `${origin}/${id}?token=t`, ...plain, ...own, ...more };
 }
 
 function senderOf(...webhooks: readonly Webhook[]): WebhookSender {
@@ -164,11 +166,11 @@ test('an event is posted when it begins and when it ends, signed as the document
 
 test('a secret of the standard is its bytes, and any other its own text', async () => {
   const verify = await verifierOfDocs();
-  const { headers, body } = testMessage('m', 'd', secret, 1_674_087_231_000);
+  const { headers, body } = testMessage('m', 'd', [secret], 1_674_087_231_000);
   expect(headers.at(-1)).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-  expect(eventMessage({ ...news }, 'begun', 'd', secret, 0).headers).toContain('webhook-signature');
+  expect(eventMessage({ ...news }, 'begun', 'd', [secret], 0).headers).toContain('webhook-signature');
   expect(verify(headerMap(headers), Buffer.from(body).toString(), secret, 1_674_087_231_000)).toBe(true);
-  const plain = testMessage('m', 'd', 'not in base64 at all!', 1_674_087_231_000);
+  const plain = testMessage('m', 'd', ['not in base64 at all!'], 1_674_087_231_000);
   expect(
     verify(
       headerMap(plain.headers),
@@ -255,13 +257,49 @@ test('after a day of attempts a message is given up', async () => {
 });
 
 test('without its secret a webhook is sent nothing, and what it missed waits', async () => {
-  const sender = senderOf(webhookOf('ops', { secret: null }));
+  const sender = senderOf(webhookOf('ops', { secrets: [] }));
   await record(news);
   await sender.look();
   expect(await standing('ops')).toMatchObject({ waiting: 1, lastTriedAtMs: null });
   sender.use([webhookOf('ops')]);
   await sender.look();
   await vi.waitFor(async () => expect(await standing('ops')).toMatchObject({ delivered: 1 }));
+});
+
+test('while one secret takes the place of another both sign, and then the new one alone', async () => {
+  const verify = await verifierOfDocs();
+  const older = 'the secret that was before';
+  const secrets = [
+    { secret, untilMs: null },
+    { secret: older, untilMs: startMs + 1_000 },
+  ];
+  const sender = senderOf(webhookOf('ops', { secrets }));
+  for (const [id, signers] of [
+    [1, [secret, older]],
+    [2, [secret]],
+  ] as const) {
+    received = [];
+    await store.events.record([{ ...news, id: traceId(id), fold: `${id}` }], nowMs);
+    await sender.look();
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    const [{ headers, body } = { headers: {}, body: '' }] = received;
+    expect([secret, older].filter((each) => verify(headers, body, each, nowMs))).toEqual(signers);
+    await vi.waitFor(async () => expect(await standing('ops')).toMatchObject({ waiting: 0 }));
+    nowMs += 2_000;
+  }
+});
+
+test('one that is turned off hears of nothing, and what waits for it waits', async () => {
+  const sender = senderOf(webhookOf('ops', { enabled: false }));
+  expect(sender.namesFor('missing-credential')).toEqual([]);
+  await record(news);
+  sender.sendUnstored([news]);
+  await sender.look();
+  expect(await standing('ops')).toMatchObject({ waiting: 1, lastTriedAtMs: null });
+  sender.use([webhookOf('ops')]);
+  await sender.look();
+  await vi.waitFor(async () => expect(await standing('ops')).toMatchObject({ delivered: 1 }));
+  expect(received).toHaveLength(1);
 });
 
 test('webhooks hear of the kinds and the weight that they name', () => {
@@ -293,7 +331,7 @@ test.each([
   statusOf = () => status;
   const client = opened.adopt(new HttpClient(), (it) => it.close());
   const webhook = webhookOf('ops', more);
-  const found = await postMessage(client, webhook, testMessage('m', 'd', secret, 0));
+  const found = await postMessage(client, webhook, testMessage('m', 'd', [secret], 0));
   expect(found).toEqual(typeof problem === 'string' ? problem : (expect.stringMatching(problem) as string));
   expect(found).not.toContain('token');
   expect(received.filter(({ path }) => path === '/elsewhere')).toEqual([]);
@@ -306,7 +344,7 @@ test('a name that leads to a private address is refused at the socket, whatever 
   const client = opened.adopt(new HttpClient({ resolve }), (it) => it.close());
   const url = `http://hooks.example.com:${new URL(origin).port}/x`;
   const webhook = webhookOf('ops', { url, allowPrivate: false });
-  expect(await postMessage(client, webhook, testMessage('m', 'd', secret, 0))).toMatch(
+  expect(await postMessage(client, webhook, testMessage('m', 'd', [secret], 0))).toMatch(
     /^forbidden-address: /,
   );
   expect(received).toEqual([]);
@@ -320,7 +358,7 @@ test('a receiver has ten seconds', async () => {
       send: () => ({ isSent: true, pause() {}, resume() {}, gather() {}, abort: () => void aborted++ }),
       close: () => Promise.resolve(),
     };
-    const posted = postMessage(silent, webhookOf('ops'), testMessage('m', 'd', secret, 0));
+    const posted = postMessage(silent, webhookOf('ops'), testMessage('m', 'd', [secret], 0));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await posted).toBe('no answer within 10 s');
     expect(aborted).toBe(1);

@@ -1,5 +1,5 @@
 import { type AlertKind, alertKinds } from '../catalogue/alert-kinds.ts';
-import { hearsOf, type Webhook } from '../catalogue/webhooks.ts';
+import { hearsOf, isSentTo, secretsNow, type Webhook } from '../catalogue/webhooks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventDelivery, EventNews, EventSink, EventStore } from '../ports/events.ts';
 import type { Store } from '../ports/store.ts';
@@ -97,7 +97,7 @@ export class WebhookSender {
   async #sendUnstored(name: string, news: EventNews): Promise<void> {
     const webhook = this.#webhooks.get(name);
     const key = `${name} ${news.id}`;
-    if (webhook === undefined || webhook.secret === null || this.#unstored.has(key)) return;
+    if (webhook === undefined || !isSentTo(webhook) || this.#unstored.has(key)) return;
     if (this.#unstored.size >= unstoredMax) this.#unstored.clear();
     this.#unstored.add(key);
     const { fold: _, foldMs: __, webhooks: ___, ...event } = news;
@@ -109,7 +109,7 @@ export class WebhookSender {
     const { clock } = this.#options;
     const store = this.#store;
     const ready = [...this.#webhooks.values()]
-      .filter(({ id, secret }) => secret !== null && !this.#sending.has(id))
+      .filter((webhook) => isSentTo(webhook) && !this.#sending.has(webhook.id))
       .map(({ id }) => id);
     if (store === null || store.trouble !== null || ready.length === 0) return;
     const now = clock.now();
@@ -138,7 +138,8 @@ export class WebhookSender {
 
   async #post(webhook: Webhook, { event, phase }: EventDelivery): Promise<string | null> {
     const { client, clock, deployment, onAttempt } = this.#options;
-    const message = eventMessage(event, phase, deployment(), webhook.secret ?? '', clock.now());
+    const now = clock.now();
+    const message = eventMessage(event, phase, deployment(), secretsNow(webhook, now), now);
     const problem = await postMessage(client, webhook, message);
     onAttempt(webhook.id, problem === null);
     this.#tell(webhook.id, problem);

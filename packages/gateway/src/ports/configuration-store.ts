@@ -11,7 +11,7 @@ import type { LimitMistake } from '../catalogue/limit-fields.ts';
 import type { LimitPatch } from '../catalogue/limit-patch.ts';
 import type { OwnerKind } from '../catalogue/limits.ts';
 import type { PriceOrigin } from '../catalogue/price-book.ts';
-import type { SealedSecret } from '../catalogue/secret-source.ts';
+import type { SealedSecret, SealedSigningSecret } from '../catalogue/secret-source.ts';
 import type { ConfigurationSource, Sourced } from '../catalogue/sources.ts';
 import type { DeclaredWebhook } from '../catalogue/webhooks.ts';
 import type { PriceTier } from '../money/price.ts';
@@ -55,6 +55,14 @@ export interface StoredSetting {
   readonly changedAtMs: number;
 }
 
+/** A secret that messages of a webhook are signed with, sealed as a credential is. */
+export interface StoredSigningSecret extends SealedSigningSecret {
+  readonly createdAtMs: number;
+}
+
+/** A signing secret that is to be stored. */
+export type NewSigningSecret = Omit<StoredSigningSecret, 'kind' | 'retiresAtMs' | 'createdAtMs'>;
+
 /** A price as stored: immutable. Which version holds when is said by `catalogue/price-timeline.ts`. */
 export interface StoredPrice {
   /** `model:ID` for what callers pay, `channel:CHANNEL/MODEL` for what we pay. */
@@ -83,13 +91,16 @@ export interface OperatorPrice {
 }
 
 export interface StoredConfiguration
-  extends Omit<Declaration, 'keys' | 'accounts' | 'groups' | 'channels' | 'models'> {
+  extends Omit<Declaration, 'keys' | 'accounts' | 'groups' | 'channels' | 'models' | 'webhooks'> {
   readonly revision: number;
   readonly channels: readonly (DeclaredChannel & Sourced)[];
   readonly models: readonly (DeclaredModel & Sourced)[];
   readonly accounts: readonly (DeclaredAccount & Sourced)[];
   readonly groups: readonly (DeclaredGroup & Sourced)[];
   readonly keys: readonly StoredKey[];
+  readonly webhooks?: readonly (DeclaredWebhook & Sourced)[];
+  /** Each webhook has its newest first. */
+  readonly signingSecrets?: readonly StoredSigningSecret[];
   /** In the order in which they were added. */
   readonly credentials: readonly StoredCredential[];
   /** Every version of every price, those of one subject in the order in which they were written. */
@@ -199,6 +210,24 @@ export interface ConfigurationStore {
   ): Promise<boolean>;
   /** Its row is gone afterwards, the sealed secret with it. False when there is none of this id. */
   removeCredential(id: string): Promise<boolean>;
+  /** Makes a webhook of the console's, with its secret; what another of its name has left behind goes. False as of `putChannel`. */
+  insertWebhook(
+    webhook: DeclaredWebhook,
+    secret: NewSigningSecret,
+    revision: number,
+    nowMs: number,
+  ): Promise<boolean>;
+  /** Puts a webhook of the console's in the place of what is stored under its id. False as above. */
+  putWebhook(webhook: DeclaredWebhook, revision: number): Promise<boolean>;
+  /** Takes a webhook away, its secrets and its messages with it. False as above. */
+  removeWebhook(id: string, revision: number): Promise<boolean>;
+  /** Gives a webhook another secret. The one in force signs beside it until `retiresAtMs`. False as above. */
+  rotateSigningSecret(
+    secret: NewSigningSecret,
+    retiresAtMs: number,
+    revision: number,
+    nowMs: number,
+  ): Promise<boolean>;
   /** False when there is no such key, or it is revoked already: that is for good. */
   setKeyStatus(id: string, status: KeyStatus): Promise<boolean>;
   /** Inserts the successor and lets the old key work until `retiresAtMs`. False when there is no such active key. */

@@ -172,7 +172,7 @@ export const channelRow = (channel: DeclaredChannel): EntityRow => ({
   ...writeCells(timeoutFields, channel.timeouts),
 });
 
-const webhookRow = (webhook: DeclaredWebhook): EntityRow => ({
+export const webhookRow = (webhook: DeclaredWebhook): EntityRow => ({
   id: webhook.id,
   ...writeCells(webhookFields, webhook),
 });

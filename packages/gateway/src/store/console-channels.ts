@@ -39,9 +39,10 @@ export function removeChannel(database: Kysely<Schema>, id: string, revision: nu
   });
 }
 
-async function putRow(
+/** Writes a row of the console's in the place of what is stored under its id. */
+export async function putRow(
   transaction: Kysely<Schema>,
-  table: 'channels' | 'models',
+  table: 'channels' | 'models' | 'webhooks',
   row: EntityRow,
 ): Promise<void> {
   const known = await transaction.selectFrom(table).select('id').where('id', '=', row.id).executeTakeFirst();

@@ -25,6 +25,7 @@ import type { Sourced, StoredConfiguration, StoredKey, StoredPrice } from '../po
 import { loadConsoleSettings } from './console-settings.ts';
 import { loadCredentials } from './credentials.ts';
 import type { Declared, Schema } from './schema.ts';
+import { loadSigningSecrets } from './signing-secrets.ts';
 
 /** Everything configured, as of one moment. Prices in force at `nowMs` are repeated on their models and channels. */
 export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Promise<StoredConfiguration> {
@@ -44,6 +45,7 @@ export function loadConfiguration(database: Kysely<Schema>, nowMs: number): Prom
         channels: await loadChannels(transaction, priceOf),
         keys: await loadKeys(transaction),
         webhooks: await loadWebhooks(transaction),
+        signingSecrets: await loadSigningSecrets(transaction),
         credentials: await loadCredentials(transaction),
         prices,
         settings: await loadConsoleSettings(transaction),
@@ -128,9 +130,9 @@ export async function loadAccounts(
   return accounts.map(({ row: { source }, ...account }) => ({ ...account, source }));
 }
 
-async function loadWebhooks(database: Kysely<Schema>): Promise<readonly DeclaredWebhook[]> {
+async function loadWebhooks(database: Kysely<Schema>): Promise<readonly (DeclaredWebhook & Sourced)[]> {
   const webhooks = await loadEntities(database, 'webhooks', webhookFields);
-  return webhooks.map(({ row: _, ...webhook }) => webhook);
+  return webhooks.map(({ row: { source }, ...webhook }) => ({ ...webhook, source }));
 }
 
 export async function loadGroups(database: Kysely<Schema>): Promise<readonly (DeclaredGroup & Sourced)[]> {

@@ -137,6 +137,17 @@ export interface CredentialsTable {
   rotated_at_ms: Integer | null;
 }
 
+/** Signing secrets of webhooks, sealed; see admin/secrets. */
+export interface SigningSecretsTable {
+  id: string;
+  webhook: string;
+  key_id: string;
+  sealed: string;
+  created_at_ms: Integer;
+  /** Null of the one that is in force. */
+  retires_at_ms: Integer | null;
+}
+
 /** The router keeps here what it has learned; see `RouterState`. */
 export interface RouterStatesTable {
   kind: RouterState['kind'];
@@ -274,6 +285,7 @@ export interface Schema extends SignInSchema {
   keys: KeysTable;
   revoked_secrets: { hash: string };
   credentials: CredentialsTable;
+  signing_secrets: SigningSecretsTable;
   meta: MetaTable;
   router_states: RouterStatesTable;
   events: EventsTable;

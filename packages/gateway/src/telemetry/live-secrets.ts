@@ -9,7 +9,7 @@ export class LiveSecrets {
   readonly #words = new Set<string>();
 
   take({ channels }: Pick<Catalogue, 'channels'>, webhooks: readonly Webhook[]): ReadonlySet<string> {
-    const current = new Set(webhooks.flatMap(({ secret }) => secret ?? []));
+    const current = new Set(webhooks.flatMap(({ secrets }) => secrets.map(({ secret }) => secret)));
     for (const { credentials, secrets } of channels.values()) {
       for (const { secret } of credentials) current.add(secret);
       for (const secret of secrets) current.add(secret);

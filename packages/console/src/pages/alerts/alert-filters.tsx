@@ -5,14 +5,14 @@ import { FilterBar, type FilterValues, useFilters } from '../../ui/filters.tsx';
 import * as texts from './texts.ts';
 
 const dayMs = 86_400_000;
-const severities = ['error', 'warning', 'info'] as const satisfies readonly EventView['severity'][];
+export const severities = ['error', 'warning', 'info'] as const satisfies readonly EventView['severity'][];
 const states = ['open', 'ended'] as const;
 const ranges = { '24h': 1, '7d': 7, '30d': 30 } as const;
 type Range = keyof typeof ranges;
 const rangeNames = Object.keys(ranges) as readonly Range[]; // The keys of the table are its names.
 
 // The texts of the page name every kind that there is; its type says so.
-const kinds = Object.keys(texts.en).flatMap((name) =>
+export const kinds = Object.keys(texts.en).flatMap((name) =>
   name.startsWith('kind.') ? [name.slice('kind.'.length) as EventView['kind']] : [],
 );
 

@@ -1,8 +1,8 @@
-import type { DeliveryView, WebhookAnswerView, WebhookPage as Webhooks } from '@headgate/gateway/console';
-import { useParams } from '@tanstack/react-router';
+import type { DeliveryView, WebhookAnswerView, WebhookView } from '@headgate/gateway/console';
 import { MailCheck, RotateCcw, Send } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { useChange, useCursorList, useGet } from '../../api/hooks.ts';
+import { useChange, useCursorList, useTagged } from '../../api/hooks.ts';
+import { usePathId } from '../../app/path.ts';
 import { useTexts } from '../../app/texts.ts';
 import { StateDot, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,77 +13,99 @@ import { Count, Time } from '../../ui/figures.tsx';
 import { Link } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import * as texts from './texts.ts';
+import { WebhookActions } from './webhook-actions.tsx';
+import { DeclaredWebhook, WebhookYaml } from './webhook-declaration.tsx';
+import * as ownTexts from './webhook-texts.ts';
 import { WebhookState } from './webhooks-page.tsx';
 
 /** One receiver of alerts: the messages that it was sent, and whether it takes one now. */
 export function WebhookPage() {
   const t = useTexts(texts);
-  const { id = '' } = useParams({ strict: false });
-  const { data, error, refetch } = useGet<Webhooks>('/events/webhooks', {}, { refetchMs: 5_000 });
-  const webhook = data?.items.find(({ name }) => name === id);
-  const path = `/events/webhooks/${encodeURIComponent(id)}`;
-  const list = useCursorList<DeliveryView>(`${path}/deliveries`, {}, { refetchMs: 5_000 });
+  const id = usePathId();
+  const path = `/webhooks/${encodeURIComponent(id)}`;
+  const { data, error, refetch } = useTagged<WebhookView>(path, { refetchMs: 5_000 });
   const [answer, setAnswer] = useState<WebhookAnswerView | null>(null);
   const test = useChange<undefined, WebhookAnswerView>('POST', `${path}/test`, {
     invalidates: [],
     onDone: setAnswer,
   });
+  const back = <Link to="/webhooks">{t('webhooks')}</Link>;
+  if (data === undefined)
+    return (
+      <Page title={id} heading={<bdi>{id}</bdi>} back={back}>
+        {error ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton className="h-72 w-full" />
+        )}
+      </Page>
+    );
+  const { value: webhook, etag } = data;
+  return (
+    <Page
+      title={id}
+      heading={<bdi>{id}</bdi>}
+      description={webhook.description === null ? webhook.origin : <bdi>{webhook.description}</bdi>}
+      back={back}
+      actions={
+        <>
+          <Button
+            icon={Send}
+            busy={test.isPending}
+            disabled={!webhook.isReady}
+            onClick={() => test.mutate({}, { onError: toast.error })}
+          >
+            {t('sendTest')}
+          </Button>
+          <WebhookActions webhook={webhook} path={path} etag={etag} />
+        </>
+      }
+    >
+      {answer !== null && <TestAnswer answer={answer} />}
+      {webhook.declared && <DeclaredWebhook webhook={webhook} />}
+      <Standing webhook={webhook} />
+      <Messages path={path} />
+      <WebhookYaml path={path} />
+    </Page>
+  );
+}
+
+/** The messages to it, those of the newest alerts first. */
+function Messages({ path }: { readonly path: string }) {
+  const t = useTexts(texts);
+  const list = useCursorList<DeliveryView>(`${path}/deliveries`, {}, { refetchMs: 5_000 });
   const redeliver = useChange<{ eventId: string; phase: string }>('POST', `${path}/redeliver`, {
-    invalidates: ['/events/webhooks'],
+    invalidates: ['/webhooks'],
     onDone: () => toast.success(t('isDue')),
   });
   const columns = useDeliveryColumns(({ event, phase }) =>
     redeliver.mutate({ body: { eventId: event.id, phase } }),
   );
-  const back = <Link to="/webhooks">{t('webhooks')}</Link>;
-  if (data === undefined && error)
-    return (
-      <Page title={id} back={back}>
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      </Page>
-    );
   return (
-    <Page
-      title={id}
-      heading={<bdi>{id}</bdi>}
-      description={webhook?.origin}
-      back={back}
-      actions={
-        <Button
-          icon={Send}
-          busy={test.isPending}
-          disabled={webhook?.isReady !== true}
-          onClick={() => test.mutate({}, { onError: toast.error })}
-        >
-          {t('sendTest')}
-        </Button>
-      }
-    >
-      {answer !== null && <TestAnswer answer={answer} />}
-      {webhook !== undefined && <Standing webhook={webhook} />}
-      <Section title={t('messages')} plain>
-        <Table
-          label={t('messages')}
-          columns={columns}
-          query={list}
-          rowKey={({ event, phase }) => `${event.id} ${phase}`}
-          empty={
-            <Empty title={t('noMessages')} icon={MailCheck}>
-              {t('noMessagesHint')}
-            </Empty>
-          }
-        />
-      </Section>
-    </Page>
+    <Section title={t('messages')} plain>
+      <Table
+        label={t('messages')}
+        columns={columns}
+        query={list}
+        rowKey={({ event, phase }) => `${event.id} ${phase}`}
+        empty={
+          <Empty title={t('noMessages')} icon={MailCheck}>
+            {t('noMessagesHint')}
+          </Empty>
+        }
+      />
+    </Section>
   );
 }
 
 /** The messages that it hears of, and how many of them came. */
-function Standing({ webhook }: { readonly webhook: Webhooks['items'][number] }) {
+function Standing({ webhook }: { readonly webhook: WebhookView }) {
   const t = useTexts(texts);
+  const own = useTexts(ownTexts);
   return (
     <Facts
       items={[
@@ -92,6 +114,11 @@ function Standing({ webhook }: { readonly webhook: Webhooks['items'][number] }) 
           label: t('filter'),
           value: `${webhook.kinds === null ? t('all') : webhook.kinds.join(', ')} · ${t('from', { severity: webhook.severity })}`,
         },
+        { label: own('url'), value: <bdi className="break-all">{webhook.origin}</bdi> },
+        { label: own('secret'), value: own(webhook.keeps === 'store' ? 'inStore' : 'inPlace') },
+        ...(webhook.formerUntil === null
+          ? []
+          : [{ label: own('formerUntil'), value: <Time iso={webhook.formerUntil} absolute /> }]),
         { label: t('delivered'), value: <Count value={webhook.delivered} /> },
         { label: t('waiting'), value: <Count value={webhook.waiting} /> },
         { label: t('givenUp'), value: <Count value={webhook.givenUp} /> },

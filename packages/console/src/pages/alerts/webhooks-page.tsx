@@ -1,21 +1,32 @@
 import type { WebhookPage, WebhookView } from '@headgate/gateway/console';
-import { Webhook } from 'lucide-react';
-import { useMemo } from 'react';
+import { Plus, Webhook } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import { useGet } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
 import { StateDot } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Count, Time } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { MakeWebhook } from './make-webhook.tsx';
 import * as texts from './texts.ts';
+import * as ownTexts from './webhook-texts.ts';
 
 /** The receivers of alerts, and what became of their messages. */
 export function WebhooksPage() {
   const t = useTexts(texts);
-  const webhooks = useGet<WebhookPage>('/events/webhooks', {}, { refetchMs: 5_000 });
+  const own = useTexts(ownTexts);
+  const [isMaking, setMaking] = useState(false);
+  const webhooks = useGet<WebhookPage>('/webhooks', {}, { refetchMs: 5_000 });
+  const make = (
+    <Button variant="primary" icon={Plus} onClick={() => setMaking(true)}>
+      {own('make')}
+    </Button>
+  );
   return (
-    <Page title={t('webhooks')} description={t('webhooksDescription')}>
+    <Page title={t('webhooks')} description={t('webhooksDescription')} actions={make}>
+      {isMaking && <MakeWebhook onClose={() => setMaking(false)} />}
       <Table
         label={t('webhooks')}
         columns={useWebhookColumns()}
@@ -34,8 +45,14 @@ export function WebhooksPage() {
 }
 
 /** Says how a webhook stands. */
-export function WebhookState({ isReady, problem }: Pick<WebhookView, 'isReady' | 'problem'>) {
+export function WebhookState({
+  enabled,
+  isReady,
+  problem,
+}: Pick<WebhookView, 'enabled' | 'isReady' | 'problem'>) {
   const t = useTexts(texts);
+  const own = useTexts(ownTexts);
+  if (!enabled) return <StateDot state="neutral" label={own('isOff')} />;
   return (
     <span title={problem ?? undefined}>
       <StateDot
@@ -52,8 +69,8 @@ function useWebhookColumns(): readonly Column<WebhookView>[] {
     () => [
       {
         ...{ id: 'receiver', header: t('receiver') },
-        cell: ({ name, origin }) => (
-          <span title={origin}>
+        cell: ({ name, origin, description }) => (
+          <span title={description ?? origin}>
             {name} <span className="text-soft">{origin}</span>
           </span>
         ),

@@ -43,7 +43,7 @@ test.each([
     ...{ accounts: accounts.map(from), groups: groups.map(from) },
     ...{ channels: channels.map(from), models: models.map(from) },
   };
-  const stored = { ...read.value, ...rows, revision: 1, keys: [], credentials: [], prices: [] };
+  const stored = { ...read.value, ...rows, webhooks: [], revision: 1, keys: [], credentials: [], prices: [] };
   const again = declared(exportConfiguration(stored, hashes.fingerprints, 0));
   expect(again).toMatchObject({ ok: true, value: { accounts: read.value.accounts } });
 });

@@ -197,7 +197,15 @@ test('limits go through the store and through an export unchanged', () => {
         ...{ accounts: accounts.map(from), groups: groups.map(from) },
         ...{ channels: channels.map(from), models: models.map(from) },
       };
-      const stored = { ...declaration, ...rows, keys, prices: [], credentials: [], revision: 1 };
+      const stored = {
+        ...declaration,
+        ...rows,
+        webhooks: [],
+        keys,
+        prices: [],
+        credentials: [],
+        revision: 1,
+      };
       const text = exportConfiguration(stored, hashes.fingerprints, 1);
       expect(limitsOf(mustDeclare(text))).toEqual(limitsOf(declaration));
       for (const account of declaration.accounts) expect(kept(accountFields, account)).toBe(true);

@@ -27,7 +27,7 @@ function declared(...webhooks: readonly object[]): readonly string[] | readonly 
 const plain = { name: 'ops', url: 'https://ops.example.com/x', secret: { environment: 'OPS' } };
 const usual: DeclaredWebhook = {
   ...{ id: 'ops', url: plain.url, secret: { kind: 'environment', name: 'OPS' } },
-  ...{ kinds: null, severity: 'info', allowPrivate: false },
+  ...{ kinds: null, severity: 'info', allowPrivate: false, description: null, enabled: true },
 };
 
 test('a webhook is what a file says, and the usual where it says nothing', () => {
@@ -72,7 +72,7 @@ const nothing = { providers: {}, models: [], channels: [], accounts: [], groups:
 
 describe('in the catalogue', () => {
   const build = (secret: string | null, webhook = usual) =>
-    buildWebhooks([webhook], {
+    buildWebhooks([{ ...webhook, source: 'file' }], [], {
       secret: () =>
         secret === null ? { ok: false, error: 'the variable OPS is not set' } : { ok: true, value: secret },
       proxyFor: () => ({ url: 'http://proxy.example', authorization: null }),
@@ -80,13 +80,16 @@ describe('in the catalogue', () => {
 
   test('one whose secret is missing, or too short, is a gap, and is sent nothing', () => {
     expect(build(null)).toMatchObject({
-      webhooks: [{ id: 'ops', secret: null }],
+      webhooks: [{ id: 'ops', secrets: [] }],
       gaps: [{ id: 'ops', detail: 'its secret is missing: the variable OPS is not set' }],
     });
     expect(build('x'.repeat(15)).gaps).toEqual([
       { id: 'ops', detail: 'its secret has fewer than 16 characters' },
     ]);
-    expect(build('x'.repeat(16))).toMatchObject({ webhooks: [{ secret: 'x'.repeat(16) }], gaps: [] });
+    expect(build('x'.repeat(16))).toMatchObject({
+      webhooks: [{ secrets: [{ secret: 'x'.repeat(16), untilMs: null }] }],
+      gaps: [],
+    });
   });
 
   test('it goes through the proxy of the server, unless it is of the operator’s own network', () => {

@@ -9,8 +9,14 @@ export function declareWebhooks(declaring: Declaring): readonly DeclaredWebhook[
     const webhook = { id, ...declare(webhookFields, id, shape) };
     if (names.has(id)) complain(declaring, [...path, 'name'], 'is the name of another webhook, too');
     names.add(id);
-    if (!webhook.allowPrivate && webhook.url.startsWith('http:'))
-      complain(declaring, [...path, 'url'], 'must be https, unless allowPrivate is true');
+    for (const { field, message } of mistakesOfWebhook(webhook))
+      complain(declaring, [...path, field], message);
     return webhook;
   });
+}
+
+/** Mistakes that no member has by itself. */
+export function mistakesOfWebhook({ allowPrivate, url }: DeclaredWebhook) {
+  if (allowPrivate || !url.startsWith('http:')) return [];
+  return [{ field: 'url', message: 'must be https, unless allowPrivate is true' }];
 }

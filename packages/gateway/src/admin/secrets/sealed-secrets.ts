@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fail, type Result, succeed } from '@headgate/protocols';
-import type { SealedSecret } from '../../catalogue/secret-source.ts';
+import type { SealedSecret, SealedSigningSecret } from '../../catalogue/secret-source.ts';
 import { readOrCreateOwnerFile } from '../owner-files.ts';
 
 /** A key that credentials are sealed under. Its id tells it from others, and nothing of it. */
@@ -60,6 +60,19 @@ function placeOf({ id, channelId }: Pick<SealedSecret, 'id' | 'channelId'>): Sea
   return ['credentials', id, channelId, 'secret'];
 }
 
+function signingPlaceOf({ id, webhook }: Pick<SealedSigningSecret, 'id' | 'webhook'>): SealedPlace {
+  return ['signing_secrets', id, webhook, 'secret'];
+}
+
+/** Seals what messages of a webhook are signed with for its row. */
+export function sealSigningSecret(
+  keys: SealingKeys,
+  row: Pick<SealedSigningSecret, 'id' | 'webhook'>,
+  secret: string,
+): Pick<SealedSecret, 'keyId' | 'sealed'> {
+  return sealAt(keys, signingPlaceOf(row), secret);
+}
+
 /** Seals the secret of a channel for its row. */
 export function sealSecret(
   keys: SealingKeys,
@@ -69,9 +82,12 @@ export function sealSecret(
   return sealAt(keys, placeOf(row), secret);
 }
 
-/** Opens the sealed secret of a channel, or says why it does not open. */
-export function openSealed(keys: readonly SealingKey[], secret: SealedSecret): Result<string, string> {
-  return openAt(keys, placeOf(secret), secret);
+/** Opens the sealed secret of a channel or a webhook, or says why it does not open. */
+export function openSealed(
+  keys: readonly SealingKey[],
+  secret: SealedSecret | SealedSigningSecret,
+): Result<string, string> {
+  return openAt(keys, secret.kind === 'signing' ? signingPlaceOf(secret) : placeOf(secret), secret);
 }
 
 /** Seals a secret for its place with AES-256-GCM, under a fresh nonce. */

@@ -1,5 +1,10 @@
 import { fail, type Result } from '@headgate/protocols';
-import { describeSource, type SealedSecret, type SecretSource } from '../../catalogue/secret-source.ts';
+import {
+  describeSource,
+  type SealedSecret,
+  type SealedSigningSecret,
+  type SecretSource,
+} from '../../catalogue/secret-source.ts';
 import type { Environment } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { openSealed, readSealingKeys, sealingKeysFile } from './sealed-secrets.ts';
@@ -16,6 +21,8 @@ export interface SecretBookOptions {
   /** Hears of what an operator should mend although the secret is there. */
   readonly onWarning: (text: string) => void;
 }
+
+type StoredSecret = SealedSecret | SealedSigningSecret;
 
 type CommandSource = Extract<SecretSource, { kind: 'command' }>;
 
@@ -37,7 +44,7 @@ export class SecretBook {
    * Takes up the places that are in use now and drops all others. Files are read before it resolves, and commands have ended when
    * `waitsForCommands`; else they run beside.
    */
-  async use(sources: readonly (SecretSource | SealedSecret)[], waitsForCommands: boolean): Promise<void> {
+  async use(sources: readonly (SecretSource | StoredSecret)[], waitsForCommands: boolean): Promise<void> {
     const paths = sources.flatMap((source) => this.#pathOf(source) ?? []);
     keepOnly(this.#files, new Set(paths));
     for (const path of paths) if (!this.#files.has(path)) this.#files.set(path, new WatchedText(path));
@@ -53,7 +60,7 @@ export class SecretBook {
   }
 
   /** A secret as it was last read, or why it is not there. */
-  read(source: SecretSource | SealedSecret): Result<string, string> {
+  read(source: SecretSource | StoredSecret): Result<string, string> {
     switch (source.kind) {
       case 'environment': {
         const { name } = source;
@@ -72,6 +79,7 @@ export class SecretBook {
         return printed.ok ? printed : fail(`the ${describeSource(source)} ${printed.error}`);
       }
       case 'sealed':
+      case 'signing':
         return this.#open(source);
       default:
         return source satisfies never;
@@ -101,9 +109,11 @@ export class SecretBook {
     return this.#options.clock.monotonic();
   }
 
-  #pathOf(source: SecretSource | SealedSecret): string | null {
+  #pathOf(source: SecretSource | StoredSecret): string | null {
     if (source.kind === 'file') return source.path;
-    return source.kind === 'sealed' ? sealingKeysFile(this.#options.dataDir) : null;
+    return source.kind === 'sealed' || source.kind === 'signing'
+      ? sealingKeysFile(this.#options.dataDir)
+      : null;
   }
 
   #commandOf(source: CommandSource): SecretCommand {
@@ -115,19 +125,28 @@ export class SecretBook {
     return command;
   }
 
-  #open(sealed: SealedSecret): Result<string, string> {
+  #open(sealed: StoredSecret): Result<string, string> {
     const path = sealingKeysFile(this.#options.dataDir);
     const text = this.#files.get(path)?.reading ?? fail('has not been read');
     const keys = text.ok ? readSealingKeys(text.value) : text;
-    const name = `the stored credential ${sealed.id}`;
+    const [name, again, rotated] =
+      sealed.kind === 'signing'
+        ? [
+            `the stored signing secret ${sealed.id}`,
+            'remove the webhook and make it again',
+            `headgate webhooks rotate ${sealed.webhook}`,
+          ]
+        : [
+            `the stored credential ${sealed.id}`,
+            'remove the credential and add it again',
+            'rotate the credential',
+          ];
     if (!keys.ok)
-      return fail(
-        `${name} cannot be opened: ${path} ${keys.error}; put that file back, or remove the credential and add it again`,
-      );
+      return fail(`${name} cannot be opened: ${path} ${keys.error}; put that file back, or ${again}`);
     const opened = openSealed(keys.value, sealed);
     return opened.ok
       ? secretOf(name, opened.value)
-      : fail(`${name} ${opened.error}; put that file back, or rotate the credential`);
+      : fail(`${name} ${opened.error}; put that file back, or ${rotated}`);
   }
 
   /** True when a command has printed something else than before. */

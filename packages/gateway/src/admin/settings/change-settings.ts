@@ -6,7 +6,7 @@ import type { Environment } from '../../config.ts';
 import type { StoredSetting } from '../../ports/configuration-store.ts';
 import type { Store } from '../../ports/store.ts';
 import { type AuditedChange, type AuditTools, noting } from '../audit.ts';
-import { keysFor } from '../credentials.ts';
+import { sealingKeysFor } from '../credentials.ts';
 import { sealAt } from '../secrets/sealed-secrets.ts';
 import {
   type DeclaredSettings,
@@ -142,7 +142,7 @@ async function sealWishes(
     } else if (!(isSetting(name) && isSecret(settingsTable[name]))) {
       if (before?.text !== text) put.push({ name, text, sealed: null, changedAtMs: nowMs });
     } else {
-      const keys = keysFor(await store.configuration.load(), declared.settings.dataDir);
+      const keys = sealingKeysFor(await store.configuration.load(), declared.settings.dataDir);
       if (!keys.ok) return fail({ kind: 'invalid', mistakes: [{ field: name, message: keys.error }] });
       const sealed = sealAt(keys.value, settingPlace(name), text);
       put.push({ name, text: null, sealed, changedAtMs: nowMs });

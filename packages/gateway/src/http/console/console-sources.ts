@@ -13,7 +13,7 @@ import { PersonChanges } from '../../admin/people/person-changes.ts';
 import { rememberedConfiguration } from '../../admin/remembered-configuration.ts';
 import type { Restart } from '../../admin/serving.ts';
 import type { RunningSettings } from '../../admin/settings/running-settings.ts';
-import { webhookStatuses } from '../../admin/webhook-status.ts';
+import { webhookStatuses } from '../../admin/webhooks/webhook-status.ts';
 import type { Webhook } from '../../catalogue/webhooks.ts';
 import type { Environment, Settings } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -27,6 +27,7 @@ import type { ChannelSources } from './channels-api.ts';
 import { sessionCookie } from './frame/session-cookie.ts';
 import type { ModelSources } from './models-api.ts';
 import type { ApiSources } from './operations-api.ts';
+import type { WebhookSources } from './webhooks-api.ts';
 
 /** The parts of a gateway that the console tells of. */
 export interface ConsoleParts {
@@ -100,7 +101,7 @@ export function consoleSources(parts: ConsoleParts, origins: PortOrigins): ApiSo
     nextNews: events.nextNews,
     eventTools: (actor) => ({ store, actor, nowMs: clock.now() }),
     postTest: events.postTest,
-    webhooks: async () => webhookStatuses(events.webhooks, await store.events.standings()),
+    webhooks: async () => webhookStatuses(events.webhooks, await store.events.standings(), clock.now()),
     explainRoute: (question) =>
       explainRoute(question, { catalogue: catalogue.current, router, nowMs: clock.now() }),
     findEntry: store.findEntry,
@@ -151,7 +152,7 @@ function channelSources({
   router,
   clock,
   live,
-}: ConsoleParts): ChannelSources & ModelSources {
+}: ConsoleParts): ChannelSources & ModelSources & Pick<WebhookSources, 'webhookTools'> {
   const { catalogueFiles: catalogue } = configuration;
   const { dataDir, firstContentTimeoutMs: timeoutMs } = settings;
   const bringIn = bringingIn(configuration);
@@ -168,6 +169,7 @@ function channelSources({
   return {
     ...{ calls: store.calls, channelHistory: store.channelHistory, board, channelSight },
     channelTools: (actor) => ({ store: known, actor, catalogue, dataDir, bringIn, nowMs: clock.now() }),
+    webhookTools: (actor) => ({ store: known, actor, dataDir, bringIn, nowMs: clock.now() }),
     modelTools: (actor) => ({
       ...{ store: known, actor, catalogue, bringIn, snapshot: configuration.catalogue.current },
       nowMs: clock.now(),

@@ -39,9 +39,13 @@ afterAll(async () => {
 
 function define(api: ConsoleApi): void {
   const eventTools = (actor: Actor) => ({ store, actor, nowMs: epochMs + 5 });
+  const webhookTools = (actor: Actor) => ({
+    ...{ store, actor, dataDir: directory, nowMs: epochMs + 5 },
+    bringIn: () => Promise.resolve(),
+  });
   eventsApi(api, { events: store.events, nextNews: () => Promise.resolve(), eventTools });
   webhooksApi(api, {
-    ...{ eventTools, webhooks: () => Promise.resolve([]) },
+    ...{ eventTools, webhookTools, webhooks: () => Promise.resolve([]) },
     postTest: (name) => (name === 'ops' ? Promise.resolve('HTTP 500') : null),
   });
 }
@@ -84,23 +88,20 @@ test('an event is acknowledged once, by name and in the audit, and is counted as
 });
 
 test('messages of a webhook are listed by pages, and sent anew', async () => {
-  const first = await ask('GET', '/events/webhooks/ops/deliveries?limit=1');
+  const first = await ask('GET', '/webhooks/ops/deliveries?limit=1');
   expect(first.json).toMatchObject({
     items: [{ event: { id: traceId(2) }, phase: 'begun', state: 'waiting', attempts: 0 }],
   });
-  const next = await ask(
-    'GET',
-    `/events/webhooks/ops/deliveries?limit=1&cursor=${String(first.json['next'])}`,
-  );
+  const next = await ask('GET', `/webhooks/ops/deliveries?limit=1&cursor=${String(first.json['next'])}`);
   expect(next.json).toMatchObject({ items: [{ event: { id: traceId(1) } }], next: null });
   const message = { eventId: traceId(1), phase: 'begun' };
-  expect((await ask('POST', '/events/webhooks/ops/redeliver', message)).status).toBe(204);
-  expect((await ask('POST', '/events/webhooks/nobody/redeliver', message)).status).toBe(404);
+  expect((await ask('POST', '/webhooks/ops/redeliver', message)).status).toBe(204);
+  expect((await ask('POST', '/webhooks/nobody/redeliver', message)).status).toBe(404);
   expect(await auditOf()).toContainEqual(['webhook.redeliver', 'Ada', 'ops']);
 });
 
 test('a test message tells what its receiver answers', async () => {
-  expect((await ask('POST', '/events/webhooks/ops/test')).json).toMatchObject({ problem: 'HTTP 500' });
-  expect((await ask('POST', '/events/webhooks/nobody/test')).status).toBe(404);
+  expect((await ask('POST', '/webhooks/ops/test')).json).toMatchObject({ problem: 'HTTP 500' });
+  expect((await ask('POST', '/webhooks/nobody/test')).status).toBe(404);
   expect(await auditOf()).toContainEqual(['webhook.test', 'Ada', 'ops']);
 });

@@ -33,12 +33,14 @@ export function describeConfiguration(createSite: () => StoreSite): void {
   test('loads what was declared', async () => {
     const changes = await apply('file', declaration);
     expect(changes.every((change) => change.change === 'added')).toBe(true);
-    const { keys, prices, revision, credentials, settings, ...loaded } = await store.configuration.load();
-    expect([credentials, settings]).toEqual([[], []]);
+    const { keys, prices, revision, credentials, settings, signingSecrets, ...loaded } =
+      await store.configuration.load();
+    expect([credentials, settings, signingSecrets]).toEqual([[], [], []]);
     const { keys: declaredKeys, ...declared } = declaration;
     const rows = {
       ...{ accounts: declared.accounts.map(fromFile), groups: declared.groups.map(fromFile) },
       ...{ channels: declared.channels.map(fromFile), models: declared.models.map(fromFile) },
+      webhooks: declared.webhooks?.map(fromFile),
     };
     expect(loaded).toEqual({ ...declared, ...rows });
     expect(keys).toEqual([
@@ -95,6 +97,45 @@ export function describeConfiguration(createSite: () => StoreSite): void {
       await configuration.rotateCredential('cred-1', { keyId: 'b', sealed: '' }, later),
     ];
     expect([...gone, await configuration.revision()]).toEqual([false, false, before + 4]);
+  });
+
+  test('keeps webhooks of the console with what they sign with, and changes nothing that was configured since', async () => {
+    const { configuration } = store;
+    const own = { url: 'https://a.example', description: null, secret: null, kinds: null } as const;
+    const webhook = { id: 'own', ...own, severity: 'info', enabled: true, allowPrivate: false } as const;
+    const secret = (id: string) => ({ id, webhook: 'own', keyId: 'a', sealed: `v1.${id}` });
+    const now = () => configuration.revision();
+    const before = await now();
+    expect(await configuration.insertWebhook(webhook, secret('s0'), before, epochMs)).toBe(true);
+    const stale = [
+      await configuration.insertWebhook({ ...webhook, id: 'b' }, secret('s9'), before, epochMs),
+      await configuration.putWebhook({ ...webhook, enabled: false }, before),
+      await configuration.rotateSigningSecret(secret('s8'), later, before, epochMs),
+      await configuration.removeWebhook('own', before),
+    ];
+    expect([...stale, await now()]).toEqual([false, false, false, false, before + 1]);
+    expect(await configuration.load()).toMatchObject({
+      webhooks: [{ ...webhook, source: 'console' }],
+      signingSecrets: [{ ...secret('s0'), kind: 'signing', createdAtMs: epochMs, retiresAtMs: null }],
+    });
+    // Of those before, the newest go on, each until its own time or the new one, whichever is first.
+    for (const [at, until] of [later + 9, later, later + 5, later, later].entries())
+      await configuration.rotateSigningSecret(secret(`s${at + 1}`), until, await now(), epochMs + at + 1);
+    const kept = (await configuration.load()).signingSecrets ?? [];
+    expect(kept.map(({ id, retiresAtMs }) => [id, retiresAtMs])).toEqual([
+      ...[['s5', null] as const, ['s4', later] as const, ['s3', later] as const, ['s2', later] as const],
+    ]);
+    expect(await configuration.rotateSigningSecret(secret('s6'), later + 1, await now(), later + 1)).toBe(
+      true,
+    );
+    expect((await configuration.load()).signingSecrets?.map(({ id }) => id)).toEqual(['s6']);
+    expect(await configuration.putWebhook({ ...webhook, enabled: false }, await now())).toBe(true);
+    expect((await configuration.load()).webhooks).toMatchObject([{ enabled: false }]);
+    expect(await apply('file', { ...declaration, webhooks: [webhook] })).toContainEqual({
+      ...{ kind: 'webhook', id: 'own', change: 'refused' },
+    });
+    expect(await configuration.removeWebhook('own', await now())).toBe(true);
+    expect(await configuration.load()).toMatchObject({ webhooks: [], signingSecrets: [] });
   });
 
   test('leaves what another source declares alone', async () => {

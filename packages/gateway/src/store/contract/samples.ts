@@ -53,6 +53,8 @@ export const declaration: Declaration = {
         kinds: ['bug'],
         severity: 'warning',
         allowPrivate: true,
+        description: 'The room of operators',
+        enabled: false,
       },
       secret: { kind: 'file', path: '/run/secrets/ops' },
     },

@@ -37,6 +37,21 @@ ALTER TABLE events ADD COLUMN acknowledged_at_ms INTEGER;
 ALTER TABLE events ADD COLUMN acknowledged_by TEXT;
 `;
 
+/** Receivers of events are made in the console, too: then the store keeps what their messages are signed with, sealed. */
+export const signingSecretTable = `
+ALTER TABLE webhooks ADD COLUMN description TEXT;
+ALTER TABLE webhooks ADD COLUMN enabled INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE signing_secrets (
+  id TEXT PRIMARY KEY,
+  webhook TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  sealed TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  retires_at_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX signing_secrets_by_webhook ON signing_secrets (webhook, created_at_ms);
+`;
+
 /** Receivers of events, as they are declared. */
 export const webhookTable = `
 CREATE TABLE webhooks (

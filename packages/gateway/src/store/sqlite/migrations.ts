@@ -5,7 +5,7 @@ import { archiveTable } from './archive-table.ts';
 import { claimTable } from './call-claims.ts';
 import { auditTable, consoleSettingsTable, createClaimTable, peopleTables } from './console-tables.ts';
 import { inTransaction } from './database.ts';
-import { acknowledgements, eventTables, webhookTable } from './event-tables.ts';
+import { acknowledgements, eventTables, signingSecretTable, webhookTable } from './event-tables.ts';
 import { facetTables } from './facet-tables.ts';
 import { firstStepsAtOnce, firstStepsCount } from './first-steps.ts';
 import { attempts, firstParts, firstTables } from './first-tables.ts';
@@ -195,7 +195,7 @@ const steps: readonly string[] = [
   ...[gatheredSpending, spendIsMadeLater, boundsOfKeys],
   ...[auditTable, createClaimTable, facetTables, statusTables],
   ...[signInTables, peopleTables, channelFailureTable, acknowledgements, probingTable],
-  consoleSettingsTable,
+  ...[consoleSettingsTable, signingSecretTable],
 ];
 
 /** The schema that this version writes. */

@@ -75,6 +75,12 @@ export const rowsOfChanges = {
   },
   ...{ addCredential: always, rotateCredential: whenDone, removeCredential: whenDone },
   ...{ putChannel: whenDone, removeChannel: whenDone, setPrices: always, putSettings: always },
+  ...{
+    insertWebhook: whenDone,
+    putWebhook: whenDone,
+    removeWebhook: whenDone,
+    rotateSigningSecret: whenDone,
+  },
   ...{ insertKey: always, rotateKey: whenDone, setKeyStatus: whenDone },
   ...{ insertPerson: whenWord('added'), amendPerson: whenWord('changed'), changeAccess: whenWord('changed') },
   ...{ removePerson: whenWord('removed'), openSession: always, endSession: whenDone, endSessions: always },

@@ -12,6 +12,7 @@ import { SqlCallSearch } from '../call-search.ts';
 import { ConfigurationWriter } from '../configuration.ts';
 import { putChannel, removeChannel } from '../console-channels.ts';
 import { loadConsoleSettings, putConsoleSettings } from '../console-settings.ts';
+import { insertWebhook, putWebhook, removeWebhook, rotateSigningSecret } from '../console-webhooks.ts';
 import { CredentialWriter } from '../credentials.ts';
 import {
   claimDeliveries,
@@ -136,6 +137,10 @@ function createConfigurationJobs(kysely: Kysely<Schema>) {
     removals: writer.removals.bind(writer),
     putChannel: putChannel.bind(null, kysely),
     removeChannel: removeChannel.bind(null, kysely),
+    insertWebhook: insertWebhook.bind(null, kysely),
+    putWebhook: putWebhook.bind(null, kysely),
+    removeWebhook: removeWebhook.bind(null, kysely),
+    rotateSigningSecret: rotateSigningSecret.bind(null, kysely),
     setPrices: writer.setPrices.bind(writer),
     insertKey: writer.insertKey.bind(writer),
     insertAccount: insertAccount.bind(null, kysely),

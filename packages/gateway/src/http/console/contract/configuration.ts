@@ -1,7 +1,15 @@
 import { z } from 'zod';
 
 /** Members of a configuration file that declare things by their ids. */
-export const declaredSections = ['accounts', 'channels', 'groups', 'keys', 'models', 'prices'] as const;
+export const declaredSections = [
+  'accounts',
+  'channels',
+  'groups',
+  'keys',
+  'models',
+  'prices',
+  'webhooks',
+] as const;
 
 /** The place in the configuration file that declares something. */
 export const declaredPlaceView = z

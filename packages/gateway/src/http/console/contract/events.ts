@@ -62,30 +62,9 @@ export const eventNewsView = z
   .meta({ id: 'EventNewsView' });
 export type EventNewsView = z.infer<typeof eventNewsView>;
 
-/** A receiver of events, and how its messages stand. */
-export const webhookView = z
-  .strictObject({
-    name: z.string(),
-    origin: z.string(),
-    kinds: z.array(z.string()).nullable().meta({ description: 'Null for all.' }),
-    severity: z.string(),
-    isReady: z
-      .boolean()
-      .meta({ description: 'False while its secret is not there: then its messages wait.' }),
-    waiting: z.int(),
-    delivered: z.int(),
-    givenUp: z.int(),
-    lastTriedAt: timeText.nullable(),
-    lastDeliveredAt: timeText.nullable(),
-    problem: z.string().nullable(),
-  })
-  .meta({ id: 'WebhookView' });
-export type WebhookView = z.infer<typeof webhookView>;
-
-export const webhookPage = pageOf(webhookView).meta({ id: 'WebhookPage' });
-export type WebhookPage = z.infer<typeof webhookPage>;
-
-const eventId = z.string().regex(/^[0-9a-f]{32}$/, 'must be the id of an event: 32 hexadecimal digits');
+export const eventId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/, 'must be the id of an event: 32 hexadecimal digits');
 const acknowledgedMax = 100;
 
 export const acknowledgeBody = z.strictObject({
@@ -102,35 +81,3 @@ export const acknowledgedView = z
 /** Events that last and that nobody has acknowledged. */
 export const unseenView = z.strictObject({ errors: z.int(), warnings: z.int() }).meta({ id: 'UnseenView' });
 export type UnseenView = z.infer<typeof unseenView>;
-
-const phases = z.enum(['begun', 'ended'], { error: 'must be begun or ended' });
-
-/** A message to a webhook. */
-export const deliveryView = z
-  .strictObject({
-    event: eventView,
-    phase: phases,
-    state: z.enum(['delivered', 'waiting', 'given-up']),
-    attempts: z.int(),
-    nextAt: timeText.nullable().meta({ description: 'When it is tried next; null when it is not any more.' }),
-    lastTriedAt: timeText.nullable(),
-    problem: z
-      .string()
-      .nullable()
-      .meta({ description: 'Says what was wrong with the last attempt; null when it went well.' }),
-  })
-  .meta({ id: 'DeliveryView' });
-export type DeliveryView = z.infer<typeof deliveryView>;
-
-export const deliveryPage = pageOf(deliveryView).meta({ id: 'DeliveryPage' });
-
-export const deliveryBody = z.strictObject({ eventId, phase: phases });
-
-/** The answer of a receiver to a message that only says that messages arrive. */
-export const webhookAnswerView = z
-  .strictObject({
-    problem: z.string().nullable().meta({ description: 'Null when it has taken the message.' }),
-    tookMs: z.int(),
-  })
-  .meta({ id: 'WebhookAnswerView' });
-export type WebhookAnswerView = z.infer<typeof webhookAnswerView>;

@@ -18,3 +18,4 @@ export type * from './settings.ts';
 export type * from './sign-in.ts';
 export type * from './spend.ts';
 export type * from './status.ts';
+export type * from './webhooks.ts';
