@@ -79,3 +79,12 @@ test.each([
 ])('%.20s is a password of %s: refused %s', (text, login, isRefused) => {
   expect(passwordMistake(text, login) !== null).toBe(isRefused);
 });
+
+test('hashes are made beside the thread that asks for them, which serves calls', async () => {
+  const passwords = new Passwords();
+  const [allBefore, ownBefore] = [process.cpuUsage(), process.threadCpuUsage()];
+  await Promise.all(Array.from({ length: 4 }, () => passwords.verify('another guess', null)));
+  const [all, own] = [process.cpuUsage(allBefore), process.threadCpuUsage(ownBefore)];
+  // Work is counted, not time: what else the machine does must not decide.
+  expect((own.user + own.system) / (all.user + all.system)).toBeLessThan(0.3);
+});
