@@ -68,6 +68,9 @@ test('a change that takes a start waits for one, and is told of until then', asy
   const siblings = await edit(page, 'deployment.siblings');
   await siblings.getByRole('button', { name: 'Add a deployment' }).click();
   await siblings.getByLabel('Name').fill('A deployment with quite a long name in another country');
+  await siblings.getByLabel('Origin of its console').fill('console.example.cn');
+  await siblings.getByRole('button', { name: 'Save' }).click();
+  await siblings.getByText('Deployment 1, Origin of its console: must be an origin').waitFor();
   await siblings.getByLabel('Origin of its console').fill('https://console.example.cn');
   await siblings.getByLabel('Language').selectOption('zh-CN');
   await expectAccessible(page);

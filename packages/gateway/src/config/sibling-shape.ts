@@ -6,7 +6,7 @@ const originComplaint = 'must be an origin such as https://console.example.com';
 
 /** Another deployment that people are shown the way to. */
 export const siblingShape = z.strictObject({
-  name: z.string().min(1).describe('Its name, shown to people.'),
+  name: z.string().min(1, 'must not be empty').describe('Its name, shown to people.'),
   consoleOrigin: z
     .url({ protocol: /^https?$/, error: originComplaint })
     .refine((url) => URL.parse(url)?.origin === url, originComplaint)

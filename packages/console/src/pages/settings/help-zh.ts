@@ -75,3 +75,26 @@ export const defaultsZh: Readonly<Record<string, string>> = {
   'headgate.yaml, if there is one': 'headgate.yaml（若存在）',
   'public in the data directory': '数据目录中的 public',
 };
+
+/** The texts that settings take, in words, without the bounds of those that are measured. */
+export const acceptsZh: Readonly<Record<string, string>> = {
+  'a short name': '一个简短的名称',
+  'an origin such as https://api.example.com': '一个源，例如 https://api.example.com',
+  'a currency code of three capital letters, such as USD or CNY': '三个大写字母的货币代码，例如 USD 或 CNY',
+  'a positive decimal such as 7.12': '一个正的小数，例如 7.12',
+  'origins such as https://app.example.com, separated by commas':
+    '以逗号分隔的源，例如 https://app.example.com',
+  'addresses and ranges such as 10.0.0.0/8, separated by commas': '以逗号分隔的地址和地址段，例如 10.0.0.0/8',
+  'the address of a provider such as https://login.example.com':
+    '提供方的地址，例如 https://login.example.com',
+  'text as the provider gives it': '提供方给出的文本',
+  'the name of a claim': '声明的名称',
+  'rules such as gateway-admins=operator, research=member:lab':
+    '规则，例如 gateway-admins=operator, research=member:lab',
+  'a size such as 16KiB or 32MiB': '大小，例如 16KiB 或 32MiB',
+  'a duration such as 500ms, 30s or 10m': '时长，例如 500ms、30s 或 10m',
+  'a whole number': '整数',
+  'none, environment, or a URL such as http://proxy.example:3128 without user':
+    'none、environment，或不含用户的 URL，例如 http://proxy.example:3128',
+  'USER:PASSWORD': '用户名:密码',
+};

@@ -11,8 +11,8 @@ import { Marked } from '../../ui/marked.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ProofFor } from '../profile/proof.tsx';
-import { helpOf, nameOf } from './setting-row.tsx';
-import { SiblingList } from './sibling-list.tsx';
+import { acceptsOf, defaultOf, helpOf, mistakeOf, nameOf } from './setting-words.ts';
+import { SiblingList, siblingMistake } from './sibling-list.tsx';
 import * as texts from './texts.ts';
 
 interface SettingDialogProps {
@@ -96,25 +96,24 @@ interface SettingFieldProps {
 function SettingField({ setting, value, error, onChange }: SettingFieldProps) {
   const t = useTexts(texts);
   const language = useLanguage();
-  const { name, options, isSecret, accepts } = setting;
+  const { name, options, isSecret } = setting;
   if (name === 'siblings')
     return (
       <>
         <SiblingList value={value} onChange={onChange} />
-        {error !== null && <Notice tone="bad">{error}</Notice>}
+        {error !== null && <Notice tone="bad">{siblingMistake(error, t)}</Notice>}
       </>
     );
-  // The gateway says in English alone what it takes; the help says the rest.
-  const hint = isSecret ? t('secretHint') : language === 'en' ? accepts : undefined;
+  const hint = isSecret ? t('secretHint') : acceptsOf(setting, language);
   return (
-    <Field label={t('value')} error={error} hint={hint}>
+    <Field label={t('value')} error={mistakeOf(setting, error, language)} hint={hint}>
       {options === null ? (
         <Input
           name={name}
           value={value}
           type={isSecret ? 'password' : 'text'}
           autoComplete={isSecret ? 'new-password' : 'off'}
-          placeholder={setting.isDefault ? (setting.value ?? '') : ''}
+          placeholder={setting.isDefault ? defaultOf(setting.value ?? '', language) : ''}
           onChange={(event) => onChange(event.target.value)}
         />
       ) : (

@@ -5,7 +5,7 @@ import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Marked } from '../../ui/marked.tsx';
-import { defaultsZh, helpZh } from './help-zh.ts';
+import { defaultOf, helpOf, nameOf } from './setting-words.ts';
 import { siblingsOf } from './sibling-list.tsx';
 import * as texts from './texts.ts';
 
@@ -66,11 +66,6 @@ export function SettingRow({ setting, onEdit }: SettingRowProps) {
 
 type SettingTexts = ReturnType<typeof useTexts<typeof texts.en>>;
 
-/** The file's word for a setting, or its own. */
-export function nameOf({ yaml, name }: SettingView): string {
-  return yaml ?? name;
-}
-
 /** True where the console is the layer that says it, or nobody does. */
 function isChangedHere({ changes, layer }: SettingView): boolean {
   return changes !== 'never' && (layer === null || layer === 'console');
@@ -88,8 +83,7 @@ function shownValue(
   if (value === null) return t(layer === null ? 'secretUnset' : 'secretSet');
   const siblings = name === 'siblings' ? siblingsOf(value) : [];
   if (siblings.length > 0) return siblings.map((sibling) => sibling.name).join(', ');
-  const words = value.replaceAll('`', '');
-  return layer === null && language === 'zh' ? (defaultsZh[words] ?? words) : words;
+  return layer === null ? defaultOf(value, language) : value;
 }
 
 /** The place that it is declared in, or why the console does not change it; null where it is changed here. */
@@ -99,9 +93,4 @@ function placeText(setting: SettingView, t: SettingTexts): string | null {
   if (layer !== null && layer !== 'console') return t('declaredAt', { place: place ?? '' });
   if (fixedBecause !== null) return `${t(`fixed.${fixedBecause}`)} ${t('waysToSet', { ways })}`;
   return null;
-}
-
-/** The meaning of a setting, in the language of the page. */
-export function helpOf({ name, help }: SettingView, language: Language): string {
-  return language === 'zh' ? (helpZh[name] ?? help) : help;
 }

@@ -16,7 +16,8 @@ import { toast } from '../../ui/toast.tsx';
 import { Switch } from '../../ui/toggle.tsx';
 import { SettingDialog } from './setting-dialog.tsx';
 import { SettingNotices } from './setting-notices.tsx';
-import { helpOf, SettingRow } from './setting-row.tsx';
+import { SettingRow } from './setting-row.tsx';
+import { helpOf } from './setting-words.ts';
 import * as texts from './texts.ts';
 
 /** All settings with where each is made, and those that may be made here. */

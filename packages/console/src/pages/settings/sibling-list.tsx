@@ -107,3 +107,11 @@ function withMember(
   // The members that there must be are never left out.
   return (isLeftOut ? others : { ...sibling, [member]: text }) as SiblingDraft;
 }
+
+/** A mistake of the list: the deployment and the member that it is in, where the gateway names them. */
+export function siblingMistake(mistake: string, t: ReturnType<typeof useTexts<typeof texts.en>>): string {
+  const [, at, name, words] = /: (\d+)\.(\w+) (.+)$/.exec(mistake) ?? [];
+  const member = siblingMembers.find((one) => one === name);
+  if (member === undefined) return mistake;
+  return `${t('siblingNumber', { number: Number(at) + 1 })}, ${t(`sibling.${member}`)}: ${words}`;
+}
