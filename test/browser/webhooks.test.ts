@@ -93,7 +93,7 @@ test('a webhook is made, told of, changed, given another secret, turned off and 
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('dialog').getByLabel('Least severity').selectOption('error');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('from error on').waitFor();
+  await page.getByText('Error and above').waitFor();
 
   await choose(page, 'Rotate secret');
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();

@@ -23,7 +23,7 @@ export const en = {
   receiver: 'Receiver',
   filter: 'Hears of',
   all: 'everything',
-  from: 'from {{severity}} on',
+  from: '{{severity}} and above',
   delivered: 'Delivered',
   waiting: 'Waiting',
   givenUp: 'Given up',

@@ -20,7 +20,7 @@ import * as texts from './texts.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { DeclaredWebhook, WebhookYaml } from './webhook-declaration.tsx';
 import * as ownTexts from './webhook-texts.ts';
-import { WebhookState } from './webhooks-page.tsx';
+import { Hearing, WebhookState } from './webhooks-page.tsx';
 
 /** One receiver of alerts: the messages that it was sent, and whether it takes one now. */
 export function WebhookPage() {
@@ -110,10 +110,7 @@ function Standing({ webhook }: { readonly webhook: WebhookView }) {
     <Facts
       items={[
         { label: t('state'), value: <WebhookState {...webhook} /> },
-        {
-          label: t('filter'),
-          value: `${webhook.kinds === null ? t('all') : webhook.kinds.join(', ')} · ${t('from', { severity: webhook.severity })}`,
-        },
+        { label: t('filter'), value: <Hearing {...webhook} /> },
         { label: own('url'), value: <bdi className="break-all">{webhook.origin}</bdi> },
         { label: own('secret'), value: own(webhook.keeps === 'store' ? 'inStore' : 'inPlace') },
         ...(webhook.formerUntil === null

@@ -45,6 +45,17 @@ export function WebhooksPage() {
 }
 
 /** Says how a webhook stands. */
+/** Everything, unless fewer kinds or heavier alerts are wanted. */
+export function Hearing({ kinds, severity }: Pick<WebhookView, 'kinds' | 'severity'>) {
+  const t = useTexts(texts);
+  const wanted = kinds === null ? t('all') : kinds.join(', ');
+  return (
+    <span title={kinds?.join(', ')}>
+      {severity === 'info' ? wanted : `${wanted} · ${t('from', { severity: t(`severity.${severity}`) })}`}
+    </span>
+  );
+}
+
 export function WebhookState({
   enabled,
   isReady,
@@ -77,11 +88,7 @@ function useWebhookColumns(): readonly Column<WebhookView>[] {
       },
       {
         ...{ id: 'filter', header: t('filter'), hideBelow: 'md' },
-        cell: ({ kinds, severity }) => (
-          <span title={kinds?.join(', ')}>
-            {kinds === null ? t('all') : kinds.join(', ')} · {t('from', { severity })}
-          </span>
-        ),
+        cell: (webhook) => <Hearing {...webhook} />,
       },
       {
         ...{ id: 'state', header: t('state') },

@@ -4,13 +4,12 @@ import type { WebhookStanding } from '../../ports/events.ts';
 /** A webhook, as operators see it. */
 export interface WebhookStatus
   extends Omit<WebhookStanding, 'webhook'>,
-    Pick<Webhook, 'description' | 'enabled' | 'allowPrivate' | 'source' | 'keeps'> {
+    Pick<Webhook, 'severity' | 'description' | 'enabled' | 'allowPrivate' | 'source' | 'keeps'> {
   readonly name: string;
   /** Scheme, host and port: what stands behind them may be a secret of its receiver. */
   readonly origin: string;
   /** Null for all. */
   readonly kinds: readonly string[] | null;
-  readonly severity: string;
   /** False while its secret is not there: then its messages wait. */
   readonly isReady: boolean;
   /** When the secret before this one signs no more; null where there is none. */

@@ -11,7 +11,7 @@ export const webhookView = z
       description: 'Scheme, host and port: what stands behind them may be a secret of its receiver.',
     }),
     kinds: z.array(z.string()).nullable().meta({ description: 'Null for all.' }),
-    severity: z.string(),
+    severity: z.enum(['error', 'warning', 'info']),
     description: z.string().nullable(),
     enabled: z.boolean().meta({ description: 'False: it hears of nothing, and what waits for it waits.' }),
     allowPrivate: z.boolean(),
