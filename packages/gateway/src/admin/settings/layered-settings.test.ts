@@ -45,6 +45,16 @@ test('the console says what nothing above it says, and all else is as it was', (
   expect(leftOut).toEqual([]);
 });
 
+test('the file that the settings were read from is not kept with them', () => {
+  const file = readConfigurationFile('deployment: { name: Gate }', 'headgate.yaml');
+  const { settings, given } = declared();
+  const layers = withConsole(Object.assign({ settings, given }, { file }), [], nothing);
+  expect([Object.keys(layers), Object.keys(layers.declared)]).toEqual([
+    ['settings', 'given', 'declared', 'leftOut'],
+    ['settings', 'given'],
+  ]);
+});
+
 test('what this version does not know, does not change there or cannot read is left out, and the rest is followed', () => {
   const stored = [
     ...[kept('ofTomorrow', '1'), kept('apiPort', '1'), kept('attemptsMax', 'many'), kept('__proto__', 'x')],

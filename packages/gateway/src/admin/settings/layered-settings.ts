@@ -61,7 +61,8 @@ export function withConsole(
     leftOut.push(...names.map((name) => ({ name, reason: problem.message })));
     layered = putOver(declared, values);
   }
-  return { ...layered, declared, leftOut };
+  // It is kept as long as the process lives, and may come with the whole file that it was read from.
+  return { ...layered, declared: { settings: declared.settings, given: declared.given }, leftOut };
 }
 
 /** Something above the console that says it: the setting itself, or the file that a secret is in. */
