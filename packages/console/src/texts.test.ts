@@ -28,6 +28,20 @@ test.each(withTexts)('%s has both forms of what it counts', (_, { en }) => {
   }
 });
 
+/** Another word for the same thing, and the one that pages have for it. */
+const otherWords: readonly (readonly [RegExp, string])[] = [
+  [/运维者|操作员|(?<!账户)管理员/u, '运营者'],
+  [/(?<!运营者)令牌/u, 'token'],
+  [/跟踪|追踪编号|追踪标识/u, '追踪 ID'],
+];
+
+test.each(withTexts)('%s has one word in Chinese for one thing, and Chinese punctuation', (_, { zh }) => {
+  for (const [name, text] of Object.entries(zh)) {
+    for (const [other, word] of otherWords) expect(text, `${name}: ${word}`).not.toMatch(other);
+    expect(text, name).not.toMatch(/\p{Script=Han}[,;:()]|[,;:()]\p{Script=Han}/u);
+  }
+});
+
 function placesOf(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name))].sort();
 }
