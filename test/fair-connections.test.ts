@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FairSite, openFairSite } from './support/fair-site.ts';
 import { type FloodKind, keyHolders, strangers } from './support/floods.ts';
+import { peakMemoryOf } from './support/peak-memory.ts';
 import { isSlow } from './support/slow-form.ts';
 
 const ratioMax = 3;
@@ -16,7 +17,11 @@ describe('four connections that do their worst', () => {
   beforeAll(async () => {
     site = await openFairSite();
   });
-  afterAll(() => site[Symbol.asyncDispose]());
+  afterAll(async () => {
+    const memory = peakMemoryOf(site.pid);
+    await site[Symbol.asyncDispose]();
+    memory.expectBounded();
+  });
 
   async function expectFair(name: string, kind: FloodKind): Promise<void> {
     const ratios: number[] = [];

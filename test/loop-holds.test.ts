@@ -15,6 +15,7 @@ import {
   hostileForms,
   hostileRequest,
 } from './support/hostile-bodies.ts';
+import { peakMemoryOf } from './support/peak-memory.ts';
 import { Pinger } from './support/pinger.ts';
 import {
   configureDirectory,
@@ -155,10 +156,12 @@ async function openRig(): Promise<Rig> {
       return Number(text);
     },
     async [Symbol.asyncDispose]() {
+      const memory = peakMemoryOf(serving.process.pid);
       await serving[Symbol.asyncDispose]();
       upstream.closeAllConnections();
       upstream.close();
       directory[Symbol.dispose]();
+      memory.expectBounded();
     },
   };
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isStream, type OddAnswer, oddAnswers } from '../packages/protocols/src/odd-servers.fixture.ts';
 import { openTestGateway, type TestGateway } from './support/gateway.ts';
 import { entryOf } from './support/ledger.ts';
+import { type PeakMemory, watchPeakMemory } from './support/peak-memory.ts';
 import {
   jsonScript,
   type ScriptedUpstream,
@@ -17,8 +18,10 @@ const cases = oddAnswers.map(
 
 let scripted: ScriptedUpstream;
 let gateway: TestGateway;
+let memory: PeakMemory;
 
 beforeAll(async () => {
+  memory = watchPeakMemory();
   scripted = await startScriptedUpstream();
   gateway = await openTestGateway({
     channels: cases.map(([, model, { protocol, dialect = {} }]) => ({
@@ -33,6 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
   scripted.close();
+  memory.expectBounded();
 });
 
 type Surface = OddAnswer['protocol'];

@@ -12,6 +12,7 @@ const warmUpCalls = 200;
 /** A gateway with one caller who is fair, and whoever is not. */
 export interface FairSite extends AsyncDisposable {
   readonly key: string;
+  readonly pid: number | undefined;
   /** The caller's times while nobody else calls, and then under a flood, the shortest first. */
   measure(
     kind: FloodKind,
@@ -38,6 +39,7 @@ export async function openFairSite(): Promise<FairSite> {
   await caller.times(warmUpCalls);
   return {
     key,
+    pid: serving.process.pid,
     async measure(kind, calls) {
       const idleMs = await sorted(calls);
       await using flood = new FloodProcess({ ...kind, connections, origin });

@@ -28,6 +28,25 @@ export function watchPeakMemory(pid: number | 'self' = 'self'): PeakMemory {
   };
 }
 
+/** The most that a process has had since it began, or one that it has started: of one that lives through nothing but hostile tests. */
+export function peakMemoryOf(pid: number | undefined): Pick<PeakMemory, 'expectBounded'> {
+  const isKnown = pid !== undefined && existsSync(`/proc/${pid}/status`);
+  const family = isKnown ? [pid, ...childrenOf(pid)] : [];
+  const peaks = family.map((each) => kibibytesOf(`/proc/${each}`, 'VmHWM') / 1024);
+  return {
+    expectBounded(mibMax = hostileMibMax) {
+      for (const mib of peaks) expect(mib).toBeLessThan(mibMax);
+    },
+  };
+}
+
+/** A gateway's process is started by the one that waits for it. */
+function childrenOf(pid: number): readonly number[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  const children = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
 function kibibytesOf(place: string, name: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`${place}/status`, 'utf8');
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
