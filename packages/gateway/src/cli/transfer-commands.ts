@@ -7,8 +7,10 @@ import { exportConfiguration } from '../admin/export-configuration.ts';
 import { keyHashes } from '../admin/keys.ts';
 import { commandLine } from '../admin/people/actor.ts';
 import { automaticSources } from '../admin/self-configuration.ts';
-import { readConfigurationFile } from '../config/configuration-file.ts';
-import { describeProblem } from '../config/yaml-source.ts';
+import { type ConfigurationFile, readConfigurationFile } from '../config/configuration-file.ts';
+import { settingRows } from '../config/settings-table.ts';
+import { type ConfigurationProblem, describeProblem } from '../config/yaml-source.ts';
+import { environmentOf, givenSettings } from '../config.ts';
 import type { ConfigurationChange } from '../ports/configuration-store.ts';
 import {
   type Command,
@@ -57,10 +59,7 @@ function applyNow(context: CommandContext): Promise<ExitReason> {
     const isForced = context.options['force'] !== undefined;
     const tools = { ...workspace, store: workspace.store.configuration, environment: context.environment };
     const applied = await applyFile(tools, file, { isForced, previousText: null });
-    if (!applied.ok) {
-      printFailure(context.output, applied.error.map(describeProblem));
-      return 'configuration';
-    }
+    if (!applied.ok) return printProblems(context, applied.error);
     if (applied.value.kind === 'applied') return printChanges(context, applied.value.changes);
     printFailure(context.output, [
       `${file.name} is not applied: ${applied.value.reason}; if it is meant: headgate apply --force`,
@@ -69,8 +68,23 @@ function applyNow(context: CommandContext): Promise<ExitReason> {
   });
 }
 
-function printChanges({ output }: CommandContext, changes: readonly ConfigurationChange[]): ExitReason {
-  printResult(output, { changes }, changesText(changes, output.color));
+function printProblems({ output }: CommandContext, problems: readonly ConfigurationProblem[]): ExitReason {
+  printFailure(output, problems.map(describeProblem));
+  return 'configuration';
+}
+
+function printChanges(
+  { output }: CommandContext,
+  changes: readonly ConfigurationChange[],
+  settingsLeftOut: readonly string[] = [],
+): ExitReason {
+  const text = changesText(changes, output.color);
+  if (settingsLeftOut.length === 0) printResult(output, { changes }, text);
+  else {
+    const names = settingsLeftOut.join(', ');
+    const note = `Settings are not imported: ${names}. A start with that file has them (--config), or headgate settings set makes them.`;
+    printResult(output, { changes, settingsLeftOut }, `${text}\n${note}`);
+  }
   return changes.some(({ change }) => change === 'refused') ? 'failed' : 'ok';
 }
 
@@ -83,17 +97,15 @@ function importFile(context: CommandContext): Promise<ExitReason> {
   }
   return withWorkspace(context, async ({ store, peppers, catalogueFiles, clock }) => {
     const file = readConfigurationFile(text, given);
+    if (!file.ok) return printProblems(context, file.error);
     const tools = {
       catalogue: catalogueFiles,
       environment: context.environment,
       ...keyHashes(peppers),
       nowMs: clock.now(),
     };
-    const declared = file.ok ? declareFile(file.value, tools) : file;
-    if (!declared.ok) {
-      printFailure(context.output, declared.error.map(describeProblem));
-      return 'configuration';
-    }
+    const declared = declareFile(file.value, tools);
+    if (!declared.ok) return printProblems(context, declared.error);
     const { configuration } = noting(
       { store, actor: commandLine, nowMs: tools.nowMs },
       {
@@ -103,8 +115,14 @@ function importFile(context: CommandContext): Promise<ExitReason> {
       },
     );
     const changes = await configuration.apply('import', declared.value, tools.nowMs, automaticSources);
-    return printChanges(context, changes);
+    return printChanges(context, changes, settingsIn(file.value));
   });
+}
+
+/** The settings that a file makes: a start reads them, and the store keeps those of the console alone. */
+function settingsIn(file: ConfigurationFile): readonly string[] {
+  const given = givenSettings({ flags: {}, environment: environmentOf({}), file });
+  return settingRows().flatMap(([name, { yaml }]) => (given[name] === undefined ? [] : [yaml ?? name]));
 }
 
 function readText(path: string): string | null {
