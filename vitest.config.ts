@@ -32,6 +32,7 @@ const longest = isBrowser
         '/lanes-agree.test.ts',
         '/limits-model.test.ts',
         '/crash.test.ts',
+        '/fuzz.test.ts',
         '/open-sqlite-store.test.ts',
         '/crash-loop.test.ts',
         '/recovery.test.ts',

@@ -5,6 +5,8 @@ export class Answer {
   /** All of it has come, as its head says how much there is. */
   isWhole = false;
   #bytes: Buffer = Buffer.alloc(0);
+  /** As its head says; null where it comes in chunks. */
+  #length: number | null = null;
   readonly #hasBody: boolean;
 
   constructor(isHead: boolean) {
@@ -17,8 +19,7 @@ export class Answer {
 
   /** What is behind it is no part of it: a body that is framed in no sound way may be refused as a request. */
   get body(): Buffer {
-    const length = this.header('content-length');
-    return length === null ? this.#bytes : this.#bytes.subarray(0, Number(length));
+    return this.#length === null ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 
   header(name: string): string | null {
@@ -36,14 +37,15 @@ export class Answer {
       if (head.startsWith('HTTP/1.1 100')) continue;
       this.status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? -1);
       this.head = head;
+      const length = this.header('content-length');
+      this.#length = length === null ? null : Number(length);
     }
     this.isWhole = this.#hasEnded();
   }
 
   #hasEnded(): boolean {
     if (!this.#hasBody || this.status === 204 || this.status === 304) return true;
-    const length = this.header('content-length');
-    if (length !== null) return this.#bytes.length >= Number(length);
+    if (this.#length !== null) return this.#bytes.length >= this.#length;
     return this.#bytes.subarray(-7).toString('latin1').endsWith('0\r\n\r\n');
   }
 }

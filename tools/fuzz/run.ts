@@ -21,7 +21,8 @@ export interface FuzzPlan {
   readonly callers: number;
   /** How long the gateway warms up, and then the bystander calls alone. */
   readonly idleMs: number;
-  readonly progress?: (done: number) => void;
+  /** Called behind every so many requests. */
+  readonly progress?: () => void;
 }
 
 /** The yield of a run. */
@@ -45,6 +46,7 @@ export interface FuzzResult {
 }
 
 const complaintsMax = 50;
+export const progressEvery = 10_000;
 
 /** Sends the requests to a gateway process of its own, and looks at everything that must hold when they are over. */
 export async function runFuzz(plan: FuzzPlan): Promise<FuzzResult> {
@@ -124,7 +126,7 @@ class Run {
     while (this.#sent < requests && this.#complaints.length < complaintsMax) {
       const fuzz = fuzzCase(seed + this.#sent, this.#site);
       this.#sent++;
-      if (this.#sent % 10_000 === 0) progress?.(this.#sent);
+      if (this.#sent % progressEvery === 0) progress?.();
       this.#note(fuzz, await caller.send(fuzz));
     }
     caller.close();
