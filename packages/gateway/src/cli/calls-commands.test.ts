@@ -208,6 +208,7 @@ describe('calls tail', () => {
     if (slow === undefined || quick === undefined || later === undefined) throw new Error('three calls');
     store.ledger.open(slow);
     await store.ledger.flush();
+    await store.catchUp();
     const begun = await store.calls.follow(every, null);
     expect(begun.records).toEqual([]);
     const heard: string[] = [];

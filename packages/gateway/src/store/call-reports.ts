@@ -75,7 +75,8 @@ export class SqlCallReports {
       const { rows } = await sql<{ place: bigint | null }>`select max(rowid) as place from calls`.execute(
         this.#database,
       );
-      return { records: [], mark: { place: rows[0]?.place ?? 0n, open: [] } };
+      const place = rows[0]?.place ?? 0n;
+      return { records: [], mark: { place, open: await this.#openUpTo(place) } };
     }
     const { rows } = await sql<Readonly<Record<string, unknown>> & { place: bigint }>`
       select rowid as place, * from calls where rowid > ${mark.place} order by rowid limit ${followMax}`.execute(
@@ -88,6 +89,15 @@ export class SqlCallReports {
       records: ended.filter((record) => isWanted(record, filter)).sort(byEnd),
       mark: { place: rows.at(-1)?.place ?? mark.place, open: open.slice(-openMax) },
     };
+  }
+
+  /** Calls that a follower finds under way, by their index: going down the rows, a million would be read. */
+  async #openUpTo(place: bigint): Promise<readonly string[]> {
+    const { rows } = await sql<{ trace_id: string }>`select trace_id from calls
+      where run is not null and +rowid <= ${place} order by +rowid desc limit ${openMax}`.execute(
+      this.#database,
+    );
+    return rows.map((row) => row.trace_id).toReversed();
   }
 
   async #named(traceIds: readonly string[]): Promise<readonly LedgerRecord[]> {
