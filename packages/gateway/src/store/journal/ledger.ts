@@ -164,8 +164,8 @@ export class JournalLedger implements Ledger {
   #obstacle(entry: CallEntry): string | null {
     if (this.#hasStopped) return 'the ledger has stopped';
     if (this.#options.watch.lost !== null) return this.#options.watch.lost.message;
-    if (this.waiting >= waitingMax || this.#gathering.end > gatheredBytesMax)
-      return 'too many entries wait for the ledger';
+    const { waiting, end } = this.#gathering;
+    if (waiting.length >= waitingMax || end > gatheredBytesMax) return 'too many entries wait for the ledger';
     return brokenRule(entry) ?? unwritable(entry);
   }
 
@@ -193,7 +193,7 @@ export class JournalLedger implements Ledger {
 
   /** While turn after turn brings more lines, the loop has enough else to do, and they share a write. A lone caller waits for none. */
   readonly #endTurn = (): void => {
-    const { waiting } = this;
+    const waiting = this.#gathering.waiting.length;
     const hasGrown = waiting > Math.max(1, this.#waitingBefore);
     if (hasGrown && this.#turns < turnsMax) {
       this.#turns++;
