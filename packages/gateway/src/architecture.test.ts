@@ -58,7 +58,7 @@ test.each([
 test.each([
   { what: 'the house', paths: /^packages\/(?!console\/)/, filesMax: 900, linesMax: 115_000 },
   // Some twenty pages, each with its texts in two languages.
-  { what: 'the console', paths: /^packages\/console\//, filesMax: 260, linesMax: 23_000 },
+  { what: 'the console', paths: /^packages\/console\//, filesMax: 275, linesMax: 23_000 },
   {
     what: 'the hot path',
     paths: /^packages\/gateway\/src\/call\/[^/]+$/,

@@ -20,7 +20,9 @@ import { Stat, Stats } from '../../ui/stat.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
+import { RateLimits } from '../keys/rate-limits.tsx';
 import { Adjust } from './adjust.tsx';
+import type { DiscountView } from './discounts.tsx';
 import * as texts from './texts.ts';
 
 /** Few who look at an account look at its people, so they come when they are asked for. */
@@ -127,6 +129,7 @@ function Overview({ account }: { readonly account: OwnerView }) {
           <BudgetBars budgets={account.budgets} />
         </Section>
       )}
+      <RateLimits of={`/accounts/${account.id}`} limits={account.limits} />
       <Section title={t('spendByDay')}>
         {spend.error ? (
           <ErrorState error={spend.error} onRetry={() => void spend.refetch()} />
@@ -146,15 +149,7 @@ function Overview({ account }: { readonly account: OwnerView }) {
             { label: t('timezone'), value: account.timezone },
             { label: t('discount'), value: discount === null ? '–' : discountText(discount) },
             { label: t('groups'), value: groups === null ? t('groupsInUse') : groups.join(', ') || '–' },
-            {
-              label: t('limits'),
-              value:
-                account.limits === null ? (
-                  '–'
-                ) : (
-                  <code className="text-xs">{JSON.stringify(account.limits)}</code>
-                ),
-            },
+            ...(account.limits === null ? [{ label: t('limits'), value: '–' }] : []),
           ]}
         />
       </Section>
@@ -162,9 +157,7 @@ function Overview({ account }: { readonly account: OwnerView }) {
   );
 }
 
-type Discount = NonNullable<NonNullable<OwnerView['account']>['discount']>;
-
-export function discountText(discount: Discount): string {
+export function discountText(discount: DiscountView): string {
   if (!Array.isArray(discount)) return `${discount} %`;
   return discount
     .map(({ percent, models }) => `${percent} %${models === undefined ? '' : ` (${models.join(', ')})`}`)

@@ -10,6 +10,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
+import { Discounts, discountPatch, discountRows } from './discounts.tsx';
 import { LimitFields, limitPatch, limitValues } from './limit-fields.tsx';
 import * as texts from './texts.ts';
 
@@ -22,8 +23,6 @@ interface ChangeAccountProps {
 export function ChangeAccount({ account, etag }: ChangeAccountProps) {
   const t = useTexts(texts);
   const choices = useGet<KeyChoicesView>('/keys/choices', {}, { staleMs: 60_000 });
-  const own = account.account;
-  const discount = own?.discount ?? null;
   const form = useAccountForm({ account, etag });
   const flag = (name: 'prepaid' | 'showBalance' | 'showKeys') => (
     <Checkbox
@@ -46,11 +45,12 @@ export function ChangeAccount({ account, etag }: ChangeAccountProps) {
           </Field>
         )}
         <LimitFields form={form} />
-        {!Array.isArray(discount) && (
-          <Field label={t('discount')} hint={t('discountHint')} {...form.about('discount')}>
-            <Input {...form.text('discount')} inputMode="decimal" placeholder="0" />
-          </Field>
-        )}
+        <Discounts
+          rows={form.values.discount}
+          onChange={(rows) => form.set('discount', rows)}
+          models={(choices.data?.models ?? []).map(({ id }) => id)}
+          {...form.about('discount')}
+        />
         <Field label={t('groups')} hint={t('groupsHint')} {...form.about('groups')}>
           <MultiCombobox
             values={form.values.groups}
@@ -79,7 +79,6 @@ function useAccountForm({ account, etag }: ChangeAccountProps) {
   const change = useChange<object, OwnerView>('PATCH', `/accounts/${account.id}`, {
     invalidates: ['/accounts', '/keys'],
   });
-  const discount = own?.discount ?? null;
   return useForm({
     initial: {
       ...{
@@ -89,7 +88,7 @@ function useAccountForm({ account, etag }: ChangeAccountProps) {
       },
       ...{ showBalance: own?.showBalance ?? false, showKeys: own?.showKeys ?? false },
       ...{ groups: own?.groups ?? [], timezone: account.timezone },
-      discount: discount === null || Array.isArray(discount) ? '' : String(discount),
+      discount: discountRows(own?.discount ?? null),
       ...limitValues(account),
     },
     submit: (values) => {
@@ -98,8 +97,7 @@ function useAccountForm({ account, etag }: ChangeAccountProps) {
         ...{ name: name.trim(), prepaid, showBalance, showKeys, timezone: timezone.trim() },
         creditLimit: prepaid ? creditLimit.trim() || null : null,
         groups: groups.length === 0 ? null : groups,
-        // A list of discounts is written in a file or by the command line; it is left as it is here.
-        ...(Array.isArray(discount) ? {} : { discount: values.discount.trim() || null }),
+        discount: discountPatch(values.discount),
         ...limitPatch(values),
       };
       return change.mutateAsync({ body, etag });

@@ -1,12 +1,12 @@
-import type { GroupView, KeyChoicesView } from '@headgate/gateway/console';
-import { useGet } from '../../api/hooks.ts';
+import type { ChannelPage, GroupView, KeyChoicesView } from '@headgate/gateway/console';
+import { useEffect } from 'react';
+import { useCursorList, useGet } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
 import { MultiCombobox } from '../../ui/combobox.tsx';
 import { Field, Input, Select } from '../../ui/field.tsx';
 import type { useForm } from '../../ui/form.ts';
 import { Checkbox } from '../../ui/toggle.tsx';
 import { LimitFields, limitPatch, limitValues } from '../accounts/limit-fields.tsx';
-import { listIn } from '../keys/key-form.ts';
 import * as texts from './texts.ts';
 
 const platforms = ['completions', 'messages', 'native'] as const;
@@ -15,8 +15,9 @@ const presets = ['balanced', 'cost', 'latency'] as const;
 /** The values of the form of a group. */
 export const newGroup = {
   ...{ id: '', name: '', platform: 'completions', multiplier: '1', models: [] as readonly string[] },
-  ...{ 'routing.preset': 'balanced', 'routing.channels': '', hedging: false, rescue: false, timezone: 'UTC' },
-  ...limitValues({ budgets: [], limits: null }),
+  ...{ 'routing.preset': 'balanced', 'routing.channels': [] as readonly string[] },
+  ...{ hedging: false, rescue: false, timezone: 'UTC' },
+  ...limitValues({ budgets: [], limits: null, alertAt: null }),
 };
 
 export type GroupFormValues = typeof newGroup;
@@ -27,7 +28,7 @@ export function formOfGroup(group: GroupView): GroupFormValues {
   return {
     ...{ id, name, platform, multiplier, models: models ?? [], timezone },
     'routing.preset': routing.preset,
-    'routing.channels': (routing.channels ?? []).join(', '),
+    'routing.channels': routing.channels ?? [],
     ...{ hedging: routing.hedging, rescue: routing.rescue === 'continue' },
     ...limitValues(group),
   };
@@ -35,7 +36,7 @@ export function formOfGroup(group: GroupView): GroupFormValues {
 
 /** The body that changes a group. */
 export function patchOf(values: GroupFormValues): object {
-  const channels = listIn(values['routing.channels']);
+  const channels = values['routing.channels'];
   return {
     ...{ name: values.name.trim() || values.id.trim(), multiplier: values.multiplier.trim() },
     models: values.models.length === 0 ? null : values.models,
@@ -101,8 +102,22 @@ export function GroupFields({ form, isNew }: GroupFieldsProps) {
   );
 }
 
+/** Ids of all channels, page after page: there may be a thousand. */
+function useChannelIds(): readonly string[] {
+  const { data, hasNextPage, isFetching, fetchNextPage } = useCursorList<ChannelPage['items'][number]>(
+    '/channels',
+    { limit: 200 },
+    { staleMs: 60_000 },
+  );
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  return data?.pages.flatMap(({ items }) => items).map(({ id }) => id) ?? [];
+}
+
 function RoutingFields({ form }: Pick<GroupFieldsProps, 'form'>) {
   const t = useTexts(texts);
+  const channels = useChannelIds();
   return (
     <>
       <Field label={t('preset')} hint={t('presetHint')} {...form.about('routing.preset')}>
@@ -113,7 +128,12 @@ function RoutingFields({ form }: Pick<GroupFieldsProps, 'form'>) {
         />
       </Field>
       <Field label={t('channels')} hint={t('channelsHint')} {...form.about('routing.channels')}>
-        <Input {...form.text('routing.channels')} placeholder={t('all')} spellCheck={false} />
+        <MultiCombobox
+          values={form.values['routing.channels']}
+          onChange={(ids) => form.set('routing.channels', ids)}
+          options={channels.map((id) => ({ value: id, label: id }))}
+          placeholder={t('all')}
+        />
       </Field>
       <Checkbox
         checked={form.values.hedging}

@@ -1,9 +1,8 @@
 import type { DeclarationView, DeclaredPlaceView, GroupView } from '@headgate/gateway/console';
 import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useChange, useGet, useTagged } from '../../api/hooks.ts';
-import { wordsOf } from '../../api/problem.ts';
 import { usePathId } from '../../app/path.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,16 +11,16 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { ErrorState } from '../../ui/error-state.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Count } from '../../ui/figures.tsx';
-import { useForm } from '../../ui/form.ts';
 import { Link } from '../../ui/link.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { BudgetBars } from '../keys/budget-bars.tsx';
-import { formOfGroup, GroupFields, type GroupFormValues, patchOf } from './group-fields.tsx';
+import { RateLimits } from '../keys/rate-limits.tsx';
 import * as texts from './texts.ts';
+
+const ChangeGroup = lazy(async () => ({ default: (await import('./change-group.tsx')).ChangeGroup }));
 
 /** One group. */
 export function GroupPage() {
@@ -44,13 +43,14 @@ export function GroupPage() {
     );
   const { value, etag } = group.data;
   const { name, declared } = value;
+  const change = (
+    <Suspense fallback={<Skeleton className="h-72 w-full" />}>
+      <ChangeGroup key={etag} group={value} etag={etag} />
+    </Suspense>
+  );
   const tabs = [
     { id: 'settings', label: t('settings'), content: <Settings group={value} /> },
-    ...(declared
-      ? []
-      : [
-          { id: 'change', label: t('change'), content: <ChangeGroup key={etag} group={value} etag={etag} /> },
-        ]),
+    ...(declared ? [] : [{ id: 'change', label: t('change'), content: change }]),
     { id: 'yaml', label: 'YAML', content: <Yaml id={id} /> },
   ];
   const removeButton = !declared && (
@@ -105,6 +105,7 @@ function Settings({ group }: { readonly group: GroupView }) {
           <BudgetBars budgets={budgets} />
         </Section>
       )}
+      <RateLimits of={`/groups/${group.id}`} limits={limits} />
       <Section>
         <Facts
           items={[
@@ -116,10 +117,7 @@ function Settings({ group }: { readonly group: GroupView }) {
             { label: t('hedging'), value: t(routing.hedging ? 'yes' : 'no') },
             { label: t('rescue'), value: t(routing.rescue === 'continue' ? 'yes' : 'no') },
             { label: t('timezone'), value: timezone },
-            {
-              label: t('limits'),
-              value: limits === null ? '–' : <code className="text-xs">{JSON.stringify(limits)}</code>,
-            },
+            ...(limits === null ? [{ label: t('limits'), value: '–' }] : []),
             {
               label: t('keys'),
               value: (
@@ -132,31 +130,6 @@ function Settings({ group }: { readonly group: GroupView }) {
         />
       </Section>
     </>
-  );
-}
-
-function ChangeGroup({ group, etag }: { readonly group: GroupView; readonly etag: string | null }) {
-  const t = useTexts(texts);
-  const change = useChange<object, GroupView>('PATCH', `/groups/${group.id}`, {
-    invalidates: ['/groups', '/keys'],
-  });
-  const form = useForm<GroupFormValues, GroupView>({
-    initial: formOfGroup(group),
-    submit: (values) => change.mutateAsync({ body: patchOf(values), etag }),
-    onDone: ({ name }) => toast.success(t('changed', { name })),
-  });
-  return (
-    <Section>
-      <form onSubmit={(event) => void form.submit(event)} className="flex max-w-2xl flex-col gap-4">
-        <GroupFields form={form} isNew={false} />
-        {form.problem !== null && <Notice tone="bad">{wordsOf(form.problem)}</Notice>}
-        <div>
-          <Button type="submit" variant="primary" busy={form.isBusy}>
-            {t('save')}
-          </Button>
-        </div>
-      </form>
-    </Section>
   );
 }
 

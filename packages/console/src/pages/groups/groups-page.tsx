@@ -1,6 +1,6 @@
 import type { GroupView } from '@headgate/gateway/console';
 import { Boxes, Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCursorList } from '../../api/hooks.ts';
 import { useTexts } from '../../app/texts.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -9,8 +9,9 @@ import { Empty } from '../../ui/empty.tsx';
 import { Count } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { GroupDialog } from './group-dialog.tsx';
 import * as texts from './texts.ts';
+
+const GroupDialog = lazy(async () => ({ default: (await import('./group-dialog.tsx')).GroupDialog }));
 
 /** Keys of a group have surface, models, price, limits and routing in common. */
 export function GroupsPage() {
@@ -37,7 +38,11 @@ export function GroupsPage() {
           </Empty>
         }
       />
-      {isMaking && <GroupDialog onClose={() => setMaking(false)} />}
+      {isMaking && (
+        <Suspense>
+          <GroupDialog onClose={() => setMaking(false)} />
+        </Suspense>
+      )}
     </Page>
   );
 }

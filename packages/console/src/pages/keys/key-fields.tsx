@@ -5,8 +5,10 @@ import { Field, Input } from '../../ui/field.tsx';
 import type { useForm } from '../../ui/form.ts';
 import { Pick } from '../../ui/pick.tsx';
 import { Checkbox } from '../../ui/toggle.tsx';
-import { budgetNames, type KeyFormValues, modelsOf, rateNames } from './key-form.ts';
-import { groupsOf } from './key-place.ts';
+import type { KeyFormValues } from './key-form.ts';
+import { groupsOf, modelsOf } from './key-place.ts';
+import { budgetNames, rateNames } from './limit-names.ts';
+import { ModelLimits } from './model-limits.tsx';
 import * as texts from './texts.ts';
 
 export type KeyForm = ReturnType<typeof useForm<KeyFormValues, unknown>>;
@@ -47,9 +49,12 @@ export function KeyFields({ form, choices, isNew }: KeyFieldsProps) {
               <Input {...form.text(`budgets.${span}`)} inputMode="decimal" placeholder={t('noLimit')} />
             </Field>
           ))}
+          <Field label={t('alertAt')} hint={t('alertAtHint')} {...form.about('budgets.alertAt')}>
+            <Input {...form.text('budgets.alertAt')} inputMode="decimal" placeholder="0.8" />
+          </Field>
         </div>
       </fieldset>
-      <fieldset className="flex flex-col gap-2">
+      <fieldset className="flex flex-col gap-3">
         <legend className="mb-1 text-sm font-medium">{t('limits')}</legend>
         <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
           {rateNames.map((rate) => (
@@ -58,6 +63,12 @@ export function KeyFields({ form, choices, isNew }: KeyFieldsProps) {
             </Field>
           ))}
         </div>
+        <ModelLimits
+          rows={values['limits.models']}
+          onChange={(rows) => set('limits.models', rows)}
+          models={modelsOf(values.group, choices)}
+          {...form.about('limits.models')}
+        />
       </fieldset>
       <Field label={t('addresses')} hint={t('addressesHint')} {...form.about('addressRanges')}>
         <Input {...form.text('addressRanges')} placeholder={t('anyAddress')} spellCheck={false} />

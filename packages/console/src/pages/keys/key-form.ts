@@ -1,4 +1,5 @@
-import type { KeyChoicesView, KeyView } from '@headgate/gateway/console';
+import type { KeyView } from '@headgate/gateway/console';
+import { budgetNames, rateNames } from './limit-names.ts';
 
 /** The values of the form of a key: text as it is typed, by the names that the API's mistakes have. */
 export interface KeyFormValues extends Readonly<Record<string, unknown>> {
@@ -13,27 +14,55 @@ export interface KeyFormValues extends Readonly<Record<string, unknown>> {
   readonly 'budgets.day': string;
   readonly 'budgets.month': string;
   readonly 'budgets.total': string;
+  readonly 'budgets.alertAt': string;
   readonly 'limits.requestsPerMinute': string;
   readonly 'limits.tokensPerMinute': string;
   readonly 'limits.requestsPerDay': string;
   readonly 'limits.imagesPerMinute': string;
   readonly 'limits.concurrency': string;
+  readonly 'limits.models': readonly ModelLimit[];
 }
 
-export const budgetNames = ['day', 'month', 'total'] as const;
-export const rateNames = [
-  'requestsPerMinute',
-  'tokensPerMinute',
-  'requestsPerDay',
-  'imagesPerMinute',
-  'concurrency',
-] as const;
+type RateName = (typeof rateNames)[number];
+
+/** The limits of one model, as they are typed. One that was taken out stays, empty, so that the change says so. */
+export interface ModelLimit {
+  readonly model: string;
+  readonly rates: Readonly<Record<RateName, string>>;
+  readonly isGone: boolean;
+}
+
+export const noRates: ModelLimit['rates'] = {
+  ...{ requestsPerMinute: '', tokensPerMinute: '', requestsPerDay: '' },
+  ...{ imagesPerMinute: '', concurrency: '' },
+};
+
+/** Limits of single models as the form shows them. */
+export function modelLimitsOf(limits: KeyView['limits']): readonly ModelLimit[] {
+  return Object.entries(limits?.models ?? {}).map(([model, rates]) => {
+    const typed = rateNames.map((name) => [name, String(rates[name] ?? '')] as const);
+    return { model, rates: { ...noRates, ...Object.fromEntries<string>(typed) }, isGone: false };
+  });
+}
+
+/** The members of a change of them; nothing where there are none. */
+function modelLimitPatch(rows: readonly ModelLimit[]): object {
+  if (rows.length === 0) return {};
+  return {
+    models: Object.fromEntries(
+      rows.map(({ model, rates }) => [
+        model,
+        Object.fromEntries(rateNames.map((name) => [name, numberOrNull(rates[name])])),
+      ]),
+    ),
+  };
+}
 
 export const emptyKey: KeyFormValues = {
   ...{ name: '', account: '', group: '', models: [], expires: '', strict: false, addressRanges: '' },
-  ...{ 'budgets.day': '', 'budgets.month': '', 'budgets.total': '' },
+  ...{ 'budgets.day': '', 'budgets.month': '', 'budgets.total': '', 'budgets.alertAt': '' },
   ...{ 'limits.requestsPerMinute': '', 'limits.tokensPerMinute': '', 'limits.requestsPerDay': '' },
-  ...{ 'limits.imagesPerMinute': '', 'limits.concurrency': '' },
+  ...{ 'limits.imagesPerMinute': '', 'limits.concurrency': '', 'limits.models': [] },
 };
 
 /** A key as the form shows it. */
@@ -51,26 +80,17 @@ export function formOfKey(key: KeyView): KeyFormValues {
     ...{ strict: key.strict, addressRanges: (key.addressRanges ?? []).join(', ') },
     expires: key.expires === null ? '' : localTime(key.expires),
     ...amounts,
+    'budgets.alertAt': key.alertAt ?? '',
     ...Object.fromEntries<string>(rates),
+    'limits.models': modelLimitsOf(key.limits),
   };
-}
-
-/** Models that keys of a group may call. */
-export function modelsOf(group: string, { groups, models }: KeyChoicesView): readonly string[] {
-  const own = groups.find(({ id }) => id === group)?.models ?? null;
-  return models.map(({ id }) => id).filter((id) => own === null || own.includes(id));
 }
 
 /** The body that makes a key: what is empty is left out. */
 export function draftOf(values: KeyFormValues): object {
   const { name, account, group, models, expires, strict } = values;
-  const budgets = given(
-    budgetNames,
-    (span) => values[`budgets.${span}`],
-    (text) => text,
-  );
-  const limits = given(rateNames, (rate) => values[`limits.${rate}`], wholeNumber);
   const ranges = listIn(values.addressRanges);
+  const [budgets, limits] = [filled(budgetPatch(values)), filled(ratePatch(values))];
   return {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
     ...(account === '' ? {} : { account }),
@@ -92,35 +112,40 @@ export function patchOf(values: KeyFormValues): object {
     ...{ name: name.trim(), models: models.length === 0 ? null : models, strict },
     expires: expires === '' ? null : new Date(expires).toISOString(),
     addressRanges: ranges.length === 0 ? null : ranges,
-    budgets: Object.fromEntries(budgetNames.map((span) => [span, values[`budgets.${span}`].trim() || null])),
-    limits: Object.fromEntries(
-      rateNames.map((rate) => {
-        const text = values[`limits.${rate}`].trim();
-        return [rate, text === '' ? null : wholeNumber(text)];
-      }),
-    ),
+    ...{ budgets: budgetPatch(values), limits: ratePatch(values) },
   };
 }
 
-function given<Name extends string>(
-  names: readonly Name[],
-  textOf: (name: Name) => string,
-  read: (text: string) => unknown,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const text = textOf(name).trim();
-      return text === '' ? [] : [[name, read(text)]];
-    }),
-  );
+type TypedBudgets = Pick<KeyFormValues, `budgets.${(typeof budgetNames)[number]}` | 'budgets.alertAt'>;
+type TypedRates = Pick<KeyFormValues, `limits.${RateName}` | 'limits.models'>;
+
+/** Budgets and when to tell of them; without any there is nothing to be told of. */
+export function budgetPatch(values: TypedBudgets): object {
+  const budgets = budgetNames.map((span) => [span, values[`budgets.${span}`].trim() || null] as const);
+  const isAny = budgets.some(([, amount]) => amount !== null);
+  const alertAt = isAny ? values['budgets.alertAt'].trim() || null : null;
+  return { ...Object.fromEntries(budgets), alertAt };
+}
+
+/** Rates of all calls, and of those of single models. */
+export function ratePatch(values: TypedRates): object {
+  return {
+    ...Object.fromEntries(rateNames.map((name) => [name, numberOrNull(values[`limits.${name}`])])),
+    ...modelLimitPatch(values['limits.models']),
+  };
+}
+
+function filled(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 /** A text that is no number goes as it is: the API says what it must be. */
-function wholeNumber(text: string): number | string {
-  return /^\d{1,15}$/.test(text) ? Number(text) : text;
+function numberOrNull(text: string): number | string | null {
+  const typed = text.trim();
+  return /^\d{1,15}$/.test(typed) ? Number(typed) : typed || null;
 }
 
-export function listIn(text: string): readonly string[] {
+function listIn(text: string): readonly string[] {
   return text
     .split(/[\s,]+/)
     .map((word) => word.trim())

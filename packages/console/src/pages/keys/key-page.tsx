@@ -19,8 +19,10 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { BudgetBars } from './budget-bars.tsx';
 import { KeyActions } from './key-actions.tsx';
-import { modelsOf, rateNames } from './key-form.ts';
+import { modelsOf } from './key-place.ts';
 import { KeyStateDot } from './key-state.tsx';
+import { rateNames } from './limit-names.ts';
+import { RateLimits } from './rate-limits.tsx';
 import { KeySnippets } from './secret-once.tsx';
 import * as texts from './texts.ts';
 
@@ -123,6 +125,7 @@ function Usage({ keyView }: { readonly keyView: KeyView }) {
           <BudgetBars budgets={keyView.budgets} />
         </Section>
       )}
+      <RateLimits of={`/keys/${keyView.id}`} limits={keyView.limits} />
       {usage.error ? (
         <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />
       ) : (

@@ -28,3 +28,9 @@ export function keyPlaceOf(
   }
   return null;
 }
+
+/** Models that keys of a group may call. */
+export function modelsOf(group: string, { groups, models }: KeyChoicesView): readonly string[] {
+  const own = groups.find(({ id }) => id === group)?.models ?? null;
+  return models.map(({ id }) => id).filter((id) => own === null || own.includes(id));
+}

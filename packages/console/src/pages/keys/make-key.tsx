@@ -11,8 +11,8 @@ import { useForm } from '../../ui/form.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { KeyFields } from './key-fields.tsx';
-import { draftOf, emptyKey, type KeyFormValues, modelsOf } from './key-form.ts';
-import { groupsOf } from './key-place.ts';
+import { draftOf, emptyKey, type KeyFormValues } from './key-form.ts';
+import { groupsOf, modelsOf } from './key-place.ts';
 import { SecretOnce } from './secret-once.tsx';
 import * as texts from './texts.ts';
 

@@ -13,6 +13,7 @@ import { Page, Section } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { ModelDiscounts } from './model-discounts.tsx';
 import { SetPrice } from './set-price.tsx';
 import * as texts from './texts.ts';
 import { Tiers } from './tiers.tsx';
@@ -68,6 +69,7 @@ export function ModelPage() {
           <Tiers tiers={tiers} />
         </Section>
       ))}
+      <ModelDiscounts model={id} />
       <Costs costs={data.costs} />
       <Section
         title={t('list')}
