@@ -85,7 +85,7 @@ function plansOf(record: LedgerRecord) {
         ...candidate,
         expectedCost: formatDecimal(BigInt(Math.round(expectedCostPicoUsd)), 12),
       })),
-      exclusions: exclusions.map(({ because: why, count, channels }) => ({ because: why, count, channels })),
+      exclusions,
     }),
   );
 }

@@ -3,6 +3,7 @@ import { useTexts } from '../../app/texts.ts';
 import { Money, Percent } from '../../ui/figures.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
+import { useReasons } from '../routing/words.ts';
 import * as texts from './texts.ts';
 
 type Plan = NonNullable<CallView['plans']>[number];
@@ -24,11 +25,12 @@ export function Routing({ plans }: { readonly plans: readonly Plan[] }) {
 
 function PlanView({ plan, n, isOne }: { readonly plan: Plan; readonly n: number; readonly isOne: boolean }) {
   const t = useTexts(texts);
+  const [chosen, left] = [useReasons('choice'), useReasons('left')];
   return (
     <div className="flex flex-col gap-2">
       <p className="text-soft">
         {isOne ? '' : `${t('plan', { n })}: `}
-        {plan.because} · {t('candidates', { count: plan.candidateCount })}
+        {chosen(plan.choice, plan.because)} · {t('candidates', { count: plan.candidateCount })}
       </p>
       {plan.candidates.length > 0 && (
         <Table<Candidate>
@@ -70,10 +72,10 @@ function PlanView({ plan, n, isOne }: { readonly plan: Plan; readonly n: number;
           ]}
         />
       )}
-      {plan.exclusions.map(({ because, channels, count }) => (
-        <p key={because} className="text-xs text-soft">
+      {plan.exclusions.map(({ reason, because, channels, count }) => (
+        <p key={reason} className="text-xs text-soft">
           {t('excluded')}: {channels.join(', ')}
-          {count > channels.length ? ` … (${count})` : ''} – {because}
+          {count > channels.length ? ` … (${count})` : ''} – {left(reason, because)}
         </p>
       ))}
     </div>

@@ -7,6 +7,7 @@ import { usdText } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import * as texts from './texts.ts';
+import { useReasons } from './words.ts';
 
 type Candidate = RoutePlanView['candidates'][number];
 type Excluded = RoutePlanView['exclusions'][number];
@@ -20,6 +21,8 @@ export function usdOf(picoUsd: number): string {
 export function RoutePlan({ plan }: { readonly plan: RoutePlanView }) {
   const t = useTexts(texts);
   const [candidates, excluded] = [useCandidateColumns(), useExcludedColumns()];
+  const chosen = useReasons('choice');
+  const translated = Object.entries(plan.translated);
   return (
     <div className="flex flex-col gap-4">
       {plan.warnings.length > 0 && (
@@ -29,13 +32,17 @@ export function RoutePlan({ plan }: { readonly plan: RoutePlanView }) {
       )}
       <Facts
         items={[
-          { label: t('choice'), value: plan.because },
+          { label: t('choice'), value: chosen(plan.choice, plan.because) },
           { label: t('group'), value: `${plan.group} (${plan.preset})` },
           { label: t('surface'), value: plan.surface },
           {
             label: t('order'),
             value: <bdi className="break-words">{plan.order.join(' → ') || t('none')}</bdi>,
           },
+          ...translated.map(([channel, protocols]) => ({
+            label: t('translated'),
+            value: <bdi>{`${channel}: ${protocols.join(', ')}`}</bdi>,
+          })),
         ]}
       />
       <h3 className="text-sm font-medium">{t('candidates')}</h3>
@@ -96,14 +103,21 @@ function useCandidateColumns(): readonly Column<Candidate>[] {
     },
     {
       ...{ id: 'cost', header: t('expected'), width: 130, align: 'end' },
-      cell: ({ expectedCostPicoUsd, parts }) => (
+      cell: ({ expectedCostPicoUsd, costKnown, parts }) => (
         <span
           title={t('parts', {
             price: usdText(usdOf(parts.pricePicoUsd)),
             waiting: usdText(usdOf(parts.waitingPicoUsd)),
             failing: usdText(usdOf(parts.failurePicoUsd)),
+            breakage: usdText(usdOf(parts.breakagePicoUsd)),
+            slowStart: usdText(usdOf(parts.slowStartPicoUsd)),
           })}
         >
+          {!costKnown && (
+            <abbr title={t('costUnknown')} className="no-underline">
+              ≈{' '}
+            </abbr>
+          )}
           <Money usd={usdOf(expectedCostPicoUsd)} />
         </span>
       ),
@@ -113,6 +127,7 @@ function useCandidateColumns(): readonly Column<Candidate>[] {
 
 function useExcludedColumns(): readonly Column<Excluded>[] {
   const t = useTexts(texts);
+  const left = useReasons('left');
   return [
     {
       id: 'channel',
@@ -120,7 +135,12 @@ function useExcludedColumns(): readonly Column<Excluded>[] {
       width: 220,
       cell: ({ channel }) => <bdi className="truncate">{channel}</bdi>,
     },
-    { id: 'because', header: t('because'), width: 'grow', cell: ({ because }) => because },
+    {
+      id: 'because',
+      header: t('because'),
+      width: 'grow',
+      cell: ({ reason, because }) => left(reason, because),
+    },
     {
       id: 'until',
       header: t('until'),

@@ -181,7 +181,12 @@ const routePlans = z.array(
       }),
     ),
     exclusions: z.array(
-      z.strictObject({ because: z.string(), count: z.int(), channels: z.array(z.string()) }),
+      z.strictObject({
+        reason: z.string(),
+        because: z.string(),
+        count: z.int(),
+        channels: z.array(z.string()),
+      }),
     ),
   }),
 );
