@@ -265,9 +265,10 @@ describe('a ledger whose files are lost', () => {
   test('acknowledges nothing on an old look, and takes back what it has written', async () => {
     const site = await openUsed();
     const { watch, ledger, feeder, alarms, calls } = site;
-    renameSync(segmentOf(site), `${segmentOf(site)}.away`);
-    // As after a pause of the process: no look since.
+    // As after a pause of the process: no look since, and none under way.
     watch.stop();
+    await watch.look();
+    renameSync(segmentOf(site), `${segmentOf(site)}.away`);
     watch.keep('segment', { path: segmentOf(site), device: 0n, inode: 0n, bytesMin: 0n });
     watch.lookedAt = performance.now() - 501;
     expect(await settle(ledger, entry(1))).toBe('unavailable');
