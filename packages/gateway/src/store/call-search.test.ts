@@ -71,9 +71,9 @@ function makeAll(): void {
   for (const maker = new FacetMaker(database); maker.step(); );
 }
 
-/** Takes back what was made, as a store of an older version has it. */
+/** Takes back what was made, as a store of an older version has it; but for the facets' ids, which an open store may remember. */
 function unmake(): void {
-  for (const table of ['facets', 'faceted_calls', 'tagged_calls', 'facet_sums', 'ttft_sums', 'facet_place'])
+  for (const table of ['faceted_calls', 'tagged_calls', 'facet_sums', 'ttft_sums', 'facet_place'])
     database.exec(`DELETE FROM ${table}`);
 }
 
